@@ -13,12 +13,11 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
-from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.single_label_models import ask_second, fit_many
-from scumble.learn.undersampling import one_generator_each
+from scumble.learn.targets import LabelTargets, one_generator_each
 from scumble.learn.weights import class_factors
 
 DRAWS = ("bootstrap", "balanced", "weighted")

@@ -14,9 +14,8 @@ from scumble._core.parameters import Bool, Free, Int, declare
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
-from scumble.learn.inner_classifier import InnerClassifier, Training
+from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
 from scumble.learn.loudness import measure_loudness
-from scumble.learn.out_of_sample import check_scores, fit_with_scores
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.ridge import RidgeRanker
@@ -152,11 +151,10 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         self.rankers_: list[InnerClassifier] = []
         self.heights_: list[Heights] = []
         parts: list[Array] = []
-        training = Training(X, Y, self._codes.n_values, weights)
-        more: dict[str, Any] = {"n_folds": self.n_folds, "n_jobs": self.n_jobs}
-        more["caller"] = "BlendedRanker"
+        training = Training(X, Y, self._codes.n_values, weights, generator, self.n_jobs)
+        how: dict[str, Any] = {"n_folds": self.n_folds, "caller": "BlendedRanker"}
         for ranker in self._rankers():
-            fitted, scores = fit_with_scores(ranker, training, generator, **more)
+            fitted, scores = fit_with_scores(ranker, training, **how)
             scale = Heights.of(scores, n_jobs=self.n_jobs)
             parts.append(scale.ask(scores, n_jobs=self.n_jobs))
             self.rankers_.append(fitted)
@@ -177,8 +175,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         for ranker, scale, loud in zip(self.rankers_, self.heights_, self.weights_, strict=True):
             if loud == 0:
                 continue
-            scores = ranker.ask(X)[1]
-            check_scores(scores, ranker.model, caller="BlendedRanker")
+            scores = ranker.scores(X, caller="BlendedRanker")
             heights += loud * scale.ask(scores, n_jobs=self.n_jobs)
         if self.second_ is not None:
             heights = self.second_.join(heights, self.n_jobs)

@@ -11,12 +11,12 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Bool, declare
-from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
 from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
+from scumble.learn.targets import LabelTargets
 
 
 @dataclass(eq=False, repr=False)

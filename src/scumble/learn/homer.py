@@ -12,7 +12,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
+from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
 from scumble.learn.hierarchy import (
     METHODS,
@@ -28,6 +28,8 @@ from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
+from scumble.learn.targets import LabelTargets
+from scumble.learn.weights import take_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -192,16 +194,19 @@ def _node_problems(
     by_label: sparse.csc_array, nodes: list[Node], weights: Array | None
 ) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
-    problems = []
+    n_rows, problems = by_label.shape[0], []
+    rows_of = np.split(by_label.indices.astype(np.int64), by_label.indptr[1:-1])
     for number, node in enumerate(nodes):
-        child_of = np.repeat(np.arange(len(node.below)), [len(part) for part in node.below])
-        belongs = sparse.csr_array((np.ones(len(child_of)), (np.arange(len(child_of)), child_of)))
-        by_child = sparse.csr_array(by_label[:, node.labels] @ belongs).astype(bool)
-        by_child.sort_indices()
-        rows = np.flatnonzero(np.diff(by_child.indptr)) if number else None
-        chosen = slice(None) if rows is None else rows
-        share = None if weights is None else weights[chosen]
-        problems.append(_NodeProblem(rows, by_child[chosen], share))
+        width = len(node.below)
+        of_children = enumerate(node.below)
+        cells = [rows_of[label] * width + child for child, part in of_children for label in part]
+        cell_rows, children = np.divmod(np.unique(np.concatenate(cells)), width)
+        rows = np.unique(cell_rows) if number else None
+        chosen = np.arange(n_rows) if rows is None else rows
+        starts = np.searchsorted(cell_rows, np.append(chosen, n_rows))
+        cells_of = (np.ones(len(children), bool), children, starts)
+        Y = sparse.csr_array(cells_of, shape=(len(chosen), width))
+        problems.append(_NodeProblem(rows, Y, take_weights(weights, chosen)))
     return problems
 
 
@@ -231,9 +236,7 @@ class _Shared:
         if not self._powerset:
             return list(LabelTargets(problem.Y, problem.rows, problem.weights)), None
         whole = LabelsetProblem.of(problem.Y, problem.weights)
-        n_classes, rows = whole.sets.shape[0], problem.rows
-        target = Target(whole.codes, n_classes=n_classes, rows=rows, weights=whole.weights)
-        return [target], whole.sets
+        return [whole.target(problem.rows)], whole.sets
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         how = {"class_weight": self._class_weight, "generator": generator, "n_jobs": n_jobs}
@@ -267,8 +270,8 @@ class _Single:
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            training = Training(part, problem.Y, n_values, problem.weights)
-            self._fitted.append(InnerClassifier.fitted(self._inner, training, generator, n_jobs))
+            training = Training(part, problem.Y, n_values, problem.weights, generator, n_jobs)
+            self._fitted.append(training.fit(self._inner))
         self._problems = []
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,11 @@ class LabelsetProblem:
         rank[found.order] = np.arange(len(found))
         sets = Y[found.first_row[found.order]]
         return cls(sets, np.arange(Y.shape[0]), rank[numbers], weights)
+
+    def target(self, rows: Array | None = None) -> Target:
+        """Learn the classes on all rows of a table, or on these."""
+        n_classes = self.sets.shape[0]
+        return Target(self.codes, n_classes=n_classes, rows=rows, weights=self.weights)
 
     def sizes(self) -> Array:
         """Tell how much the rows of each class count together."""
@@ -137,8 +142,7 @@ def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
     order = np.argsort(rows)
     weights = take_weights(problem.weights, order)
     listed = None if len(rows) == n_rows else rows[order]  # all are learnt faster when not listed
-    n_classes = problem.sets.shape[0]
-    return Target(problem.codes[order], n_classes=n_classes, rows=listed, weights=weights)
+    return replace(problem, codes=problem.codes[order], weights=weights).target(listed)
 
 
 def _turns(rows: Array) -> Array:

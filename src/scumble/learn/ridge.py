@@ -12,7 +12,7 @@ from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
-from scumble.learn.out_of_sample import out_of_fold
+from scumble.learn.inner_classifier import out_of_fold
 from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (

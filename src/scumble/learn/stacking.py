@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
-from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
+from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
-from scumble.learn.undersampling import on_rows, one_generator_each
+from scumble.learn.targets import LabelTargets, on_rows, one_generator_each
 from scumble.learn.weights import refuser_of
 
 
@@ -99,20 +99,14 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         n_values = self._codes.n_values
-        first = BinaryRelevance(self.estimator)
-        training = Training(X, Y, n_values, weights)
-        self.first_: InnerClassifier = InnerClassifier.fitted(
-            first, training, generator, self.n_jobs
-        )
+        training = Training(X, Y, n_values, weights, generator, self.n_jobs)
+        self.first_: InnerClassifier = training.fit(BinaryRelevance(self.estimator))
         confidences = self._unseen(X, Y, generator, weights)
         table = beside(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
-        second = BinaryRelevance(self.final_estimator)
-        training = Training(table, Y, kinds, weights)
-        self.second_: InnerClassifier = InnerClassifier.fitted(
-            second, training, generator, self.n_jobs
-        )
+        training = replace(training, X=table, n_values=kinds)
+        self.second_: InnerClassifier = training.fit(BinaryRelevance(self.final_estimator))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self.first_.ask(X)[1]
