@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from scumble._core.arrays import Array, column_ends, dense
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
+from scumble.learn.c45.table import as_rows
 
 #: Takes columns, which rows are positive, their weights and a ridge; tells whether it converged.
 Fit = Callable[[Any, Array, Array, float], tuple[Array, bool]]
@@ -167,11 +168,8 @@ def _newton(
     columns: Any, is_positive: Array, weights: Array, ridge: float, *, tolerance: float
 ) -> tuple[Array, bool]:
     beta = _start(is_positive, weights, columns.shape[1])
-    parts = columns
-    if sparse.issparse(columns):
-        indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
-        parts = (indptr, indices, columns.data)
-    steps = kernels.minimise(parts, is_positive, weights, ridge, tolerance, N_STEPS, beta)
+    rows = as_rows(columns)
+    steps = kernels.minimise(rows, is_positive, weights, ridge, tolerance, N_STEPS, beta)
     return beta, steps < N_STEPS
 
 

@@ -18,36 +18,23 @@ def quadratic_forms(
     const index_t[::1] indices,
     const double[::1] data,
     const double[:, ::1] matrix,
-    Py_ssize_t start,
-    Py_ssize_t stop,
     double[::1] out,
 ):
-    """Write x' M x to ``out[start:stop]`` for rows x of a CSR table and a symmetric M."""
-    cdef Py_ssize_t row
+    """Write x' M x to ``out`` for rows x of a CSR table and a symmetric M."""
+    cdef Py_ssize_t row, one, other
+    cdef double inner
+    cdef const double* line
     with nogil:
-        for row in range(start, stop):
+        for row in range(out.shape[0]):
             if row % 1024 == 0:
                 check_stop()
-            out[row] = _form(indptr[row], indptr[row + 1], indices, data, matrix)
-
-
-cdef double _form(
-    Py_ssize_t begin,
-    Py_ssize_t end,
-    const index_t[::1] indices,
-    const double[::1] data,
-    const double[:, ::1] matrix,
-) noexcept nogil:
-    cdef Py_ssize_t one, other
-    cdef double total = 0, inner
-    cdef const double* row
-    for one in range(begin, end):
-        row = &matrix[indices[one], 0]
-        inner = 0
-        for other in range(begin, one):
-            inner += data[other] * row[indices[other]]
-        total += data[one] * (2 * inner + data[one] * row[indices[one]])
-    return total
+            out[row] = 0
+            for one in range(indptr[row], indptr[row + 1]):
+                line = &matrix[indices[one], 0]
+                inner = 0
+                for other in range(indptr[row], one):
+                    inner += data[other] * line[indices[other]]
+                out[row] += data[one] * (2 * inner + data[one] * line[indices[one]])
 
 
 def add_overlaps(
@@ -63,36 +50,16 @@ def add_overlaps(
 
     In each column that is the smaller of two numbers of the same sign, without the sign.
     """
-    cdef Py_ssize_t row, one
+    cdef Py_ssize_t row, one, other
+    cdef double value
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
             for one in range(indptr[row], indptr[row + 1]):
-                _add_column(
-                    data[one],
-                    point_indptr[indices[one]],
-                    point_indptr[indices[one] + 1],
-                    point_indices,
-                    point_data,
-                    out,
-                    row,
-                )
-
-
-cdef void _add_column(
-    double value,
-    Py_ssize_t begin,
-    Py_ssize_t end,
-    const index_t[::1] indices,
-    const double[::1] data,
-    double[:, ::1] out,
-    Py_ssize_t row,
-) noexcept nogil:
-    cdef Py_ssize_t one
-    cdef double size = fabs(value)
-    for one in range(begin, end):
-        if value * data[one] > 0:
-            out[row, indices[one]] += min(size, fabs(data[one]))
+                value = data[one]
+                for other in range(point_indptr[indices[one]], point_indptr[indices[one] + 1]):
+                    if value * point_data[other] > 0:
+                        out[row, point_indices[other]] += min(fabs(value), fabs(point_data[other]))
 
 
 def add_differences(
