@@ -22,9 +22,8 @@ from scumble._core.version import __version__
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.sources import source_of
 from scumble.learn.storage.check import check_model
-from scumble.learn.storage.classes import refuse_untrusted
 from scumble.learn.storage.columns import columns_of
-from scumble.learn.storage.values import Decoder, Encoder
+from scumble.learn.storage.values import Decoder, Encoder, refuse_untrusted
 
 #: What the file says it is, and the version of its form.
 FORMAT, FORMAT_VERSION = "scumble model", 1
