@@ -10,13 +10,13 @@ from sklearn.metrics import roc_auc_score
 from scumble._core.errors import ParameterError
 from scumble.learn import RidgeRanker, ridge
 from scumble.learn.radial import RadialKernel
-from scumble.learn.ranker import bend
 from scumble.learn.ridge import draw_landmarks
 from scumble.learn.ridge_solvers import (
     Dual,
     Landmarks,
     Primal,
     Problem,
+    bend,
     choose_penalty,
     inverse_root,
     leave_one_out,

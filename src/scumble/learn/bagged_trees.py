@@ -13,10 +13,10 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
+from scumble.learn.base import BaseRanker
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
-from scumble.learn.ranker import BaseRanker
-from scumble.learn.single_label_models import ask_second, fit_many
+from scumble.learn.single_label_models import ManyFits, ask_second
 from scumble.learn.targets import LabelTargets, one_generator_each
 from scumble.learn.weights import class_factors
 
@@ -124,7 +124,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
                 scores[block] = np.clip(scores[block] + shifts, 0, 1)
         return scores
 
-    def _scores(self, X: Any) -> Array:
+    def _confidences(self, X: Any) -> Array:
         parts = [self._answers(X[block]).mean(axis=1) for block in self._blocks(X.shape[0])]
         return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
 
@@ -136,7 +136,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         tree = (
             C45Classifier(prune=False, laplace=True) if self.estimator is None else self.estimator
         )
-        models = fit_many(tree, X, self._codes.n_values, targets, n_jobs=self.n_jobs)
+        models = ManyFits(tree, X, self._codes.n_values, n_jobs=self.n_jobs).fit(targets)
         assert isinstance(models, Forest)
         self.models_: Forest = models
         return targets

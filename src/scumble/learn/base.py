@@ -13,9 +13,10 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import slices
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
+from scumble._core.provenance import carried_weights
 from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
@@ -106,16 +107,22 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         column is numeric.
         """
 
-    @abstractmethod
+    # A subclass implements one of the next two.
     def _judge(self, X: Any) -> tuple[Any, Array]:
         """Return labels (bool, dense or CSR) and confidences (float) of rows of a clean table."""
+        confidences = self._confidences(X)
+        return confidences >= getattr(self, "thresholds_", 0.5), confidences
+
+    def _confidences(self, X: Any) -> Array:
+        """Return the confidences alone."""
+        return self._judge(X)[1]
 
     def _class_scores(self, X: Any) -> Array:
         """Return a number per row and class, the largest for the most probable class.
 
         Only asked where one class per row was given.
         """
-        return self._judge(X)[1]
+        return self._confidences(X)
 
     def _generator(self) -> np.random.Generator:
         """Make the generator that `random_state` stands for."""
@@ -245,7 +252,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         table = self._read_rows(X)
         if self._form.kind == "classes":
             return self._class_probabilities(table)
-        return self._judge(table)[1]
+        return self._confidences(table)
 
     def predict_both(self, X: Any) -> tuple[Any, Array]:
         """Give what `predict` and `predict_proba` give, for the price of one.
@@ -294,6 +301,37 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             taken = get_tags(inside).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
         return tags
+
+
+# A subclass implements `_fit_labels`; `_fit_out_of_sample`, which learns the same and returns
+# scores of the training rows by models that have not seen them; and `_confidences`. For rare labels
+# a score of one half is hardly ever reached: put a `ThresholdedClassifier` around it.
+class BaseRanker(BaseMultilabelClassifier):
+    """Base of classifiers that rank rows well for every label; they predict from one half on."""
+
+    @abstractmethod
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+        """Learn, and return scores of the training rows by models that have not seen them."""
+
+    def fit_out_of_sample(self, X: Any, Y: Any, sample_weight: Any = None) -> Array:
+        """Learn, and tell what would be said of each training row had it not been there."""
+        # This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
+        # estimator that has a method of this name and meaning is asked for it.
+        sample_weight = carried_weights(Y, sample_weight)
+        table, labels, weights = self._read(X, Y, sample_weight)
+        if labels.shape[0] < 2:
+            raise DataError(
+                f"{type(self).__name__}: found 1 sample (training row). Expected at least 2: what "
+                "would be said of a row without it needs another."
+            )
+        scores = self._fit_out_of_sample(table, labels, weights)
+        if len(scores) == _num_samples(X):
+            return scores
+        kept = np.asarray(sample_weight) > 0  # a row of weight 0 is a new row to the model
+        whole = np.empty((len(kept), scores.shape[1]), order="F")
+        whole[kept] = scores
+        whole[~kept] = self.predict_proba(_safe_indexing(X, np.flatnonzero(~kept)))
+        return whole
 
 
 def _whole_docstring(cls: type) -> str | None:

@@ -191,10 +191,9 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         targets = chain_targets(Y, draws, weights)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self, list(self.orders_), X, hard=not self.use_confidences)
-        means = sums / len(self.orders_)
-        return means >= 0.5, means
+        return sums / len(self.orders_)
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,10 +109,6 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
             confidences[rows] = by_label.mean(axis=2)
         return confidences
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self._confidences(X)
-        return confidences >= self.thresholds_, confidences
-
 
 def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator) -> Array:
     """Draw for each label some of the others."""

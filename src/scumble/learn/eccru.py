@@ -151,7 +151,3 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self, self.orders_, X)
         return sums / np.bincount(np.concatenate(self.orders_), minlength=self.n_labels_)
-
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self._confidences(X)
-        return confidences >= self.thresholds_, confidences

@@ -27,7 +27,7 @@ from scumble.learn.hierarchy import (
 from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.parameters import MultilabelClassifier
-from scumble.learn.single_label_models import Models, fit_many
+from scumble.learn.single_label_models import ManyFits, Models
 from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import take_weights
 
@@ -240,7 +240,7 @@ class _Shared:
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         how = {"class_weight": self._class_weight, "generator": generator, "n_jobs": n_jobs}
-        self._models = fit_many(self._estimator, X, n_values, self._targets, **how)
+        self._models = ManyFits(self._estimator, X, n_values, **how).fit(self._targets)
         self._targets = []  # the training labels are not needed any more
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:

@@ -93,9 +93,8 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
             described, Y, weights=weights, names=self.label_names_, n_jobs=self.n_jobs
         )
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self.models_.probabilities(self._describe(self._count_labels(X), X))
-        return confidences >= 0.5, confidences
+    def _confidences(self, X: Any) -> Array:
+        return self.models_.probabilities(self._describe(self._count_labels(X), X))
 
     def _describe(self, counts: sparse.csr_array, X: Any) -> Any:
         """Put the shares of the labels beside the row's own columns, where these are wanted."""

@@ -103,10 +103,10 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
         confidences = np.zeros(labels.shape)
         for rows, probabilities in self._probabilities(X):
             labels[rows] = self.labelsets_[probabilities.argmax(axis=1)].toarray()
-            confidences[rows] = self._confidences(labels[rows], probabilities)
+            confidences[rows] = self._confidences_of(labels[rows], probabilities)
         return labels, confidences
 
-    def _confidences(self, labels: Array, probabilities: Array) -> Array:
+    def _confidences_of(self, labels: Array, probabilities: Array) -> Array:
         return winners_confidences(labels, probabilities)
 
     def _class_scores(self, X: Any) -> Array:

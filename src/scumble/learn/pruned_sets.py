@@ -147,7 +147,7 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         return prune_labelsets(Y, weights, p=self.p, strategy=self.strategy, b=self.b)
 
-    def _confidences(self, labels: Array, probabilities: Array) -> Array:
+    def _confidences_of(self, labels: Array, probabilities: Array) -> Array:
         return probabilities @ self.labelsets_
 
 

@@ -146,7 +146,3 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         for member in self.members_:
             sums += member.ask(X)[1]
         return sums / len(self.members_)
-
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self._confidences(X)
-        return confidences >= self.thresholds_, confidences

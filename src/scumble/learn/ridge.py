@@ -12,15 +12,16 @@ from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
+from scumble.learn.base import BaseRanker
 from scumble.learn.inner_classifier import out_of_fold
 from scumble.learn.radial import POWERS, RadialKernel
-from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (
     Dual,
     Fit,
     Landmarks,
     Primal,
     Problem,
+    bend,
     choose_penalty,
     inverse_root,
     leave_one_out,
@@ -228,7 +229,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
         return out_of_fold(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
 
-    def _scores(self, X: Any) -> Array:
+    def _confidences(self, X: Any) -> Array:
         rows = self._scaling.take(X, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 

@@ -13,7 +13,6 @@ from scipy.linalg import blas, lapack
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble.learn.ranker import bend
 from scumble.learn.row_sums import quadratic_forms
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
@@ -23,6 +22,8 @@ FIRST = (0.0, 0.5)
 _NONE = np.zeros(0)
 #: So many cells of scores are computed at a time.
 _CELLS_AT_ONCE = 2**21
+#: Scores nearer than this to 0 and 1, or beyond, are bent.
+_BENT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,7 @@ class Primal:
             inverse = _inverse(root)
             index = np.result_type(rows.indptr, rows.indices)
             indptr, indices = rows.indptr.astype(index), rows.indices.astype(index)
-            quadratic_forms(indptr, indices, rows.data, inverse, 0, len(out), out)
+            quadratic_forms(indptr, indices, rows.data, inverse, out)
             pull = inverse @ means
             return out - 2 * (rows @ pull) + means @ pull
         for start in range(0, len(out), 1024):
@@ -338,3 +339,11 @@ def _factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
     shifted[np.diag_indices_from(shifted)] += penalty
     factor, failed = lapack.dpotrf(shifted, lower=True, overwrite_a=True)
     return factor, bool(failed)
+
+
+def bend(scores: Array) -> Array:
+    """Bring numbers that are mostly in [0, 1] inside it, keeping their order."""
+    low, high = scores < _BENT, scores > 1 - _BENT
+    scores[low] = _BENT / (2 - scores[low] / _BENT)
+    scores[high] = 1 - _BENT / (2 - (1 - scores[high]) / _BENT)
+    return scores

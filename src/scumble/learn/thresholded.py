@@ -152,9 +152,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
             )
         return scorer
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        scores = self.estimator_.scores(X, caller=type(self).__name__)
-        return scores >= self.thresholds_, scores
+    def _confidences(self, X: Any) -> Array:
+        return self.estimator_.scores(X, caller=type(self).__name__)
 
     def _reads_itself(self) -> bool:
         return not isinstance(self._inside(), BaseMultilabelClassifier)
