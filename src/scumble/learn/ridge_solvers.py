@@ -33,6 +33,7 @@ class Problem:
     rows: Any  # ndarray or csr_array of float64: columns on one scale
     labels: sparse.csr_array
     weights: Array  # greater than 0
+    n_steps: int = 60  # of an iterative solution, at the most
 
     @property
     def total(self) -> float:
@@ -58,6 +59,19 @@ class Problem:
         # negatives where nothing else tells them apart.
         weights = self.weights[block, None]
         return weights * (labels - means) / np.maximum(self.total - weights, 1e-300)
+
+    def solve_iteratively(self, penalty: float, n_jobs: int | None) -> tuple[Array, Array]:
+        """Solve by conjugate gradients: only products with the rows are needed."""
+        rows, weights, total = self.rows, self.weights, self.total
+        means = np.asarray(weights @ rows) / total
+        squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+        length = float(np.asarray(weights @ squares).sum()) / total
+        scale = _positive(length - float(means @ means))
+        blocks = slices(self.labels.shape[1], max(rows.shape), _CELLS_AT_ONCE * 8)
+        descend = partial(_descend, self, means, penalty * scale)
+        with one_thread_for_products():
+            coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
+            return coefficients, self.label_means() - means @ coefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +235,10 @@ class Dual:
         return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
 
 
-def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
+Solver = Primal | Dual
+
+
+def leave_one_out(solver: Solver, fit: Fit, n_jobs: int | None) -> Array:
     """Return the scores of all rows, each by a fit without it, bent into [0, 1]."""
     out = np.empty(solver.problem.labels.shape, order="F")
 
@@ -236,24 +253,7 @@ def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
     return out
 
 
-def solve_iteratively(
-    problem: Problem, penalty: float, n_jobs: int | None, n_steps: int = 60
-) -> tuple[Array, Array]:
-    """Solve by conjugate gradients: only products with the rows are needed."""
-    rows, weights = problem.rows, problem.weights
-    means = np.asarray(weights @ rows) / problem.total
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    length = float(np.asarray(weights @ squares).sum()) / problem.total
-    scale = _positive(length - float(means @ means))
-    n_labels = problem.labels.shape[1]
-    blocks = slices(n_labels, max(rows.shape), _CELLS_AT_ONCE * 8)
-    descend = partial(_descend, problem, means, penalty * scale, n_steps)
-    with one_thread_for_products():
-        coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
-        return coefficients, problem.label_means() - means @ coefficients
-
-
-def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block: slice) -> Array:
+def _descend(problem: Problem, means: Array, penalty: float, block: slice) -> Array:
     """Do the steps for some labels, each with a step length of its own."""
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
@@ -264,7 +264,7 @@ def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block
     direction = residual.copy()
     length = np.einsum("ij,ij->j", residual, residual)
     enough = 1e-10 * length
-    for _ in range(n_steps):
+    for _ in range(problem.n_steps):
         if (length <= enough).all():
             break
         ahead = np.asarray(rows @ direction) - means @ direction
