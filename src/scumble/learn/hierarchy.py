@@ -81,6 +81,16 @@ def _as_tuples(part: Any, caller: str) -> Nested:
     )
 
 
+def make_hierarchy(
+    Y: sparse.csr_array, method: str, n_clusters: int, names: Any, seed: Any, generator: Any
+) -> Nested:
+    """Make a tree of labels by one of `METHODS`, of which MULAN's goes by names and a seed."""
+    if method != "mulan":
+        return build_hierarchy(Y, n_clusters=n_clusters, method=method, generator=generator)
+    seed = int(seed if isinstance(seed, int | np.integer) else generator.integers(2**31))
+    return mulan_hierarchy(Y, mulan_order(names, Y.shape[1]), n_clusters=n_clusters, seed=seed)
+
+
 def build_hierarchy(
     Y: sparse.csr_array, *, n_clusters: int, method: str, generator: np.random.Generator
 ) -> Nested:

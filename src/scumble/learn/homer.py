@@ -14,16 +14,7 @@ from scumble._core.parameters import Bool, Choice, Free, Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
-from scumble.learn.hierarchy import (
-    METHODS,
-    Nested,
-    Node,
-    build_hierarchy,
-    check_hierarchy,
-    list_nodes,
-    mulan_hierarchy,
-    mulan_order,
-)
+from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy
 from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.parameters import MultilabelClassifier
@@ -126,7 +117,7 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.hierarchy_: Nested = self._make_hierarchy(Y, generator)
+        self.hierarchy_: Any = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
@@ -138,20 +129,13 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         """Hear the names of the labels that the next call of `fit` gives as a matrix."""
         self._names_told: tuple[str, ...] | None = tuple(names)
 
-    def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Nested:
+    def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Any:
         names = getattr(self, "_names_told", None) or self.label_names_
         self._names_told = None
         if self.hierarchy is not None:
             return check_hierarchy(self.hierarchy, Y.shape[1], caller=type(self).__name__)
-        if self.method != "mulan":
-            return build_hierarchy(
-                Y, n_clusters=self.n_clusters, method=self.method, generator=generator
-            )
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):
-            seed = generator.integers(2**31)
-        order = mulan_order(names, Y.shape[1])
-        return mulan_hierarchy(Y, order, n_clusters=self.n_clusters, seed=int(seed))
+        how = (self.method, self.n_clusters, names, self.random_state)
+        return make_hierarchy(Y, *how, generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         answers = self._node_models.ask(X, self.n_jobs)
