@@ -227,10 +227,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             classes.
         """
         table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self.classes_[self._class_probabilities(table).argmax(axis=1)]
         if self._form.kind not in ("sparse", "lists"):
-            return self._form.give(self._judge(table)[0], X)
+            return self._form.give(self._answer(table)[0], X)
         blocks = slices(_num_samples(table), self.n_labels_)
         parts = [sparse.csr_array(self._judge(_safe_indexing(table, b))[0]) for b in blocks]
         return self._form.give(sparse.vstack(parts, format="csr"), X)
@@ -249,10 +247,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             Confidences in [0, 1]. `predict` may follow another rule than "at least one half":
             see the class.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self._class_probabilities(table)
-        return self._confidences(table)
+        return self._answer(self._read_rows(X))[1]
 
     def predict_both(self, X: Any) -> tuple[Any, Array]:
         """Give what `predict` and `predict_proba` give, for the price of one.
@@ -269,19 +264,19 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         confidences : ndarray of shape (n_samples, n_labels)
             See `predict_proba`.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            probabilities = self._class_probabilities(table)
-            return self.classes_[probabilities.argmax(axis=1)], probabilities
-        labels, confidences = self._judge(table)
+        labels, confidences = self._answer(self._read_rows(X))
         return self._form.give(labels, X), confidences
 
-    def _class_probabilities(self, table: Any) -> Array:
-        """Make the scores of a row add up to one; a row without any gets the training shares."""
+    def _answer(self, table: Any) -> tuple[Any, Array]:
+        """Judge rows, where classes were learnt by the most probable one of each."""
+        if self._form.kind != "classes":
+            return self._judge(table)
+        # The scores of a row add up to one; a row without any gets the training shares.
         scores = self._class_scores(table)
         total = scores.sum(axis=1, keepdims=True)
         shares = np.broadcast_to(self._class_shares, scores.shape).copy()
-        return np.divide(scores, total, out=shares, where=total > 0)
+        probabilities = np.divide(scores, total, out=shares, where=total > 0)
+        return self.classes_[probabilities.argmax(axis=1)], probabilities
 
     def _read_training(self, X: Any) -> Any:
         X, self._codes = read_training(X, self, self._categorical())
