@@ -18,13 +18,7 @@ from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.inner_classifier import Training, fit_alone, fit_with_scores, tell_nominal
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ridge import RidgeRanker
-from scumble.learn.thresholds import (
-    RULE_DOMAINS,
-    ScoreColumns,
-    ThresholdCurve,
-    ThresholdRule,
-    choose_with_curves,
-)
+from scumble.learn.thresholds import RULE_DOMAINS, ScoreColumns, ThresholdCurve, ThresholdRule
 
 
 @dataclass(eq=False, repr=False)
@@ -136,7 +130,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
         how: dict[str, Any] = {"n_folds": int(self.n_folds), "caller": name}
         self.estimator_, scores = fit_with_scores(self._told_scorer(), training, **how)
         columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())
-        self.thresholds_, self.curves_ = choose_with_curves(columns, rule, n_jobs=self.n_jobs)
+        self.thresholds_, self.curves_ = columns.choose_with_curves(rule, self.n_jobs)
 
     def _told_scorer(self) -> Any:
         """Return what scores labels; one that reads features itself is told of nominal ones."""
