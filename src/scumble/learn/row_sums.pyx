@@ -21,20 +21,22 @@ def quadratic_forms(
     double[::1] out,
 ):
     """Write x' M x to ``out`` for rows x of a CSR table and a symmetric M."""
-    cdef Py_ssize_t row, one, other
-    cdef double inner
+    cdef Py_ssize_t row, one, other, begin
+    cdef double total, inner
     cdef const double* line
     with nogil:
         for row in range(out.shape[0]):
             if row % 1024 == 0:
                 check_stop()
-            out[row] = 0
-            for one in range(indptr[row], indptr[row + 1]):
+            begin = indptr[row]
+            total = 0
+            for one in range(begin, indptr[row + 1]):
                 line = &matrix[indices[one], 0]
                 inner = 0
-                for other in range(indptr[row], one):
+                for other in range(begin, one):
                     inner += data[other] * line[indices[other]]
-                out[row] += data[one] * (2 * inner + data[one] * line[indices[one]])
+                total += data[one] * (2 * inner + data[one] * line[indices[one]])
+            out[row] = total
 
 
 def add_overlaps(
@@ -50,16 +52,19 @@ def add_overlaps(
 
     In each column that is the smaller of two numbers of the same sign, without the sign.
     """
-    cdef Py_ssize_t row, one, other
-    cdef double value
+    cdef Py_ssize_t row, one, other, begin, end
+    cdef double value, size
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
             for one in range(indptr[row], indptr[row + 1]):
                 value = data[one]
-                for other in range(point_indptr[indices[one]], point_indptr[indices[one] + 1]):
+                size = fabs(value)
+                begin = point_indptr[indices[one]]
+                end = point_indptr[indices[one] + 1]
+                for other in range(begin, end):
                     if value * point_data[other] > 0:
-                        out[row, point_indices[other]] += min(fabs(value), fabs(point_data[other]))
+                        out[row, point_indices[other]] += min(size, fabs(point_data[other]))
 
 
 def add_differences(
@@ -69,25 +74,17 @@ def add_differences(
 
     Points come column by column, so that all of them are compared with one cell at a time.
     """
-    cdef Py_ssize_t row, block, n_points = columns.shape[1]
+    cdef Py_ssize_t row, at, block, first, n, n_points = columns.shape[1]
+    cdef Py_ssize_t fours = columns.shape[0] // 4 * 4
+    cdef double* line
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
             for block in range((n_points + POINTS - 1) // POINTS):
-                _add_row(rows, columns, out, row, block * POINTS)
-
-
-cdef void _add_row(
-    const double[:, ::1] rows,
-    const double[:, ::1] columns,
-    double[:, ::1] out,
-    Py_ssize_t row,
-    Py_ssize_t first,
-) noexcept nogil:
-    cdef Py_ssize_t column, fours = columns.shape[0] // 4 * 4, stride = columns.shape[1]
-    cdef Py_ssize_t n_points = min(POINTS, stride - first)
-    cdef double* line = &out[row, first]
-    for column in range(0, fours, 4):
-        add_four_differences(line, n_points, &rows[row, column], &columns[column, first], stride)
-    for column in range(fours, columns.shape[0]):
-        add_differences_of(line, n_points, rows[row, column], &columns[column, first])
+                first = block * POINTS
+                n = min(POINTS, n_points - first)
+                line = &out[row, first]
+                for at in range(0, fours, 4):
+                    add_four_differences(line, n, &rows[row, at], &columns[at, first], n_points)
+                for at in range(fours, columns.shape[0]):
+                    add_differences_of(line, n, rows[row, at], &columns[at, first])
