@@ -219,9 +219,8 @@ def _read(source: Source, trusted: tuple[str, ...]) -> StoredModel:
 
 def _is_small(error: ReadError) -> bool:
     """Tell a fault of the content from a message that stands for itself."""
-    return not any(
-        word in str(error) for word in ("not trusted", "newer version", "earlier version")
-    )
+    words = ("not trusted", "newer version", "earlier version")
+    return not any(word in str(error) for word in words)
 
 
 def _plain(feature: Feature) -> dict[str, Any]:

@@ -233,11 +233,8 @@ def find_class(name: str) -> type | None:
 
 def refuse_untrusted(found: list[str], trusted: tuple[str, ...]) -> list[str]:
     """Refuse the types skops does not trust, unless they are ours or the caller trusts them."""
-    unknown = [
-        name
-        for name in found
-        if name not in trusted and name not in CHECKED and find_class(name) is None
-    ]
+    known = {*trusted, *CHECKED}
+    unknown = [name for name in found if name not in known and find_class(name) is None]
     if unknown:
         raise ReadError(
             f"the model holds objects of types that are not trusted: {', '.join(unknown)}. Making "
