@@ -147,7 +147,7 @@ def test_all_solvers_agree(seed, n_columns, penalty):
 def test_the_penalty_has_the_least_error_of_a_long_list():
     problem = problem_of(5, n_rows=60, n_columns=30)
     solver = Primal(problem)
-    fit = choose_penalty(solver.fit, solver.scale, None, 1)
+    fit = choose_penalty(solver, None, 1)
     errors = [solver.fit(solver.scale * 10.0**power).error for power in np.arange(-4, 4.5, 0.5)]
 
     assert fit.error == pytest.approx(min(errors), rel=1e-12)

@@ -158,7 +158,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
             return None
         with one_thread_for_products():
             solver, to_columns = self._exact_solver(problem, generator)
-        fit = solvers.choose_penalty(solver.fit, solver.scale, self.penalty, self.n_jobs)
+        fit = solvers.choose_penalty(solver, self.penalty, self.n_jobs)
         self.penalty_ = float(fit.penalty / solver.scale)
         self.intercepts_ = fit.intercepts
         with one_thread_for_products():

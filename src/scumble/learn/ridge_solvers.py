@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -86,18 +86,17 @@ class Fit:
     error: float = np.inf  # mean squared, of leaving one out
 
 
-def choose_penalty(
-    fit: Callable[[float], Fit], scale: float, penalty: float | None, n_jobs: int | None
-) -> Fit:
+def choose_penalty(solver: Solver, penalty: float | None, n_jobs: int | None) -> Fit:
     """Fit with the given penalty, or with the one of least leave-one-out error."""
     if penalty is not None:
         with one_thread_for_products():
-            return fit(penalty * scale)
+            return solver.fit(penalty * solver.scale)
     found: dict[float, Fit] = {}
     wanted: Sequence[float] = FIRST
     while wanted:
         with one_thread_for_products():  # the same sums for any number of threads
-            fits = run(lambda power: fit(scale * 10.0**power), list(wanted), n_jobs=n_jobs)
+            tried = [solver.scale * 10.0**power for power in wanted]
+            fits = run(solver.fit, tried, n_jobs=n_jobs)
         found |= dict(zip(wanted, fits, strict=True))
         best = min(found, key=lambda power: (found[power].error, power))
         for power in found:  # the others' coefficients are not needed any more
@@ -318,9 +317,8 @@ def inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
 def _solve(root: Array, right: Array) -> Array:
     """Multiply with the inverse: R'R times each column."""
     half = blas.dtrmm(1.0, root, right, lower=True)
-    return np.ascontiguousarray(
-        blas.dtrmm(1.0, root, half, lower=True, trans_a=True, overwrite_b=True)
-    )
+    whole = blas.dtrmm(1.0, root, half, lower=True, trans_a=True, overwrite_b=True)
+    return np.ascontiguousarray(whole)
 
 
 def _inverse(root: Array) -> Array:

@@ -15,7 +15,7 @@ from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
 from scumble._core.parameters import declare
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
+from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
@@ -43,28 +43,6 @@ class ListableTargets(Sequence[Target], ABC):
 def is_tree(estimator: Any) -> bool:
     """Tell whether the shared path can be taken: C4.5 itself, not something derived from it."""
     return estimator is None or type(estimator) is C45Classifier
-
-
-def grow_forest(
-    tree: C45Classifier, table: PreparedTable, targets: Sequence[Target], n_jobs: int | None
-) -> Forest:
-    """Grow a tree for each target on a prepared table."""
-    settings, laplace = tree.settings(), bool(tree.laplace)
-    n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
-
-    def grow(block: range) -> Sequence[Tree | Nodes]:
-        if block.stop <= n_listed:
-            assert isinstance(targets, ListableTargets)
-            return [grow_listed(table, targets.listed(block), settings)]
-        trees = [grow_tree(table, targets[at], settings) for at in block]
-        return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
-
-    n_blocks = 16 * thread_count(n_jobs)
-    small = _ranges(0, n_listed, n_blocks)
-    large = _ranges(n_listed, len(targets), n_blocks)
-    parts = run(grow, [*large, *small], n_jobs=n_jobs)  # what is begun late should be small
-    in_order = [*parts[len(large) :], *parts[: len(large)]]
-    return Forest.of([tree for part in in_order for tree in part], laplace=laplace)
 
 
 def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
@@ -137,8 +115,29 @@ class ManyFits:
         tree = C45Classifier() if self.estimator is None else clone(self.estimator)
         if self.class_weight is not None:
             tree.set_params(class_weight=self.class_weight)
+        return self._grow(tree, targets)
+
+    def _grow(self, tree: C45Classifier, targets: Sequence[Target]) -> Forest:
+        """Grow a tree for each target on one prepared table."""
         table = prepare_table(self.X, self.n_values, extra=self.extra, n_jobs=self.n_jobs)
-        return grow_forest(tree, table, targets, self.n_jobs)
+        settings, n_blocks = tree.settings(), 16 * thread_count(self.n_jobs)
+        n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
+
+        def grow(block: range) -> Sequence[Tree | Nodes]:
+            if block.stop <= n_listed:
+                assert isinstance(targets, ListableTargets)
+                return [grow_listed(table, targets.listed(block), settings)]
+            trees = [grow_tree(table, targets[at], settings) for at in block]
+            return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
+
+        small = _ranges(0, n_listed, n_blocks)
+        large = _ranges(n_listed, len(targets), n_blocks)
+        parts = run(
+            grow, [*large, *small], n_jobs=self.n_jobs
+        )  # what is begun late should be small
+        in_order = [*parts[len(large) :], *parts[: len(large)]]
+        trees = [tree for part in in_order for tree in part]
+        return Forest.of(trees, laplace=bool(tree.laplace))
 
     def _fit_foreign(self, targets: Sequence[Target]) -> ForeignModels:
         names, n = [] if self.generator is None else open_seeds(self.estimator), len(targets)

@@ -101,7 +101,7 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         n_values = self._codes.n_values
         training = Training(X, Y, n_values, weights, generator, self.n_jobs)
         self.first_: InnerClassifier = training.fit(BinaryRelevance(self.estimator))
-        confidences = self._unseen(X, Y, generator, weights)
+        confidences = self._unseen(training)
         table = beside(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
@@ -112,15 +112,14 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         confidences = self.first_.ask(X)[1]
         return self.second_.ask(beside(X, confidences) if self.passthrough else confidences)
 
-    def _unseen(
-        self, X: Any, Y: sparse.csr_array, generator: np.random.Generator, weights: Array | None
-    ) -> Array:
+    def _unseen(self, training: Training) -> Array:
         """Tell what classifiers say of training rows they have not seen."""
+        X, Y, generator = training.X, training.Y, training.generator
         n_folds = min(int(self.n_folds), Y.shape[0])
         if n_folds < 2:
             return self.first_.ask(X)[1]
         seeds = one_generator_each(generator, Y.shape[1])
-        targets = _Folds(LabelTargets(Y, weights=weights), n_folds, seeds)
+        targets = _Folds(LabelTargets(Y, weights=training.weights), n_folds, seeds)
         models = self._fit_many(X, targets, generator=generator)
         if isinstance(models, ForeignModels):
             return _ask_held_out(models, targets, X, self.n_jobs)
