@@ -195,8 +195,6 @@ class BagTargets(MadeTargets):
             wanted = np.full(2, sizes.min())
         else:
             wanted = np.maximum(1, np.rint(sizes * class_factors(sizes, "sqrt"))).astype(np.int64)
-        drawn = [
-            rows[generator.integers(len(rows), size=size)]
-            for rows, size in zip(members, wanted, strict=True)
-        ]
+        pairs = zip(members, wanted, strict=True)
+        drawn = [rows[generator.integers(len(rows), size=size)] for rows, size in pairs]
         return np.bincount(np.concatenate(drawn), minlength=n_rows)

@@ -38,6 +38,10 @@ classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
     See `BaseMultilabelClassifier`."""
 
 
+#: Features, labels, and weights if rows have any.
+Checked = tuple[Any, sparse.csr_array, Array | None]
+
+
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     """Base of all multilabel classifiers.
 
@@ -172,9 +176,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             self._fit_labels(X, labels, weights)
         return self
 
-    def _read(
-        self, X: Any, Y: Any, sample_weight: Any
-    ) -> tuple[Any, sparse.csr_array, Array | None]:
+    def _read(self, X: Any, Y: Any, sample_weight: Any) -> Checked:
         """Check what is given to learn from, and remember what it looks like."""
         self.check_parameters()
         name, X = type(self).__name__, self._read_training(X)
@@ -194,9 +196,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             self._class_shares = sums / sums.sum()
         return X, labels, weights
 
-    def _weigh(
-        self, X: Any, Y: sparse.csr_array, sample_weight: Any
-    ) -> tuple[Any, sparse.csr_array, Array | None]:
+    def _weigh(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> Checked:
         """Read the weights, and leave out the rows without any."""
         name = type(self).__name__
         weights = check_weights(sample_weight, Y.shape[0], caller=name)

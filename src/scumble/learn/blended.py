@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
@@ -196,7 +195,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         if self.weights is not None:
             return _read_loudness(self.weights, len(heights))
         first = _DEFAULT_WEIGHTS if self.rankers is None else None
-        return measure_loudness(heights, Y, _read_loudness(first, len(heights)), n_jobs=self.n_jobs)
+        return measure_loudness(heights, Y, _read_loudness(first, len(heights)), self.n_jobs)
 
     def _refuses_weights(self) -> str | None:
         return next((name for r in self._rankers() if (name := refuser_of(r)) is not None), None)
@@ -246,16 +245,14 @@ def are_loud(weights: Array) -> bool:
 
 
 # All labels share the weights: few numbers, chosen by many rows and labels, hardly follow chance.
-def measure_loudness(
-    heights: Sequence[Array], Y: Any, first: Array, *, n_jobs: int | None = None
-) -> Array:
+def measure_loudness(heights: list[Array], Y: Any, first: Array, n_jobs: Any = None) -> Array:
     """Go from first weights to better ones, one ranker after the other; they sum to one."""
     columns = Y.tocsc()
     labels = asked_labels(columns)
     if len(heights) == 1 or len(labels) == 0:
         return first
 
-    def rate(tried: Sequence[Array]) -> Array:
+    def rate(tried: list[Array]) -> Array:
         ask = partial(_precisions, heights, columns, tried)
         return np.mean(run(ask, labels.tolist(), n_jobs=n_jobs), axis=0)
 
@@ -272,9 +269,7 @@ def measure_loudness(
     return best / best.sum()
 
 
-def _precisions(
-    heights: Sequence[Array], columns: Any, tried: Sequence[Array], label: int
-) -> list[float]:
+def _precisions(heights: list[Array], columns: Any, tried: list[Array], label: int) -> list[float]:
     """Return the average precision of one label under different weights."""
     rows = columns.indices[slice(*columns.indptr[label : label + 2])]
     own = np.array([part[:, label] for part in heights])

@@ -107,9 +107,8 @@ class _Duels(ListableTargets):
         self._weights = weights
         self._pairs = np.ascontiguousarray(pairs, np.int32)
         self.n_listed = len(pairs)
-        by_label = Y.tocsc()
-        self._indptr = by_label.indptr.astype(np.int64)
-        self._rows = by_label.indices.astype(np.uint32)
+        self._indptr = self._labels.by_label.indptr.astype(np.int64)
+        self._rows = self._labels.by_label.indices.astype(np.uint32)
 
     def __len__(self) -> int:
         return len(self._pairs) + len(self._labels)

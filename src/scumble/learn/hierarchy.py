@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.random import Generator
+from scipy.sparse import csr_array
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
@@ -29,11 +30,6 @@ class Node:
 
     below: list[Array]  # the labels under each child
     inner: list[int]  # the number of each child that is an inner node itself, -1 for a label
-
-    @property
-    def labels(self) -> Array:
-        """All labels under the node."""
-        return np.concatenate(self.below)
 
 
 def list_nodes(hierarchy: Nested) -> list[Node]:
@@ -82,7 +78,7 @@ def _as_tuples(part: Any, caller: str) -> Nested:
 
 
 def make_hierarchy(
-    Y: sparse.csr_array, method: str, n_clusters: int, names: Any, seed: Any, generator: Any
+    Y: csr_array, method: str, n_clusters: int, names: Any, seed: Any, generator: Any
 ) -> Nested:
     """Make a tree of labels by one of `METHODS`, of which MULAN's goes by names and a seed."""
     if method != "mulan":
@@ -91,9 +87,7 @@ def make_hierarchy(
     return mulan_hierarchy(Y, mulan_order(names, Y.shape[1]), n_clusters=n_clusters, seed=seed)
 
 
-def build_hierarchy(
-    Y: sparse.csr_array, *, n_clusters: int, method: str, generator: np.random.Generator
-) -> Nested:
+def build_hierarchy(Y: csr_array, *, n_clusters: int, method: str, generator: Generator) -> Nested:
     """Divide the labels into parts, the parts into parts, down to single labels."""
     by_label = Y.T.tocsr().astype(np.float64)
 
@@ -112,14 +106,12 @@ def _divide_on(
     """Divide labels, and their parts, until there are no more of them than clusters."""
     if len(labels) <= n_clusters or n_clusters == 1:
         return tuple(labels.tolist())
-    return tuple(
-        _divide_on(part, n_clusters, divide) if len(part) > 1 else int(part[0])
-        for part in divide(labels)
-    )
+    parts = divide(labels)
+    return tuple(_divide_on(p, n_clusters, divide) if len(p) > 1 else int(p[0]) for p in parts)
 
 
 def divide_labels(
-    members: sparse.csr_array, n_clusters: int, method: str, generator: np.random.Generator
+    members: csr_array, n_clusters: int, method: str, generator: Generator
 ) -> list[Array]:
     """Cluster labels by the rows that have them."""
     n_labels = members.shape[0]
@@ -159,9 +151,7 @@ def assign(distances: Array, capacity: int) -> Array:
     return assigned
 
 
-def _distinct_labels(
-    members: sparse.csr_array, n_wanted: int, generator: np.random.Generator
-) -> list[int]:
+def _distinct_labels(members: csr_array, n_wanted: int, generator: Generator) -> list[int]:
     """Draw labels no two of which have the same rows, fewer where there are not so many."""
     rows = np.split(members.indices, members.indptr[1:-1])
     first: dict[bytes, int] = {}
@@ -170,18 +160,17 @@ def _distinct_labels(
     return list(first.values())[:n_wanted]
 
 
-def _means(members: sparse.csr_array, assigned: Array, centres: Array) -> Array:
+def _means(members: csr_array, assigned: Array, centres: Array) -> Array:
     """Move each centre to the mean of its labels; an empty cluster's stays."""
     n_labels = len(assigned)
     counts = np.bincount(assigned, minlength=len(centres))
-    belongs = sparse.csr_array(
-        (np.ones(n_labels), (assigned, np.arange(n_labels))), shape=(len(centres), n_labels)
-    )
+    cells = (np.ones(n_labels), (assigned, np.arange(n_labels)))
+    belongs = csr_array(cells, shape=(len(centres), n_labels))
     sums = (belongs @ members).toarray()
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
 
 
-def _random_parts(n: int, n_parts: int, generator: np.random.Generator) -> list[Array]:
+def _random_parts(n: int, n_parts: int, generator: Generator) -> list[Array]:
     parts = np.array_split(generator.permutation(n), n_parts)
     return [np.sort(part) for part in parts if len(part)]
 
@@ -189,9 +178,7 @@ def _random_parts(n: int, n_parts: int, generator: np.random.Generator) -> list[
 # MULAN's tree: balanced k-means that misremembers where labels went ------------------------------
 
 
-def mulan_hierarchy(
-    Y: sparse.csr_array, order: Sequence[int], *, n_clusters: int, seed: int
-) -> Nested:
+def mulan_hierarchy(Y: csr_array, order: Sequence[int], *, n_clusters: int, seed: int) -> Nested:
     """Divide the labels, taken in the given order, as MULAN does from one seed at every node."""
     # MULAN divides by chance, without a seed, where all labels end in one part; we then cut their
     # order into equal parts. Where a cluster has vanished and the others have no room for all

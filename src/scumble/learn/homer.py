@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
-        problems = _node_problems(Y.tocsc(), self._nodes, weights)
+        problems = _node_problems(Y, self._nodes, weights)
         self._node_models: _Shared | _Single = kind(inner, problems)
         self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
 
@@ -174,11 +175,9 @@ class _NodeProblem(NamedTuple):
     weights: Array | None
 
 
-def _node_problems(
-    by_label: sparse.csc_array, nodes: list[Node], weights: Array | None
-) -> list[_NodeProblem]:
+def _node_problems(Y: Any, nodes: list[Node], weights: Array | None) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
-    n_rows, problems = by_label.shape[0], []
+    by_label, n_rows, problems = Y.tocsc(), Y.shape[0], []
     rows_of = np.split(by_label.indices.astype(np.int64), by_label.indptr[1:-1])
     for number, node in enumerate(nodes):
         width = len(node.below)
@@ -189,8 +188,8 @@ def _node_problems(
         chosen = np.arange(n_rows) if rows is None else rows
         starts = np.searchsorted(cell_rows, np.append(chosen, n_rows))
         cells_of = (np.ones(len(children), bool), children, starts)
-        Y = sparse.csr_array(cells_of, shape=(len(chosen), width))
-        problems.append(_NodeProblem(rows, Y, take_weights(weights, chosen)))
+        by_child = sparse.csr_array(cells_of, shape=(len(chosen), width))
+        problems.append(_NodeProblem(rows, by_child, take_weights(weights, chosen)))
     return problems
 
 
@@ -202,16 +201,11 @@ class _Shared:
         self._class_weight = getattr(inner, "class_weight", None)
         self._powerset = isinstance(inner, LabelPowerset)
         self._widths = [problem.Y.shape[1] for problem in problems]
-        self._targets: list[Target] = []
-        self._spans: list[tuple[int, int]] = []
-        self._sets: list[Any] = []
-        n_columns = 0
-        for problem in problems:
-            targets, sets = self._plan(problem)
-            self._targets += targets
-            self._sets.append(sets)
-            self._spans.append((n_columns, n_columns + sum(t.n_classes for t in targets)))
-            n_columns = self._spans[-1][1]
+        plans = [self._plan(problem) for problem in problems]
+        self._targets: list[Target] = [target for targets, _ in plans for target in targets]
+        ends = np.cumsum([sum(t.n_classes for t in targets) for targets, _ in plans]).tolist()
+        self._spans: list[tuple[int, int]] = list(pairwise([0, *ends]))
+        self._sets = [sets for _, sets in plans]
         self._models: Models
 
     def _plan(self, problem: _NodeProblem) -> tuple[list[Target], Any]:

@@ -77,9 +77,8 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         return self._votes(None, X.shape[0])
 
     def _confidences(self, X: Any) -> Array:
-        return self._votes(
-            self.space_.place(_place(self._scaling.take(X, n_jobs=self.n_jobs))), X.shape[0]
-        )
+        placed = _place(self._scaling.take(X, n_jobs=self.n_jobs))
+        return self._votes(self.space_.place(placed), X.shape[0])
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
         """Count votes; of the training rows where no others are given, none its own neighbour."""

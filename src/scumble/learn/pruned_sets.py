@@ -62,9 +62,8 @@ def _stand_ins(
         n_chosen.append(np.bincount(of_set[taken], minlength=common.shape[0]))
     indices = np.concatenate(chosen)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(n_chosen))])
-    return sparse.csr_array(
-        (np.ones(len(indices), bool), indices, indptr), shape=(len(indptr) - 1, n_kept)
-    )
+    cells = (np.ones(len(indices), bool), indices, indptr)
+    return sparse.csr_array(cells, shape=(len(indptr) - 1, n_kept))
 
 
 def _preference(sets: sparse.csr_array, counts: Array) -> Array:

@@ -32,13 +32,13 @@ class LabelTargets(MadeTargets):
     """One target per label."""
 
     def __init__(self, Y: Any, rows: Array | None = None, weights: Array | None = None) -> None:
-        self._by_label: sparse.csc_array = Y.tocsc()
+        self.by_label: sparse.csc_array = Y.tocsc()
         super().__init__(Y.shape[1], lambda at: Target(self.codes(at), rows=rows, weights=weights))
 
     def codes(self, label: int) -> Array:
         """Tell for each row whether it has a label."""
-        indptr, indices = self._by_label.indptr, self._by_label.indices
-        codes = np.zeros(self._by_label.shape[0], np.int32)
+        indptr, indices = self.by_label.indptr, self.by_label.indices
+        codes = np.zeros(self.by_label.shape[0], np.int32)
         codes[indices[indptr[label] : indptr[label + 1]]] = 1
         return codes
 
