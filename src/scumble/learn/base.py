@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.parallel import slices
-from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
+from scumble._core.parameters import COLUMNS, Declared, Domain, Seed, Threads, declare
 from scumble._core.provenance import carried_weights
 from scumble._core.random import as_generator
 from scumble._core.registry import register
@@ -327,6 +327,54 @@ class BaseRanker(BaseMultilabelClassifier):
         whole[kept] = scores
         whole[~kept] = self.predict_proba(_safe_indexing(X, np.flatnonzero(~kept)))
         return whole
+
+
+# Classifiers as parameters of other classifiers --------------------------------------------------
+
+
+class Inner(Domain):
+    """A classifier inside another, or None; its own parameters are checked as well."""
+
+    kind = "hidden"
+    error = ParameterTypeError
+    methods: tuple[str, ...]
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them, and not their class."""
+        can = not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
+        return value is None or can
+
+    def advice(self, value: Any) -> str:
+        """Say what may have been meant."""
+        return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
+
+    def check(self, value: Any, *, name: str, caller: str) -> None:
+        """Refuse any other value."""
+        super().check(value, name=name, caller=caller)
+        if isinstance(value, Declared):
+            value.check_parameters()
+
+
+class SingleLabelClassifier(Inner):
+    """What learns one label or class."""
+
+    methods = ("fit", "predict", "get_params")
+    words = "None or a scikit-learn classifier with fit and predict"
+
+    def accepts(self, value: Any) -> bool:
+        """Refuse regressors, too: the numbers they predict would be taken for classes."""
+        is_tagged = super().accepts(value) and hasattr(value, "__sklearn_tags__")
+        return super().accepts(value) and not (is_tagged and is_regressor(value))
+
+
+class MultilabelClassifier(Inner):
+    """What learns several labels."""
+
+    methods = ("fit", "predict")
+    words = "None or a multilabel classifier with fit and predict"
+
+
+# Docstrings and signatures -----------------------------------------------------------------------
 
 
 def _whole_docstring(cls: type) -> str | None:

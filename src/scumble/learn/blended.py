@@ -14,11 +14,10 @@ from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, declare
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseRanker
+from scumble.learn.base import BaseRanker, MultilabelClassifier
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
-from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.weights import refuser_of
 

@@ -12,13 +12,12 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
 from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy
 from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import ManyFits, Models
 from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import take_weights

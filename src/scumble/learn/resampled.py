@@ -12,10 +12,9 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Free, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, Training
-from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
 

@@ -14,14 +14,13 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
 from scumble._core.parameters import declare
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import open_seeds
-from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
 
 #: So many trees are joined at once, so that many small objects never live together.

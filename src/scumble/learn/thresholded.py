@@ -14,9 +14,8 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
 from scumble.learn.inner_classifier import Training, fit_alone, fit_with_scores, tell_nominal
-from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import RULE_DOMAINS, ScoreColumns, ThresholdCurve, ThresholdRule
 
