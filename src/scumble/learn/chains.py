@@ -211,7 +211,7 @@ def chain_targets(
 
     With a generator each has as many rows of one value as of the other.
     """
-    labels, begins = LabelTargets(Y), _begins([draw.order for draw in draws])
+    labels, begins = LabelTargets(Y), np.cumsum([0, *(len(draw.order) for draw in draws)])
     seeds = None if generator is None else one_generator_each(generator, begins[-1])
 
     def make(at: int) -> Target:
@@ -224,16 +224,11 @@ def chain_targets(
     return MadeTargets(int(begins[-1]), make)
 
 
-def _begins(orders: Sequence[Array]) -> Array:
-    """Tell where each chain begins when all are laid out one after another, and the end."""
-    return np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
-
-
 def follow_chains(
     fitted: TransformingClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it."""
-    models, begins = fitted.models_, _begins(orders)
+    models, begins = fitted.models_, np.cumsum([0, *map(len, orders)])
     labels = np.zeros((X.shape[0], fitted.n_labels_), bool)
     sums = np.zeros(labels.shape)
     if isinstance(models, Forest):

@@ -34,7 +34,7 @@ class Heights:
         """Learn from scores of training rows."""
         knots = run(lambda label: _knots(scores[:, label]), range(scores.shape[1]), n_jobs=n_jobs)
         values, rates = zip(*knots, strict=True)
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in values])]).astype(np.int64)
+        starts = np.cumsum([0, *map(len, values)])
         are_probabilities = bool(scores.min(initial=0) >= 0 and scores.max(initial=0) <= 1)
         return cls(starts, np.concatenate(values), np.concatenate(rates), are_probabilities)
 

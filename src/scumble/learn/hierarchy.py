@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ def list_nodes(hierarchy: Nested) -> list[Node]:
     """List the inner nodes, the root first and parents before their children."""
     waiting, nodes = [hierarchy], []
     for children in waiting:
-        below = [np.array(list(_leaves(child)), np.int64) for child in children]
+        below = [np.array(_leaves(child), np.int64) for child in children]
         groups = [child for child in children if isinstance(child, tuple)]
         numbers = itertools.count(len(waiting))
         inner = [next(numbers) if isinstance(child, tuple) else -1 for child in children]
@@ -45,12 +45,10 @@ def list_nodes(hierarchy: Nested) -> list[Node]:
     return nodes
 
 
-def _leaves(tree: Nested) -> Iterator[int]:
+def _leaves(tree: Nested) -> list[int]:
     if not isinstance(tree, tuple):
-        yield tree
-        return
-    for part in tree:
-        yield from _leaves(part)
+        return [tree]
+    return [leaf for part in tree for leaf in _leaves(part)]
 
 
 def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:

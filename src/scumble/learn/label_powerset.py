@@ -126,9 +126,8 @@ def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target
     """Lay out problems on one table, in which a row appears as often as any of them needs it."""
     n = X.shape[0]
     turns = [_turns(problem.rows) for problem in problems]
-    needed = np.zeros(n, np.int64)
-    for problem, turn in zip(problems, turns, strict=True):
-        np.maximum.at(needed, problem.rows, turn)
+    times = [np.bincount(problem.rows, minlength=n) for problem in problems]
+    needed = np.maximum(np.max(times, axis=0) - 1, 0)
     copied = np.repeat(np.arange(n), needed)
     first_copy = n + np.cumsum(needed) - needed
     targets = [

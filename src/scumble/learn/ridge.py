@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
 from scumble.learn import ridge_solvers as solvers
 from scumble.learn.base import BaseRanker
@@ -184,11 +184,10 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         whitening = solvers.inverse_root(self._make_kernel(rows[drawn]), LANDMARK_PENALTY)[0].T
         features = np.empty((rows.shape[0], whitening.shape[1]))
 
-        def work(start: int) -> None:
-            part = self._kernel.ask(rows[start : start + FEW_AT_ONCE])
-            features[start : start + FEW_AT_ONCE] = part @ whitening
+        def work(block: slice) -> None:
+            features[block] = self._kernel.ask(rows[block]) @ whitening
 
-        run(work, range(0, rows.shape[0], FEW_AT_ONCE), n_jobs=self.n_jobs)
+        run(work, slices(rows.shape[0], 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
         through = Problem(features, problem.labels, problem.weights)
         return solvers.Landmarks(through, drawn, whitening), whitening
 
@@ -225,8 +224,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         rows = self._scaling.take(X, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 
-        def work(start: int) -> None:
-            block = slice(start, start + AT_ONCE)
+        def work(block: slice) -> None:
             part = rows[block]
             if self.kernel_ != "linear":
                 part = self._kernel.ask(part)
@@ -235,7 +233,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
             solvers.bend(out[block])
 
         with one_thread_for_products():
-            run(work, range(0, X.shape[0], AT_ONCE), n_jobs=self.n_jobs)
+            run(work, slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
         return out
 
 

@@ -66,8 +66,7 @@ class Encoder:
             return {MARK: "dict", "of": pairs}
         if is_own(kind):
             return self._encode_own(value, depth)
-        self.foreign.append(value)
-        return {MARK: "foreign", "at": len(self.foreign) - 1}
+        return self._encode_foreign(value)
 
     def _encode_own(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -87,12 +86,15 @@ class Encoder:
             cells = [self.encode(cell, depth + 1) for cell in value.ravel().tolist()]
             dtype = value.dtype.str
             return {MARK: "cells", "type": dtype, "shape": list(value.shape), "of": cells}
-        self.foreign.append(value)
-        return {MARK: "foreign", "at": len(self.foreign) - 1}
+        return self._encode_foreign(value)
 
     def _encode_sparse(self, value: Any) -> Any:
         parts = {part: self._array(getattr(value, part)) for part in ("indptr", "indices", "data")}
         return {MARK: "sparse", "as": value.format, "shape": list(value.shape), **parts}
+
+    def _encode_foreign(self, value: Any) -> Any:
+        self.foreign.append(value)
+        return {MARK: "foreign", "at": len(self.foreign) - 1}
 
     def _array(self, value: Array) -> Any:
         known = self._known.get(id(value))
