@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from scumble.learn import COCOA, ECCRU, C45Classifier, label_thresholds
-from scumble.learn.undersampling import undersample
+from scumble.learn.targets import undersample
 from tests.learn import problems
 
 problem = partial(problems.problem, n_labels=5, above=1.5)

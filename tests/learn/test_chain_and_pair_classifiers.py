@@ -14,8 +14,8 @@ from scumble.learn import (
     ClassifierChain,
     EnsembleOfClassifierChains,
 )
-from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.chains import ChainTargets, Draw
+from scumble.learn.chains import Draw, chain_targets
+from scumble.learn.targets import LabelTargets
 
 
 def both(tree, X):
@@ -185,7 +185,7 @@ def test_targets_are_as_sparse_as_the_labels():
     tracemalloc.start()
     try:
         alone = LabelTargets(Y)
-        chained = ChainTargets(Y, [Draw(np.arange(n_labels)), Draw(order, np.ones(n_rows, int))])
+        chained = chain_targets(Y, [Draw(np.arange(n_labels)), Draw(order, np.ones(n_rows, int))])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

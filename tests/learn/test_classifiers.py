@@ -42,7 +42,7 @@ from scumble.learn import (
     RidgeRanker,
     StackedBinaryRelevance,
 )
-from scumble.learn.seeds import close_seeds
+from scumble.learn.inner_classifier import close_seeds
 from scumble.resample import REMEDIAL
 
 #: Those that ask neighbours have a file of their own.

@@ -135,7 +135,7 @@ def test_given_trees_are_read_from_any_nesting():
     nodes = list_nodes((0, (1, (2, 3))))
     assert [node.inner for node in nodes] == [[-1, 1], [-1, 2], [-1, -1]]
     assert [below.tolist() for below in nodes[0].below] == [[0], [1, 2, 3]]
-    assert nodes[0].labels.tolist() == [0, 1, 2, 3]
+    assert np.concatenate(nodes[0].below).tolist() == [0, 1, 2, 3]
 
 
 def slow_homer(X, Y, tree, X_new, inner):

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from scumble.learn import logistic
 from scumble.learn import logistic_kernels as kernels
+from scumble.learn.c45.table import as_rows
 from scumble.learn.logistic import fit_logistic
 
 
@@ -62,9 +63,8 @@ def test_one_step_is_newtons(n_columns, is_sparse):
     X, Y = random_problem(n_columns, p=n_columns, q=1)
     y = Y[:, 0].astype(np.uint8)
     beta = np.zeros(n_columns + 1)
-    rows = sparse.csr_array(X)
-    parts = (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
-    kernels.minimise(parts if is_sparse else X, y, np.ones(len(y)), 0.1, 0.0, 1, beta)
+    rows = as_rows(sparse.csr_array(X) if is_sparse else X)
+    kernels.minimise(rows, y, np.ones(len(y)), 0.1, 0.0, 1, beta)
 
     with_ones = np.column_stack([X, np.ones(len(y))])
     ridges = np.diag([0.2] * n_columns + [0.0])

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score
 
 from scumble.learn import BlendedRanker, NeighbourRanker, RidgeRanker
-from scumble.learn.loudness import asked_labels, average_precision, measure_loudness
+from scumble.learn.blended import asked_labels, average_precision, measure_loudness
 
 
 def draw(seed, n_rows=60, n_labels=5, n_rankers=3):

@@ -16,7 +16,7 @@ from scumble import MultilabelDataset
 from scumble._core.errors import ScumbleError
 from scumble.evaluate import cross_validate
 from scumble.learn import HOMER, BinaryRelevance, ResampledEnsemble
-from scumble.learn.inner_classifier import InnerClassifier, Training
+from scumble.learn.inner_classifier import Training
 from scumble.learn.predictions import labels_for, predict_with_confidences, predict_with_scores
 
 
@@ -203,7 +203,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     Y[:, 3] = 1  # always there: the classifier inside never hears of it
     ridge = RidgeClassifier().fit(X, Y[:, :3])
     rows = Training(X, sparse.csr_array(Y, dtype=bool), np.zeros(4, int))
-    inside = InnerClassifier.fitted(RidgeClassifier(), rows, None, None)
+    inside = rows.fit(RidgeClassifier())
     labels, confidences = inside.ask(X)
     assert (labels[:, :3] == ridge.predict(X)).all()
     np.testing.assert_allclose(confidences[:, :3], between(ridge.decision_function(X)))
@@ -211,7 +211,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     assert (confidences[:, 3] == 1).all()
     # A single label that is open is a list of classes to scikit-learn.
     rows = Training(X, sparse.csr_array(Y[:, 2:], dtype=bool), np.zeros(4, int))
-    single = InnerClassifier.fitted(RidgeClassifier(), rows, None, None)
+    single = rows.fit(RidgeClassifier())
     np.testing.assert_allclose(single.ask(X)[1], confidences[:, 2:])
     # One level without groups asks the classifier itself; a mean of copies stays within bounds.
     homer = HOMER(RidgeClassifier(), n_clusters=1).fit(X, Y)

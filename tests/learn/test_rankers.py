@@ -76,7 +76,7 @@ def test_bagged_trees_are_single_trees_on_the_rows_drawn(draw):
     X, Y = problem(2, 60)
     model = BaggedTrees(4, draw=draw, columns=0.5, random_state=3)
     found = model.fit_out_of_sample(X, Y)
-    targets = BagTargets(sparse.csr_array(Y), draw, 4, None, np.random.default_rng(3), (4, 8))
+    targets = BagTargets(model, 8, sparse.csr_array(Y), None)
     sums, new = np.zeros((2, *Y.shape)), np.zeros(Y.shape)
     for at in range(len(targets)):
         label, target = at % 4, targets[at]
@@ -99,8 +99,10 @@ def test_bagged_trees_are_single_trees_on_the_rows_drawn(draw):
 def test_draws_have_the_sizes_they_say():
     Y = sparse.csr_array(np.arange(100)[:, None] < np.array([[10, 50, 0]]))
     generator = np.random.default_rng(0)
-    balanced = BagTargets(Y, "balanced", 2, None, generator)
-    weighted = BagTargets(Y, "weighted", 2, None, generator)
+    balanced, weighted = (
+        BagTargets(BaggedTrees(2, draw=draw, random_state=generator), 1, Y, None)
+        for draw in ("balanced", "weighted")
+    )
 
     assert [t.repeats[:10].sum() for t in (balanced[0], weighted[0])] == [10, 25]
     assert [t.repeats.sum() for t in (balanced[0], weighted[0])] == [20, 100]

@@ -1,5 +1,7 @@
 """Ridge regression: by hand, against fits that really leave rows out, and solver by solver."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,17 +12,16 @@ from sklearn.metrics import roc_auc_score
 from scumble._core.errors import ParameterError
 from scumble.learn import RidgeRanker, ridge
 from scumble.learn.radial import RadialKernel
-from scumble.learn.ranker import bend
 from scumble.learn.ridge import draw_landmarks
 from scumble.learn.ridge_solvers import (
     Dual,
     Landmarks,
     Primal,
     Problem,
+    bend,
     choose_penalty,
     inverse_root,
     leave_one_out,
-    solve_iteratively,
 )
 from scumble.learn.row_sums import add_differences
 
@@ -138,7 +139,7 @@ def test_all_solvers_agree(seed, n_columns, penalty):
     np.testing.assert_allclose(problem.rows.T @ dual.coefficients, expected[:-1], atol=1e-5)
     np.testing.assert_allclose(dual.intercepts, expected[-1], atol=1e-5)
     scale = Primal(problem).scale
-    found, intercepts = solve_iteratively(problem, penalty / scale, 1, n_steps=500)
+    found, intercepts = replace(problem, n_steps=500).solve_iteratively(penalty / scale, 1)
     np.testing.assert_allclose(found, expected[:-1], atol=1e-4)
     np.testing.assert_allclose(intercepts, expected[-1], atol=1e-4)
 
@@ -146,7 +147,7 @@ def test_all_solvers_agree(seed, n_columns, penalty):
 def test_the_penalty_has_the_least_error_of_a_long_list():
     problem = problem_of(5, n_rows=60, n_columns=30)
     solver = Primal(problem)
-    fit = choose_penalty(solver.fit, solver.scale, None, 1)
+    fit = choose_penalty(solver, None, 1)
     errors = [solver.fit(solver.scale * 10.0**power).error for power in np.arange(-4, 4.5, 0.5)]
 
     assert fit.error == pytest.approx(min(errors), rel=1e-12)

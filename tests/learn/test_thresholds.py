@@ -10,7 +10,7 @@ from scipy import sparse
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError
 from scumble.learn import label_thresholds, threshold_curves, threshold_table
-from scumble.learn.thresholds import RATES, ScoreColumns, ThresholdRule, choose_cuts, mean_recall
+from scumble.learn.thresholds import RATES, ScoreColumns, ThresholdRule, mean_recall
 
 
 def slow_cuts(scores, truth):
@@ -220,7 +220,7 @@ def test_equal_scores_tell_nothing(rule, form):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_fixed_rule_predicts_no_label_without_positives(form):
     columns = ScoreColumns.of(form([[0.9, 0.9], [0.8, 0.1]]), [[1, 0], [0, 0]], caller="test")
-    cuts = choose_cuts(columns, ThresholdRule("fixed"))
+    cuts = columns.choose(ThresholdRule("fixed"))
 
     assert cuts.thresholds.tolist() == [0.5, np.inf]
     assert (cuts.n_predicted.tolist(), cuts.hits.tolist()) == ([2, 0], [1, 0])

@@ -22,9 +22,8 @@ from scumble.learn import (
     fit_dataset,
     label_thresholds,
 )
-from scumble.learn.inner_classifier import tell_nominal
+from scumble.learn.inner_classifier import close_seeds, tell_nominal
 from scumble.learn.predictions import features_for
-from scumble.learn.seeds import close_seeds
 from scumble.measures.stratification import deal_rows
 from scumble.resample import make_chain
 

@@ -30,7 +30,7 @@ from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.train_test import with_test_part
 from scumble.learn import make_classifier
-from scumble.learn.seeds import close_seeds, open_seeds
+from scumble.learn.inner_classifier import close_seeds, open_seeds
 from scumble.measures.summary import characterize, plain
 from scumble.resample import make_chain
 

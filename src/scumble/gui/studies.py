@@ -69,7 +69,7 @@ def run_side_by_side(
     packed: PackedDataset, methods: list[Wish], advice: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Run resamplers, each on its own, and judge what they change."""
-    from scumble.learn.seeds import close_seeds
+    from scumble.learn.inner_classifier import close_seeds
     from scumble.report.side_by_side import side_by_side
     from scumble.resample import compare_methods
 
@@ -147,7 +147,7 @@ def train(
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
     from scumble.advise import CANDIDATES
     from scumble.learn import fit_dataset, save
-    from scumble.learn.seeds import close_seeds
+    from scumble.learn.inner_classifier import close_seeds
 
     data, title = packed.data, spell_recipe(recipe)
     with track(f"Training {title}"):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,11 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
-from scumble.learn.binary_relevance import LabelTargets
+from scumble.learn.base import BaseRanker
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
-from scumble.learn.ranker import BaseRanker
-from scumble.learn.single_label_models import ask_second, fit_many
-from scumble.learn.undersampling import one_generator_each
+from scumble.learn.single_label_models import ManyFits, ask_second
+from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each
 from scumble.learn.weights import class_factors
 
 DRAWS = ("bootstrap", "balanced", "weighted")
@@ -125,19 +123,15 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
                 scores[block] = np.clip(scores[block] + shifts, 0, 1)
         return scores
 
-    def _scores(self, X: Any) -> Array:
+    def _confidences(self, X: Any) -> Array:
         parts = [self._answers(X[block]).mean(axis=1) for block in self._blocks(X.shape[0])]
         return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> BagTargets:
-        generator = self._generator()
-        n_columns = max(1, round(self.columns * X.shape[1]))
-        chosen = None if n_columns == X.shape[1] else (n_columns, X.shape[1])
-        targets = BagTargets(Y, self.draw, self.n_estimators, weights, generator, chosen)
-        tree = (
-            C45Classifier(prune=False, laplace=True) if self.estimator is None else self.estimator
-        )
-        models = fit_many(tree, X, self._codes.n_values, targets, n_jobs=self.n_jobs)
+        targets = BagTargets(self, X.shape[1], Y, weights)
+        unpruned = C45Classifier(prune=False, laplace=True)
+        tree = unpruned if self.estimator is None else self.estimator
+        models = ManyFits(tree, X, self._codes.n_values, n_jobs=self.n_jobs).fit(targets)
         assert isinstance(models, Forest)
         self.models_: Forest = models
         return targets
@@ -151,69 +145,56 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         return slices(n_rows, len(self.models_), _ANSWERS_AT_ONCE)
 
 
-class BagTargets(Sequence[Any]):
+class BagTargets(MadeTargets):
     """The targets of all trees, draw after draw, of all labels each; made when asked for."""
 
-    def __init__(
-        self,
-        Y: sparse.csr_array,
-        draw: str,
-        n_draws: int,
-        weights: Array | None,
-        generator: np.random.Generator,
-        columns: tuple[int, int] | None = None,
-    ) -> None:
-        self._labels = LabelTargets(Y)
-        self._draw = draw
-        self._n_draws = n_draws
-        self._weights = weights
-        self._n_rows = Y.shape[0]
-        n_seeds = n_draws if draw == "bootstrap" else n_draws * Y.shape[1]
+    def __init__(self, bags: BaggedTrees, n_columns: int, Y: Any, weights: Array | None) -> None:
+        self._bags, generator, n_trees = bags, bags._generator(), bags.n_estimators * Y.shape[1]
+        self._labels = LabelTargets(Y, weights=weights)
+        n_seeds = bags.n_estimators if bags.draw == "bootstrap" else n_trees
         self._seeds = one_generator_each(generator, n_seeds)
-        self._columns = columns
-        self._column_seeds = one_generator_each(generator, n_draws * Y.shape[1])
+        self._n_columns = n_columns
+        self._column_seeds = one_generator_each(generator, n_trees)
         # A bit per row and draw: which rows a tree has seen.
-        self._seen = np.zeros((n_seeds, (self._n_rows + 7) // 8), np.uint8)
+        self._seen = np.zeros((n_seeds, (Y.shape[0] + 7) // 8), np.uint8)
+        super().__init__(n_trees, self._target)
 
-    def __len__(self) -> int:
-        return self._n_draws * len(self._labels)
-
-    def __getitem__(self, at: Any) -> Any:
-        at = range(len(self))[at]
+    def _target(self, at: int) -> Target:
         bag, label = divmod(at, len(self._labels))
-        codes = self._labels.codes(label)
-        place = bag if self._draw == "bootstrap" else at
-        repeats = self._repeats(codes, np.random.default_rng(self._seeds[place]))
+        target = self._labels[label]
+        place = bag if self._bags.draw == "bootstrap" else at
+        repeats = self._repeats(target.y, np.random.default_rng(self._seeds[place]))
         self._seen[place] = np.packbits(repeats > 0)
-        columns = None
-        if self._columns is not None:
-            wanted, n_columns = self._columns
-            drawn = np.random.default_rng(self._column_seeds[at]).permutation(n_columns)
-            columns = np.sort(drawn[:wanted])
-        return Target(codes, repeats=repeats, weights=self._weights, columns=columns)
+        return replace(target, repeats=repeats, columns=self._columns(at))
+
+    def _columns(self, at: int) -> Array | None:
+        """Draw the columns of one tree; None for all."""
+        wanted = max(1, round(self._bags.columns * self._n_columns))
+        if wanted == self._n_columns:
+            return None
+        drawn = np.random.default_rng(self._column_seeds[at]).permutation(self._n_columns)
+        return np.sort(drawn[:wanted])
 
     def unseen(self, block: slice) -> Array:
         """Tell which trees have not seen which rows, after all targets were made."""
         first = block.start // 8
         bits = np.unpackbits(self._seen[:, first : (block.stop + 7) // 8], axis=1)
         seen = bits[:, block.start - 8 * first : block.stop - 8 * first]
-        return (seen == 0).T.reshape(seen.shape[1], self._n_draws, -1)
+        return (seen == 0).T.reshape(seen.shape[1], self._bags.n_estimators, -1)
 
     def _repeats(self, codes: Array, generator: np.random.Generator) -> Array:
         """Draw rows, and tell how often each was drawn."""
-        n_rows = self._n_rows
-        if self._draw == "bootstrap":
+        n_rows, draw = len(codes), self._bags.draw
+        if draw == "bootstrap":
             return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
         members = [np.flatnonzero(codes == code) for code in (0, 1)]
         sizes = np.array([len(rows) for rows in members])
         if sizes.min() == 0:  # nothing to balance
             return np.ones(n_rows, np.int64)
-        if self._draw == "balanced":
+        if draw == "balanced":
             wanted = np.full(2, sizes.min())
         else:
             wanted = np.maximum(1, np.rint(sizes * class_factors(sizes, "sqrt"))).astype(np.int64)
-        drawn = [
-            rows[generator.integers(len(rows), size=size)]
-            for rows, size in zip(members, wanted, strict=True)
-        ]
+        pairs = zip(members, wanted, strict=True)
+        drawn = [rows[generator.integers(len(rows), size=size)] for rows, size in pairs]
         return np.bincount(np.concatenate(drawn), minlength=n_rows)

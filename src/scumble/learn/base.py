@@ -8,14 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.parallel import slices
-from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
+from scumble._core.parameters import COLUMNS, Declared, Domain, Seed, Threads, declare
+from scumble._core.provenance import carried_weights
 from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
@@ -35,6 +36,10 @@ _SHARED_PARAMETERS = {
 _SHARED_ATTRIBUTES = """
 classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
     See `BaseMultilabelClassifier`."""
+
+
+#: Features, labels, and weights if rows have any.
+Checked = tuple[Any, sparse.csr_array, Array | None]
 
 
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
@@ -106,16 +111,22 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         column is numeric.
         """
 
-    @abstractmethod
+    # A subclass implements one of the next two.
     def _judge(self, X: Any) -> tuple[Any, Array]:
         """Return labels (bool, dense or CSR) and confidences (float) of rows of a clean table."""
+        confidences = self._confidences(X)
+        return confidences >= getattr(self, "thresholds_", 0.5), confidences
+
+    def _confidences(self, X: Any) -> Array:
+        """Return the confidences alone."""
+        return self._judge(X)[1]
 
     def _class_scores(self, X: Any) -> Array:
         """Return a number per row and class, the largest for the most probable class.
 
         Only asked where one class per row was given.
         """
-        return self._judge(X)[1]
+        return self._confidences(X)
 
     def _generator(self) -> np.random.Generator:
         """Make the generator that `random_state` stands for."""
@@ -165,9 +176,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             self._fit_labels(X, labels, weights)
         return self
 
-    def _read(
-        self, X: Any, Y: Any, sample_weight: Any
-    ) -> tuple[Any, sparse.csr_array, Array | None]:
+    def _read(self, X: Any, Y: Any, sample_weight: Any) -> Checked:
         """Check what is given to learn from, and remember what it looks like."""
         self.check_parameters()
         name, X = type(self).__name__, self._read_training(X)
@@ -187,9 +196,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             self._class_shares = sums / sums.sum()
         return X, labels, weights
 
-    def _weigh(
-        self, X: Any, Y: sparse.csr_array, sample_weight: Any
-    ) -> tuple[Any, sparse.csr_array, Array | None]:
+    def _weigh(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> Checked:
         """Read the weights, and leave out the rows without any."""
         name = type(self).__name__
         weights = check_weights(sample_weight, Y.shape[0], caller=name)
@@ -220,10 +227,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             classes.
         """
         table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self.classes_[self._class_probabilities(table).argmax(axis=1)]
         if self._form.kind not in ("sparse", "lists"):
-            return self._form.give(self._judge(table)[0], X)
+            return self._form.give(self._answer(table)[0], X)
         blocks = slices(_num_samples(table), self.n_labels_)
         parts = [sparse.csr_array(self._judge(_safe_indexing(table, b))[0]) for b in blocks]
         return self._form.give(sparse.vstack(parts, format="csr"), X)
@@ -242,10 +247,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             Confidences in [0, 1]. `predict` may follow another rule than "at least one half":
             see the class.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self._class_probabilities(table)
-        return self._judge(table)[1]
+        return self._answer(self._read_rows(X))[1]
 
     def predict_both(self, X: Any) -> tuple[Any, Array]:
         """Give what `predict` and `predict_proba` give, for the price of one.
@@ -262,19 +264,19 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         confidences : ndarray of shape (n_samples, n_labels)
             See `predict_proba`.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            probabilities = self._class_probabilities(table)
-            return self.classes_[probabilities.argmax(axis=1)], probabilities
-        labels, confidences = self._judge(table)
+        labels, confidences = self._answer(self._read_rows(X))
         return self._form.give(labels, X), confidences
 
-    def _class_probabilities(self, table: Any) -> Array:
-        """Make the scores of a row add up to one; a row without any gets the training shares."""
+    def _answer(self, table: Any) -> tuple[Any, Array]:
+        """Judge rows, where classes were learnt by the most probable one of each."""
+        if self._form.kind != "classes":
+            return self._judge(table)
+        # The scores of a row add up to one; a row without any gets the training shares.
         scores = self._class_scores(table)
         total = scores.sum(axis=1, keepdims=True)
         shares = np.broadcast_to(self._class_shares, scores.shape).copy()
-        return np.divide(scores, total, out=shares, where=total > 0)
+        probabilities = np.divide(scores, total, out=shares, where=total > 0)
+        return self.classes_[probabilities.argmax(axis=1)], probabilities
 
     def _read_training(self, X: Any) -> Any:
         X, self._codes = read_training(X, self, self._categorical())
@@ -294,6 +296,85 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             taken = get_tags(inside).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
         return tags
+
+
+# A subclass implements `_fit_labels`; `_fit_out_of_sample`, which learns the same and returns
+# scores of the training rows by models that have not seen them; and `_confidences`. For rare labels
+# a score of one half is hardly ever reached: put a `ThresholdedClassifier` around it.
+class BaseRanker(BaseMultilabelClassifier):
+    """Base of classifiers that rank rows well for every label; they predict from one half on."""
+
+    @abstractmethod
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+        """Learn, and return scores of the training rows by models that have not seen them."""
+
+    def fit_out_of_sample(self, X: Any, Y: Any, sample_weight: Any = None) -> Array:
+        """Learn, and tell what would be said of each training row had it not been there."""
+        # This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
+        # estimator that has a method of this name and meaning is asked for it.
+        sample_weight = carried_weights(Y, sample_weight)
+        table, labels, weights = self._read(X, Y, sample_weight)
+        if labels.shape[0] < 2:
+            raise DataError(
+                f"{type(self).__name__}: found 1 sample (training row). Expected at least 2: what "
+                "would be said of a row without it needs another."
+            )
+        scores = self._fit_out_of_sample(table, labels, weights)
+        if len(scores) == _num_samples(X):
+            return scores
+        kept = np.asarray(sample_weight) > 0  # a row of weight 0 is a new row to the model
+        whole = np.empty((len(kept), scores.shape[1]), order="F")
+        whole[kept] = scores
+        whole[~kept] = self.predict_proba(_safe_indexing(X, np.flatnonzero(~kept)))
+        return whole
+
+
+# Classifiers as parameters of other classifiers --------------------------------------------------
+
+
+class Inner(Domain):
+    """A classifier inside another, or None; its own parameters are checked as well."""
+
+    kind = "hidden"
+    error = ParameterTypeError
+    methods: tuple[str, ...]
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them, and not their class."""
+        can = not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
+        return value is None or can
+
+    def advice(self, value: Any) -> str:
+        """Say what may have been meant."""
+        return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
+
+    def check(self, value: Any, *, name: str, caller: str) -> None:
+        """Refuse any other value."""
+        super().check(value, name=name, caller=caller)
+        if isinstance(value, Declared):
+            value.check_parameters()
+
+
+class SingleLabelClassifier(Inner):
+    """What learns one label or class."""
+
+    methods = ("fit", "predict", "get_params")
+    words = "None or a scikit-learn classifier with fit and predict"
+
+    def accepts(self, value: Any) -> bool:
+        """Refuse regressors, too: the numbers they predict would be taken for classes."""
+        is_tagged = super().accepts(value) and hasattr(value, "__sklearn_tags__")
+        return super().accepts(value) and not (is_tagged and is_regressor(value))
+
+
+class MultilabelClassifier(Inner):
+    """What learns several labels."""
+
+    methods = ("fit", "predict")
+    words = "None or a multilabel classifier with fit and predict"
+
+
+# Docstrings and signatures -----------------------------------------------------------------------
 
 
 def _whole_docstring(cls: type) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -12,8 +12,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import declare
-from scumble.learn.c45 import Target
 from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
+from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import ClassWeight, takes_weights
 
 
@@ -90,31 +90,6 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return judge_labels(self.models_.ask(X, n_jobs=self.n_jobs))
-
-
-class LabelTargets(Sequence[Any]):
-    """One target per label, made when asked for: all together are as large as dense labels."""
-
-    def __init__(
-        self, Y: sparse.csr_array, rows: Array | None = None, weights: Array | None = None
-    ) -> None:
-        self._by_label = Y.tocsc()
-        self._rows = rows
-        self._weights = weights
-
-    def __len__(self) -> int:
-        return int(self._by_label.shape[1])
-
-    def __getitem__(self, at: Any) -> Any:
-        codes = self.codes(range(len(self))[at])
-        return Target(codes, rows=self._rows, weights=self._weights)
-
-    def codes(self, label: int) -> Array:
-        """Tell for each row whether it has a label."""
-        indptr, indices = self._by_label.indptr, self._by_label.indices
-        codes = np.zeros(self._by_label.shape[0], np.int32)
-        codes[indices[indptr[label] : indptr[label + 1]]] = 1
-        return codes
 
 
 def judge_labels(answers: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,13 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, declare
 from scumble.learn.bagged_trees import BaggedTrees
+from scumble.learn.base import BaseRanker, MultilabelClassifier
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
-from scumble.learn.inner_classifier import InnerClassifier, Training
-from scumble.learn.loudness import measure_loudness
-from scumble.learn.out_of_sample import check_scores, fit_with_scores
-from scumble.learn.parameters import MultilabelClassifier
-from scumble.learn.ranker import BaseRanker
+from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.weights import refuser_of
 
@@ -28,6 +27,15 @@ _DEFAULT_WEIGHTS = (2.0, 1.0, 1.0, 1.0)
 _ROWS_PER_LABEL, _SECOND_SHARE = 5, 1 / 6
 #: Rows that stand for all in a second look.
 _LANDMARKS = 500
+#: How loud one ranker is tried at a time: silent, half, twice and four times as loud.
+_FACTORS = (0.0, 0.5, 2.0, 4.0)
+_ROUNDS = 2
+#: A label with fewer rows is not asked.
+_FEWEST_ROWS = 3
+#: No more labels are asked.
+_MOST_LABELS = 100
+#: A smaller gain is none.
+_SMALLEST_GAIN = 1e-6
 
 
 @dataclass(eq=False, repr=False)
@@ -152,11 +160,10 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         self.rankers_: list[InnerClassifier] = []
         self.heights_: list[Heights] = []
         parts: list[Array] = []
-        training = Training(X, Y, self._codes.n_values, weights)
-        more: dict[str, Any] = {"n_folds": self.n_folds, "n_jobs": self.n_jobs}
-        more["caller"] = "BlendedRanker"
+        training = Training(X, Y, self._codes.n_values, weights, generator, self.n_jobs)
+        how: dict[str, Any] = {"n_folds": self.n_folds, "caller": "BlendedRanker"}
         for ranker in self._rankers():
-            fitted, scores = fit_with_scores(ranker, training, generator, **more)
+            fitted, scores = fit_with_scores(ranker, training, **how)
             scale = Heights.of(scores, n_jobs=self.n_jobs)
             parts.append(scale.ask(scores, n_jobs=self.n_jobs))
             self.rankers_.append(fitted)
@@ -172,13 +179,12 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         self.calibration_ = Calibration.of(heights, Y, weights)
         return self.calibration_.ask(heights)
 
-    def _scores(self, X: Any) -> Array:
+    def _confidences(self, X: Any) -> Array:
         heights = np.zeros((X.shape[0], self.n_labels_), order="F")
         for ranker, scale, loud in zip(self.rankers_, self.heights_, self.weights_, strict=True):
             if loud == 0:
                 continue
-            scores = ranker.ask(X)[1]
-            check_scores(scores, ranker.model, caller="BlendedRanker")
+            scores = ranker.scores(X, caller="BlendedRanker")
             heights += loud * scale.ask(scores, n_jobs=self.n_jobs)
         if self.second_ is not None:
             heights = self.second_.join(heights, self.n_jobs)
@@ -188,7 +194,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         if self.weights is not None:
             return _read_loudness(self.weights, len(heights))
         first = _DEFAULT_WEIGHTS if self.rankers is None else None
-        return measure_loudness(heights, Y, _read_loudness(first, len(heights)), n_jobs=self.n_jobs)
+        return measure_loudness(heights, Y, _read_loudness(first, len(heights)), self.n_jobs)
 
     def _refuses_weights(self) -> str | None:
         return next((name for r in self._rankers() if (name := refuser_of(r)) is not None), None)
@@ -235,3 +241,52 @@ def _read_loudness(weights: Any, n_rankers: int) -> Array:
 def are_loud(weights: Array) -> bool:
     """Tell whether weights are numbers of at least 0, and one of them above."""
     return bool((np.isfinite(weights) & (weights >= 0)).all() and weights.any())
+
+
+# All labels share the weights: few numbers, chosen by many rows and labels, hardly follow chance.
+def measure_loudness(heights: list[Array], Y: Any, first: Array, n_jobs: Any = None) -> Array:
+    """Go from first weights to better ones, one ranker after the other; they sum to one."""
+    columns = Y.tocsc()
+    labels = asked_labels(columns)
+    if len(heights) == 1 or len(labels) == 0:
+        return first
+
+    def rate(tried: list[Array]) -> Array:
+        ask = partial(_precisions, heights, columns, tried)
+        return np.mean(run(ask, labels.tolist(), n_jobs=n_jobs), axis=0)
+
+    best, found = first, rate([first])[0]
+    for ranker in list(range(len(first))) * _ROUNDS:
+        if best[ranker] == 0:
+            continue
+        others = np.arange(len(first)) != ranker
+        tried = [np.where(others, best, best * factor) for factor in _FACTORS]
+        tried = [weights for weights in tried if weights.any()]
+        reached = rate(tried)
+        if reached.max() > found + _SMALLEST_GAIN:
+            best, found = tried[int(reached.argmax())], reached.max()
+    return best / best.sum()
+
+
+def _precisions(heights: list[Array], columns: Any, tried: list[Array], label: int) -> list[float]:
+    """Return the average precision of one label under different weights."""
+    rows = columns.indices[slice(*columns.indptr[label : label + 2])]
+    own = np.array([part[:, label] for part in heights])
+    return [average_precision((w[:, None] * own).sum(axis=0), rows) for w in tried]
+
+
+def average_precision(heights: Array, rows: Array) -> float:
+    """Return the mean, over rows with a label, of the label's share of the rows as high as each."""
+    ordered, own = np.sort(heights), np.sort(heights[rows])
+    places = len(ordered) - np.searchsorted(ordered, own)
+    return float(((len(own) - np.searchsorted(own, own)) / places).mean())
+
+
+def asked_labels(columns: Any) -> Array:
+    """Return labels that some rows have and some have not, from the rarest on at even steps."""
+    counts = np.diff(columns.indptr)
+    some = np.flatnonzero((counts >= _FEWEST_ROWS) & (counts < columns.shape[0]))
+    if len(some) <= _MOST_LABELS:
+        return some
+    ordered = some[np.argsort(counts[some], kind="stable")]
+    return ordered[np.linspace(0, len(some) - 1, _MOST_LABELS).astype(np.intp)]

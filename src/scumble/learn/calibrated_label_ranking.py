@@ -11,12 +11,12 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Bool, declare
-from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.predict import exclusive_rows, vote_rows
 from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
+from scumble.learn.targets import LabelTargets
 
 
 @dataclass(eq=False, repr=False)
@@ -107,9 +107,8 @@ class _Duels(ListableTargets):
         self._weights = weights
         self._pairs = np.ascontiguousarray(pairs, np.int32)
         self.n_listed = len(pairs)
-        by_label = Y.tocsc()
-        self._indptr = by_label.indptr.astype(np.int64)
-        self._rows = by_label.indices.astype(np.uint32)
+        self._indptr = self._labels.by_label.indptr.astype(np.int64)
+        self._rows = self._labels.by_label.indices.astype(np.uint32)
 
     def __len__(self) -> int:
         return len(self._pairs) + len(self._labels)

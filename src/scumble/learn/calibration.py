@@ -31,15 +31,15 @@ class Calibration:
     @classmethod
     def of(cls, scores: Array, Y: sparse.csr_array, weights: Array | None = None) -> Calibration:
         """Fit the curves."""
-        centres, present, counts = _bins(scores, Y.tocsc(), weights)
-        return cls(*_fit_curves(centres, present, counts))
+        counted = np.ones(len(scores)) if weights is None else weights
+        return cls(*_fit_curves(*_bins(scores, Y.tocsc(), counted)))
 
     def ask(self, scores: Array) -> Array:
         """Turn scores into probabilities."""
         return expit(self.intercepts + self.slopes * scores)
 
 
-def _bins(scores: Array, Y: Any, weights: Array | None) -> tuple[Array, Array, Array]:
+def _bins(scores: Array, Y: Any, weights: Array) -> tuple[Array, Array, Array]:
     """Return for each label the centres of bins, and the weight of positives and of all there."""
     n_labels = scores.shape[1]
     centres = np.zeros((n_labels, _N_BINS))
@@ -51,9 +51,8 @@ def _bins(scores: Array, Y: Any, weights: Array | None) -> tuple[Array, Array, A
         places = np.minimum(((own - low) / width).astype(np.intp), _N_BINS - 1)
         rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
         counts[label] = np.bincount(places, weights, _N_BINS)
-        chosen = None if weights is None else weights[rows]
-        present[label] = np.bincount(places[rows], chosen, _N_BINS)
-        sums = np.bincount(places, own if weights is None else own * weights, _N_BINS)
+        present[label] = np.bincount(places[rows], weights[rows], _N_BINS)
+        sums = np.bincount(places, own * weights, _N_BINS)
         centres[label] = np.divide(sums, counts[label], out=sums, where=counts[label] > 0)
     return centres, present, counts
 

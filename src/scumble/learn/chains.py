@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
-from scumble.learn.binary_relevance import LabelTargets
+from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.predict import chain_rows
 from scumble.learn.single_label_models import TransformingClassifier
-from scumble.learn.undersampling import on_rows, one_generator_each, undersample
+from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled
 
 
 @dataclass(eq=False, repr=False)
@@ -76,7 +76,7 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.order_: Array = self._check_order(Y.shape[1])
-        self.models_ = self._fit_many(X, ChainTargets(Y, [Draw(self.order_)], weights), extra=Y)
+        self.models_ = self._fit_many(X, chain_targets(Y, [Draw(self.order_)], weights), extra=Y)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return follow_chains(self, [self.order_], X)
@@ -188,13 +188,12 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         generator = self._generator()
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
         self.orders_: Array = np.array([draw.order for draw in draws], np.int64)
-        targets = ChainTargets(Y, draws, weights)
+        targets = chain_targets(Y, draws, weights)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self, list(self.orders_), X, hard=not self.use_confidences)
-        means = sums / len(self.orders_)
-        return means >= 0.5, means
+        return sums / len(self.orders_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,50 +204,31 @@ class Draw:
     repeats: Array | None = None
 
 
-class ChainTargets(Sequence[Any]):
-    """Targets of all chains in their order, made when asked for; each may use labels before it.
+def chain_targets(
+    Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None, generator: Any = None
+) -> MadeTargets:
+    """Give the targets of all chains in their order; each may use labels before it.
 
     With a generator each has as many rows of one value as of the other.
     """
+    labels, begins = LabelTargets(Y), np.cumsum([0, *(len(draw.order) for draw in draws)])
+    seeds = None if generator is None else one_generator_each(generator, begins[-1])
 
-    def __init__(
-        self,
-        Y: sparse.csr_array,
-        draws: Sequence[Draw],
-        weights: Array | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> None:
-        self._labels = LabelTargets(Y, weights=weights)
-        self._draws = draws
-        self._begins = _begins([draw.order for draw in draws])
-        self._seeds = None if generator is None else one_generator_each(generator, len(self))
+    def make(at: int) -> Target:
+        chain = int(np.searchsorted(begins, at, side="right")) - 1
+        draw, place = draws[chain], at - int(begins[chain])
+        codes, before = labels.codes(int(draw.order[place])), draw.order[:place]
+        target = Target(codes, repeats=draw.repeats, weights=weights, extra=before)
+        return target if seeds is None else undersampled(target, seeds[at])
 
-    def __len__(self) -> int:
-        return int(self._begins[-1])
-
-    def __getitem__(self, at: Any) -> Any:
-        at = range(len(self))[at]
-        chain = int(np.searchsorted(self._begins, at, side="right")) - 1
-        draw, place = self._draws[chain], at - int(self._begins[chain])
-        target = self._labels[int(draw.order[place])]
-        target = replace(target, repeats=draw.repeats, extra=draw.order[:place])
-        if self._seeds is None:
-            return target
-        drawn = np.repeat(np.arange(len(target.y)), target.repeats)
-        kept = undersample(target.y, drawn, np.random.default_rng(self._seeds[at]))
-        return on_rows(target, *np.unique(kept, return_counts=True))
-
-
-def _begins(orders: Sequence[Array]) -> Array:
-    """Tell where each chain begins when all are laid out one after another, and the end."""
-    return np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
+    return MadeTargets(int(begins[-1]), make)
 
 
 def follow_chains(
     fitted: TransformingClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it."""
-    models, begins = fitted.models_, _begins(orders)
+    models, begins = fitted.models_, np.cumsum([0, *map(len, orders)])
     labels = np.zeros((X.shape[0], fitted.n_labels_), bool)
     sums = np.zeros(labels.shape)
     if isinstance(models, Forest):

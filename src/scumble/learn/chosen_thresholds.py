@@ -18,7 +18,7 @@ from scumble._core.files import NamedFile, writing
 from scumble._core.shown import Sheet, Shown
 from scumble._core.text import PIPE
 from scumble._core.validation import check_named_labels, check_same_names
-from scumble.learn.thresholds import ChosenCuts, ScoreColumns, ThresholdRule, choose_cuts
+from scumble.learn.thresholds import ChosenCuts, ScoreColumns, ThresholdRule
 
 COLUMNS = ("label", "positives", "threshold", "predicted", "hits", "expected")
 #: What `ThresholdTable.write` writes.
@@ -185,7 +185,7 @@ def threshold_table(
         )
     check_same_names(Y, scores, what="scores", caller="threshold_table")
     columns = ScoreColumns.of(scores, truth, caller="threshold_table")
-    return table_from_cuts(labels, choose_cuts(columns, wanted, n_jobs=n_jobs), wanted.metric)
+    return table_from_cuts(labels, columns.choose(wanted, n_jobs=n_jobs), wanted.metric)
 
 
 def table_from_cuts(labels: Sequence[Any], cuts: ChosenCuts, metric: str) -> ThresholdTable:

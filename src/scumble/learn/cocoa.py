@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,10 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, declare
-from scumble.learn.binary_relevance import LabelTargets
+from scumble.learn.c45 import Target
 from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.undersampling import on_rows, one_generator_each, undersample
 
 
 @dataclass(eq=False, repr=False)
@@ -97,8 +97,8 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
         generator = self._generator()
         self.couples_: Array = _draw_couples(Y.shape[1], int(self.n_couples), generator)
         seeds = one_generator_each(generator, len(self.couples_) + self.couples_.size)
-        targets = _Couples(LabelTargets(Y, weights=weights), self.couples_, seeds)
-        self.models_ = self._fit_many(X, targets, generator=generator)
+        make = partial(_couple, LabelTargets(Y, weights=weights), self.couples_, seeds)
+        self.models_ = self._fit_many(X, MadeTargets(len(seeds), make), generator=generator)
         sure = self._confidences(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
@@ -109,10 +109,6 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
             confidences[rows] = by_label.mean(axis=2)
         return confidences
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self._confidences(X)
-        return confidences >= self.thresholds_, confidences
-
 
 def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator) -> Array:
     """Draw for each label some of the others."""
@@ -122,22 +118,11 @@ def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator)
     return others + (others >= np.arange(n_labels)[:, None])
 
 
-@dataclass(frozen=True, eq=False)
-class _Couples(Sequence[Any]):
-    """The targets of all models, label after label; rows that have the label are class 1."""
-
-    labels: LabelTargets
-    couples: Array
-    seeds: Array
-
-    def __len__(self) -> int:
-        return len(self.seeds)
-
-    def __getitem__(self, at: Any) -> Any:
-        label, couple = divmod(range(len(self))[at], 1 + self.couples.shape[1])
-        target = self.labels[label]
-        if couple > 0:
-            other = self.labels.codes(int(self.couples[label, couple - 1]))
-            target = replace(target, y=target.y + 2 * other * (1 - target.y), n_classes=3)
-        all_rows, generator = np.arange(len(target.y)), np.random.default_rng(self.seeds[at])
-        return on_rows(target, undersample(target.y, all_rows, generator))
+def _couple(labels: LabelTargets, couples: Array, seeds: Array, at: int) -> Target:
+    """Make the target of one model, label after label; rows that have the label are class 1."""
+    label, couple = divmod(at, 1 + couples.shape[1])
+    target = labels[label]
+    if couple > 0:
+        other = labels.codes(int(couples[label, couple - 1]))
+        target = replace(target, y=target.y + 2 * other * (1 - target.y), n_classes=3)
+    return undersampled(target, seeds[at])

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
-from scumble.learn.chains import ChainTargets, Draw, follow_chains
+from scumble.learn.chains import Draw, chain_targets, follow_chains
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
 
@@ -143,7 +143,7 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         generator = self._generator()
         draws = self._draws(Y, generator)
         self.orders_: list[Array] = [draw.order for draw in draws]
-        targets = ChainTargets(Y, draws, weights, generator)
+        targets = chain_targets(Y, draws, weights, generator)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
         sure = self._confidences(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
@@ -151,7 +151,3 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self, self.orders_, X)
         return sums / np.bincount(np.concatenate(self.orders_), minlength=self.n_labels_)
-
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self._confidences(X)
-        return confidences >= self.thresholds_, confidences

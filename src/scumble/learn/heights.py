@@ -33,14 +33,10 @@ class Heights:
     def of(cls, scores: Array, *, n_jobs: int | None = None) -> Heights:
         """Learn from scores of training rows."""
         knots = run(lambda label: _knots(scores[:, label]), range(scores.shape[1]), n_jobs=n_jobs)
-        sizes = [len(values) for values, _ in knots]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return cls(
-            starts,
-            np.concatenate([values for values, _ in knots]),
-            np.concatenate([rates for _, rates in knots]),
-            bool(scores.min(initial=0) >= 0 and scores.max(initial=0) <= 1),
-        )
+        values, rates = zip(*knots, strict=True)
+        starts = np.cumsum([0, *map(len, values)])
+        are_probabilities = bool(scores.min(initial=0) >= 0 and scores.max(initial=0) <= 1)
+        return cls(starts, np.concatenate(values), np.concatenate(rates), are_probabilities)
 
     def ask(self, scores: Array, *, n_jobs: int | None = None) -> Array:
         """Tell the heights of scores."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.random import Generator
+from scipy.sparse import csr_array
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
@@ -30,17 +31,12 @@ class Node:
     below: list[Array]  # the labels under each child
     inner: list[int]  # the number of each child that is an inner node itself, -1 for a label
 
-    @property
-    def labels(self) -> Array:
-        """All labels under the node."""
-        return np.concatenate(self.below)
-
 
 def list_nodes(hierarchy: Nested) -> list[Node]:
     """List the inner nodes, the root first and parents before their children."""
     waiting, nodes = [hierarchy], []
     for children in waiting:
-        below = [np.array(list(_leaves(child)), np.int64) for child in children]
+        below = [np.array(_leaves(child), np.int64) for child in children]
         groups = [child for child in children if isinstance(child, tuple)]
         numbers = itertools.count(len(waiting))
         inner = [next(numbers) if isinstance(child, tuple) else -1 for child in children]
@@ -49,12 +45,10 @@ def list_nodes(hierarchy: Nested) -> list[Node]:
     return nodes
 
 
-def _leaves(tree: Nested) -> Iterator[int]:
+def _leaves(tree: Nested) -> list[int]:
     if not isinstance(tree, tuple):
-        yield tree
-        return
-    for part in tree:
-        yield from _leaves(part)
+        return [tree]
+    return [leaf for part in tree for leaf in _leaves(part)]
 
 
 def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:
@@ -81,9 +75,17 @@ def _as_tuples(part: Any, caller: str) -> Nested:
     )
 
 
-def build_hierarchy(
-    Y: sparse.csr_array, *, n_clusters: int, method: str, generator: np.random.Generator
+def make_hierarchy(
+    Y: csr_array, method: str, n_clusters: int, names: Any, seed: Any, generator: Any
 ) -> Nested:
+    """Make a tree of labels by one of `METHODS`, of which MULAN's goes by names and a seed."""
+    if method != "mulan":
+        return build_hierarchy(Y, n_clusters=n_clusters, method=method, generator=generator)
+    seed = int(seed if isinstance(seed, int | np.integer) else generator.integers(2**31))
+    return mulan_hierarchy(Y, mulan_order(names, Y.shape[1]), n_clusters=n_clusters, seed=seed)
+
+
+def build_hierarchy(Y: csr_array, *, n_clusters: int, method: str, generator: Generator) -> Nested:
     """Divide the labels into parts, the parts into parts, down to single labels."""
     by_label = Y.T.tocsr().astype(np.float64)
 
@@ -102,14 +104,12 @@ def _divide_on(
     """Divide labels, and their parts, until there are no more of them than clusters."""
     if len(labels) <= n_clusters or n_clusters == 1:
         return tuple(labels.tolist())
-    return tuple(
-        _divide_on(part, n_clusters, divide) if len(part) > 1 else int(part[0])
-        for part in divide(labels)
-    )
+    parts = divide(labels)
+    return tuple(_divide_on(p, n_clusters, divide) if len(p) > 1 else int(p[0]) for p in parts)
 
 
 def divide_labels(
-    members: sparse.csr_array, n_clusters: int, method: str, generator: np.random.Generator
+    members: csr_array, n_clusters: int, method: str, generator: Generator
 ) -> list[Array]:
     """Cluster labels by the rows that have them."""
     n_labels = members.shape[0]
@@ -149,9 +149,7 @@ def assign(distances: Array, capacity: int) -> Array:
     return assigned
 
 
-def _distinct_labels(
-    members: sparse.csr_array, n_wanted: int, generator: np.random.Generator
-) -> list[int]:
+def _distinct_labels(members: csr_array, n_wanted: int, generator: Generator) -> list[int]:
     """Draw labels no two of which have the same rows, fewer where there are not so many."""
     rows = np.split(members.indices, members.indptr[1:-1])
     first: dict[bytes, int] = {}
@@ -160,18 +158,17 @@ def _distinct_labels(
     return list(first.values())[:n_wanted]
 
 
-def _means(members: sparse.csr_array, assigned: Array, centres: Array) -> Array:
+def _means(members: csr_array, assigned: Array, centres: Array) -> Array:
     """Move each centre to the mean of its labels; an empty cluster's stays."""
     n_labels = len(assigned)
     counts = np.bincount(assigned, minlength=len(centres))
-    belongs = sparse.csr_array(
-        (np.ones(n_labels), (assigned, np.arange(n_labels))), shape=(len(centres), n_labels)
-    )
+    cells = (np.ones(n_labels), (assigned, np.arange(n_labels)))
+    belongs = csr_array(cells, shape=(len(centres), n_labels))
     sums = (belongs @ members).toarray()
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
 
 
-def _random_parts(n: int, n_parts: int, generator: np.random.Generator) -> list[Array]:
+def _random_parts(n: int, n_parts: int, generator: Generator) -> list[Array]:
     parts = np.array_split(generator.permutation(n), n_parts)
     return [np.sort(part) for part in parts if len(part)]
 
@@ -179,9 +176,7 @@ def _random_parts(n: int, n_parts: int, generator: np.random.Generator) -> list[
 # MULAN's tree: balanced k-means that misremembers where labels went ------------------------------
 
 
-def mulan_hierarchy(
-    Y: sparse.csr_array, order: Sequence[int], *, n_clusters: int, seed: int
-) -> Nested:
+def mulan_hierarchy(Y: csr_array, order: Sequence[int], *, n_clusters: int, seed: int) -> Nested:
     """Divide the labels, taken in the given order, as MULAN does from one seed at every node."""
     # MULAN divides by chance, without a seed, where all labels end in one part; we then cut their
     # order into equal parts. Where a cluster has vanished and the others have no room for all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,23 +12,15 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
+from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
-from scumble.learn.hierarchy import (
-    METHODS,
-    Nested,
-    Node,
-    build_hierarchy,
-    check_hierarchy,
-    list_nodes,
-    mulan_hierarchy,
-    mulan_order,
-)
+from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy
 from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.parameters import MultilabelClassifier
-from scumble.learn.single_label_models import Models, fit_many
+from scumble.learn.single_label_models import ManyFits, Models
+from scumble.learn.targets import LabelTargets
+from scumble.learn.weights import take_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -124,11 +117,11 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.hierarchy_: Nested = self._make_hierarchy(Y, generator)
+        self.hierarchy_: Any = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
-        problems = _node_problems(Y.tocsc(), self._nodes, weights)
+        problems = _node_problems(Y, self._nodes, weights)
         self._node_models: _Shared | _Single = kind(inner, problems)
         self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
 
@@ -136,20 +129,13 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         """Hear the names of the labels that the next call of `fit` gives as a matrix."""
         self._names_told: tuple[str, ...] | None = tuple(names)
 
-    def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Nested:
+    def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Any:
         names = getattr(self, "_names_told", None) or self.label_names_
         self._names_told = None
         if self.hierarchy is not None:
             return check_hierarchy(self.hierarchy, Y.shape[1], caller=type(self).__name__)
-        if self.method != "mulan":
-            return build_hierarchy(
-                Y, n_clusters=self.n_clusters, method=self.method, generator=generator
-            )
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):
-            seed = generator.integers(2**31)
-        order = mulan_order(names, Y.shape[1])
-        return mulan_hierarchy(Y, order, n_clusters=self.n_clusters, seed=int(seed))
+        how = (self.method, self.n_clusters, names, self.random_state)
+        return make_hierarchy(Y, *how, generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         answers = self._node_models.ask(X, self.n_jobs)
@@ -188,20 +174,21 @@ class _NodeProblem(NamedTuple):
     weights: Array | None
 
 
-def _node_problems(
-    by_label: sparse.csc_array, nodes: list[Node], weights: Array | None
-) -> list[_NodeProblem]:
+def _node_problems(Y: Any, nodes: list[Node], weights: Array | None) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
-    problems = []
+    by_label, n_rows, problems = Y.tocsc(), Y.shape[0], []
+    rows_of = np.split(by_label.indices.astype(np.int64), by_label.indptr[1:-1])
     for number, node in enumerate(nodes):
-        child_of = np.repeat(np.arange(len(node.below)), [len(part) for part in node.below])
-        belongs = sparse.csr_array((np.ones(len(child_of)), (np.arange(len(child_of)), child_of)))
-        by_child = sparse.csr_array(by_label[:, node.labels] @ belongs).astype(bool)
-        by_child.sort_indices()
-        rows = np.flatnonzero(np.diff(by_child.indptr)) if number else None
-        chosen = slice(None) if rows is None else rows
-        share = None if weights is None else weights[chosen]
-        problems.append(_NodeProblem(rows, by_child[chosen], share))
+        width = len(node.below)
+        of_children = enumerate(node.below)
+        cells = [rows_of[label] * width + child for child, part in of_children for label in part]
+        cell_rows, children = np.divmod(np.unique(np.concatenate(cells)), width)
+        rows = np.unique(cell_rows) if number else None
+        chosen = np.arange(n_rows) if rows is None else rows
+        starts = np.searchsorted(cell_rows, np.append(chosen, n_rows))
+        cells_of = (np.ones(len(children), bool), children, starts)
+        by_child = sparse.csr_array(cells_of, shape=(len(chosen), width))
+        problems.append(_NodeProblem(rows, by_child, take_weights(weights, chosen)))
     return problems
 
 
@@ -213,16 +200,11 @@ class _Shared:
         self._class_weight = getattr(inner, "class_weight", None)
         self._powerset = isinstance(inner, LabelPowerset)
         self._widths = [problem.Y.shape[1] for problem in problems]
-        self._targets: list[Target] = []
-        self._spans: list[tuple[int, int]] = []
-        self._sets: list[Any] = []
-        n_columns = 0
-        for problem in problems:
-            targets, sets = self._plan(problem)
-            self._targets += targets
-            self._sets.append(sets)
-            self._spans.append((n_columns, n_columns + sum(t.n_classes for t in targets)))
-            n_columns = self._spans[-1][1]
+        plans = [self._plan(problem) for problem in problems]
+        self._targets: list[Target] = [target for targets, _ in plans for target in targets]
+        ends = np.cumsum([sum(t.n_classes for t in targets) for targets, _ in plans]).tolist()
+        self._spans: list[tuple[int, int]] = list(pairwise([0, *ends]))
+        self._sets = [sets for _, sets in plans]
         self._models: Models
 
     def _plan(self, problem: _NodeProblem) -> tuple[list[Target], Any]:
@@ -231,13 +213,11 @@ class _Shared:
         if not self._powerset:
             return list(LabelTargets(problem.Y, problem.rows, problem.weights)), None
         whole = LabelsetProblem.of(problem.Y, problem.weights)
-        n_classes, rows = whole.sets.shape[0], problem.rows
-        target = Target(whole.codes, n_classes=n_classes, rows=rows, weights=whole.weights)
-        return [target], whole.sets
+        return [whole.target(problem.rows)], whole.sets
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         how = {"class_weight": self._class_weight, "generator": generator, "n_jobs": n_jobs}
-        self._models = fit_many(self._estimator, X, n_values, self._targets, **how)
+        self._models = ManyFits(self._estimator, X, n_values, **how).fit(self._targets)
         self._targets = []  # the training labels are not needed any more
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
@@ -267,8 +247,8 @@ class _Single:
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            training = Training(part, problem.Y, n_values, problem.weights)
-            self._fitted.append(InnerClassifier.fitted(self._inner, training, generator, n_jobs))
+            training = Training(part, problem.Y, n_values, problem.weights, generator, n_jobs)
+            self._fitted.append(training.fit(self._inner))
         self._problems = []
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:

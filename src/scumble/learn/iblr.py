@@ -88,14 +88,12 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
         self._columns = RegressionColumns.of(X, self._codes.n_values) if self.features else None
-        described = self._describe(self._count_labels(), X)
-        self.models_: LogisticModels = fit_logistic(
-            described, Y, weights=weights, names=self.label_names_, n_jobs=self.n_jobs
-        )
+        described, names = self._describe(self._count_labels(), X), self.label_names_
+        how: dict[str, Any] = {"weights": weights, "names": names, "n_jobs": self.n_jobs}
+        self.models_: LogisticModels = fit_logistic(described, Y, **how)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self.models_.probabilities(self._describe(self._count_labels(X), X))
-        return confidences >= 0.5, confidences
+    def _confidences(self, X: Any) -> Array:
+        return self.models_.probabilities(self._describe(self._count_labels(X), X))
 
     def _describe(self, counts: sparse.csr_array, X: Any) -> Any:
         """Put the shares of the labels beside the row's own columns, where these are wanted."""

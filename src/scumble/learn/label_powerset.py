@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,11 @@ class LabelsetProblem:
         rank[found.order] = np.arange(len(found))
         sets = Y[found.first_row[found.order]]
         return cls(sets, np.arange(Y.shape[0]), rank[numbers], weights)
+
+    def target(self, rows: Array | None = None) -> Target:
+        """Learn the classes on all rows of a table, or on these."""
+        n_classes = self.sets.shape[0]
+        return Target(self.codes, n_classes=n_classes, rows=rows, weights=self.weights)
 
     def sizes(self) -> Array:
         """Tell how much the rows of each class count together."""
@@ -98,10 +103,10 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
         confidences = np.zeros(labels.shape)
         for rows, probabilities in self._probabilities(X):
             labels[rows] = self.labelsets_[probabilities.argmax(axis=1)].toarray()
-            confidences[rows] = self._confidences(labels[rows], probabilities)
+            confidences[rows] = self._confidences_of(labels[rows], probabilities)
         return labels, confidences
 
-    def _confidences(self, labels: Array, probabilities: Array) -> Array:
+    def _confidences_of(self, labels: Array, probabilities: Array) -> Array:
         return winners_confidences(labels, probabilities)
 
     def _class_scores(self, X: Any) -> Array:
@@ -121,9 +126,8 @@ def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target
     """Lay out problems on one table, in which a row appears as often as any of them needs it."""
     n = X.shape[0]
     turns = [_turns(problem.rows) for problem in problems]
-    needed = np.zeros(n, np.int64)
-    for problem, turn in zip(problems, turns, strict=True):
-        np.maximum.at(needed, problem.rows, turn)
+    times = [np.bincount(problem.rows, minlength=n) for problem in problems]
+    needed = np.maximum(np.max(times, axis=0) - 1, 0)
     copied = np.repeat(np.arange(n), needed)
     first_copy = n + np.cumsum(needed) - needed
     targets = [
@@ -137,8 +141,7 @@ def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
     order = np.argsort(rows)
     weights = take_weights(problem.weights, order)
     listed = None if len(rows) == n_rows else rows[order]  # all are learnt faster when not listed
-    n_classes = problem.sets.shape[0]
-    return Target(problem.codes[order], n_classes=n_classes, rows=listed, weights=weights)
+    return replace(problem, codes=problem.codes[order], weights=weights).target(listed)
 
 
 def _turns(rows: Array) -> Array:

@@ -29,6 +29,8 @@ class LabelForm:
 
     def give(self, labels: Any, X: Any) -> Any:
         """Put predicted labels into this form."""
+        if self.kind == "classes":
+            return labels
         if self.kind == "sparse":
             return sparse.csr_array(labels).astype(self.dtypes[0])
         if self.kind == "lists":

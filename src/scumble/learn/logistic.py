@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from scumble._core.arrays import Array, column_ends, dense
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
+from scumble.learn.c45.table import as_rows
 
 #: Takes columns, which rows are positive, their weights and a ridge; tells whether it converged.
 Fit = Callable[[Any, Array, Array, float], tuple[Array, bool]]
@@ -55,7 +55,6 @@ def fit_logistic(
     *,
     weights: Array | None = None,
     ridge: float = RIDGE,
-    tolerance: float = TOLERANCE,
     names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> LogisticModels:
@@ -63,15 +62,14 @@ def fit_logistic(
     # Newton's method with backtracking: quadratic near the optimum, and safe where a label is
     # separable and most rows weigh nothing. More columns than rows are turned into as many
     # coordinates as there are rows first, which changes neither fit nor ridge. Where both are above
-    # 4,000, a quasi-Newton method without second derivatives takes over. A larger ``tolerance``
-    # ends Newton's method earlier, which matters where a label is separable.
+    # 4,000, a quasi-Newton method without second derivatives takes over.
     design = _standardised(X)
     targets = sparse.csc_array(Y)
     if max(design.columns.shape) > MAX_NEWTON and min(design.columns.shape) > MAX_NEWTON:
         fit: Fit = _quasi_newton
         columns, back = design.columns, None
     else:
-        fit = partial(_newton, tolerance=tolerance)
+        fit = _newton
         columns, back = _rotated(design)
     n_rows, n_labels = Y.shape
     counted = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, np.float64)
@@ -163,15 +161,10 @@ def _start(is_positive: Array, weights: Array, n_columns: int) -> Array:
     return beta
 
 
-def _newton(
-    columns: Any, is_positive: Array, weights: Array, ridge: float, *, tolerance: float
-) -> tuple[Array, bool]:
+def _newton(columns: Any, is_positive: Array, weights: Array, ridge: float) -> tuple[Array, bool]:
     beta = _start(is_positive, weights, columns.shape[1])
-    parts = columns
-    if sparse.issparse(columns):
-        indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
-        parts = (indptr, indices, columns.data)
-    steps = kernels.minimise(parts, is_positive, weights, ridge, tolerance, N_STEPS, beta)
+    rows = as_rows(columns)
+    steps = kernels.minimise(rows, is_positive, weights, ridge, TOLERANCE, N_STEPS, beta)
     return beta, steps < N_STEPS
 
 

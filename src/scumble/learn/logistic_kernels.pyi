@@ -1,7 +1,8 @@
 from scumble._core.arrays import Array
+from scumble.learn.c45.table import Rows
 
 def minimise(
-    columns: Array | tuple[Array, Array, Array],
+    rows: Rows,
     is_positive: Array,
     counted: Array,
     ridge: float,

@@ -11,6 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
+from scumble.learn.rows cimport RowsView, view_rows
 
 cdef extern from "scumble/learn/lines.h" nogil:
     void add_four(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
@@ -24,13 +25,9 @@ cdef double PAUSE = 1e8
 
 cdef struct Problem:
     # Rows, and which of them have the label.
+    RowsView rows
     Py_ssize_t n_rows
     Py_ssize_t n_columns  # without the intercept
-    bint is_dense
-    const double* dense
-    const int64_t* indptr
-    const int32_t* indices  # in order within each row
-    const double* data
     const uint8_t* is_positive
     const double* counted  # how much each row counts
     double ridge
@@ -52,20 +49,15 @@ cdef struct State:
 
 
 def minimise(
-    columns, const uint8_t[::1] is_positive, const double[::1] counted, double ridge,
+    rows, const uint8_t[::1] is_positive, const double[::1] counted, double ridge,
     double tolerance, int n_steps, double[::1] beta,
 ):
     """Find the beta of smallest loss by Newton's method with backtracking; return the steps.
 
-    ``columns`` are a table, or the three arrays of a CSR matrix with its columns in order.
+    ``rows`` is a record `Rows` of columns in order.
     """
     cdef Py_ssize_t n = beta.shape[0]
     cdef Py_ssize_t n_rows = is_positive.shape[0]
-    cdef bint is_dense = not isinstance(columns, tuple)
-    cdef const double[:, ::1] dense
-    cdef const int64_t[::1] indptr
-    cdef const int32_t[::1] indices
-    cdef const double[::1] data
     cdef double[:, ::1] matrix = np.empty((n, n))
     cdef double[:, ::1] by_column = np.empty((3, n))
     cdef double[:, ::1] by_row = np.empty((5, n_rows))
@@ -74,16 +66,7 @@ def minimise(
     cdef int n_done
     if n_rows == 0:
         return 0
-    # Pointers need something to point at.
-    dense = columns if is_dense and n > 1 else np.zeros((1, 1))
-    indptr = np.zeros(1, np.int64) if is_dense else columns[0]
-    has_stored = not is_dense and len(columns[2])
-    indices = columns[1] if has_stored else np.zeros(1, np.int32)
-    data = columns[2] if has_stored else np.zeros(1)
-    problem = Problem(
-        n_rows, n - 1, is_dense, &dense[0, 0], &indptr[0], &indices[0], &data[0], &is_positive[0],
-        &counted[0], ridge,
-    )
+    problem = Problem(view_rows(rows), n_rows, n - 1, &is_positive[0], &counted[0], ridge)
     state = State(
         &beta[0], &by_column[0, 0], &by_column[1, 0], &by_column[2, 0], &matrix[0, 0],
         &by_row[0, 0], &by_row[1, 0], &by_row[2, 0], &by_row[3, 0], &by_row[4, 0], 0.0,
@@ -150,9 +133,9 @@ cdef void _add_products(
     cdef int64_t place
     cdef double total
     cdef const double* line
-    if problem.is_dense:
+    if problem.rows.is_dense:
         for row in range(problem.n_rows):
-            line = problem.dense + row * last
+            line = problem.rows.dense + row * last
             total = beta[last]
             for column in range(last):
                 total += line[column] * beta[column]
@@ -160,8 +143,8 @@ cdef void _add_products(
         return
     for row in range(problem.n_rows):
         total = beta[last]
-        for place in range(problem.indptr[row], problem.indptr[row + 1]):
-            total += problem.data[place] * beta[problem.indices[place]]
+        for place in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
+            total += problem.rows.data[place] * beta[problem.rows.indices[place]]
         scores[row] = total
 
 
@@ -206,14 +189,14 @@ cdef int _derive(const Problem* problem, State* state) except -1 nogil:
         excess *= problem.counted[row]
         state.slope[last] += excess
         corner[0] += state.weights[row]
-        if problem.is_dense:
-            line = problem.dense + row * last
+        if problem.rows.is_dense:
+            line = problem.rows.dense + row * last
             for column in range(last):
                 state.slope[column] += excess * line[column]
         else:
-            for place in range(problem.indptr[row], problem.indptr[row + 1]):
-                state.slope[problem.indices[place]] += excess * problem.data[place]
-    if problem.is_dense:
+            for place in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
+                state.slope[problem.rows.indices[place]] += excess * problem.rows.data[place]
+    if problem.rows.is_dense:
         _add_dense(problem, state)
     else:
         _add_sparse(problem, state)
@@ -237,7 +220,7 @@ cdef int _add_dense(const Problem* problem, State* state) except -1 nogil:
         if w[0] + w[1] + w[2] + w[3] < SURE:
             continue
         _pause(state, 2.0 * n * n)
-        a = problem.dense + row * n
+        a = problem.rows.dense + row * n
         for i in range(n):
             x[0] = w[0] * a[i]
             x[1] = w[1] * a[n + i]
@@ -247,7 +230,7 @@ cdef int _add_dense(const Problem* problem, State* state) except -1 nogil:
             add_four(line, n - i, x, a + i, n)
             line[n - i] += x[0] + x[1] + x[2] + x[3]
     for row in range(whole, problem.n_rows):
-        a = problem.dense + row * n
+        a = problem.rows.dense + row * n
         for i in range(n):
             x[0] = state.weights[row] * a[i]
             line = state.matrix + i * (n + 1) + i
@@ -266,8 +249,8 @@ cdef inline void _add_one(double* line, Py_ssize_t n, double x, const double* a)
 cdef int _add_sparse(const Problem* problem, State* state) except -1 nogil:
     """Add the weighted products of the pairs of columns that rows hold."""
     cdef Py_ssize_t last = problem.n_columns
-    cdef const int32_t* indices = problem.indices
-    cdef const double* data = problem.data
+    cdef const int32_t* indices = problem.rows.indices
+    cdef const double* data = problem.rows.data
     cdef int64_t place, other, stop
     cdef Py_ssize_t row
     cdef double x
@@ -275,10 +258,10 @@ cdef int _add_sparse(const Problem* problem, State* state) except -1 nogil:
     for row in range(problem.n_rows):
         if state.weights[row] < SURE:
             continue
-        stop = problem.indptr[row + 1]
-        x = stop - problem.indptr[row]
+        stop = problem.rows.indptr[row + 1]
+        x = stop - problem.rows.indptr[row]
         _pause(state, x * x)
-        for place in range(problem.indptr[row], stop):
+        for place in range(problem.rows.indptr[row], stop):
             line = state.matrix + indices[place] * (last + 1)
             x = state.weights[row] * data[place]
             for other in range(place, stop):

@@ -14,9 +14,8 @@ from scumble._core.registry import find_class
 from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.learn.c45 import C45Classifier
-from scumble.learn.inner_classifier import tell_nominal
+from scumble.learn.inner_classifier import close_seeds, tell_nominal
 from scumble.learn.predictions import features_for, in_our_words, labels_for
-from scumble.learn.seeds import close_seeds
 from scumble.learn.texts import TextColumns
 from scumble.learn.weights import given_weights, takes_weights
 from scumble.resample import run_chain

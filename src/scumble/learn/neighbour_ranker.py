@@ -11,8 +11,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest
 from scumble._core.parameters import Int, declare
+from scumble.learn.base import BaseRanker
 from scumble.learn.features import beside
-from scumble.learn.ranker import BaseRanker
 from scumble.learn.scaling import Scaling, rows_of_length_one
 
 
@@ -76,10 +76,9 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         self._fit_labels(X, Y, weights)
         return self._votes(None, X.shape[0])
 
-    def _scores(self, X: Any) -> Array:
-        return self._votes(
-            self.space_.place(_place(self._scaling.take(X, n_jobs=self.n_jobs))), X.shape[0]
-        )
+    def _confidences(self, X: Any) -> Array:
+        placed = _place(self._scaling.take(X, n_jobs=self.n_jobs))
+        return self._votes(self.space_.place(placed), X.shape[0])
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
         """Count votes; of the training rows where no others are given, none its own neighbour."""

@@ -37,12 +37,11 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
     def _neighbours(self, X: Any = None) -> sparse.csr_array:
         """Mark the neighbours of each row with 1 among the training rows."""
-        shape = (len(self.space_) if X is None else X.shape[0], len(self.space_))
-        if self.n_neighbors_ == 0:
+        n_points, k = len(self.space_), self.n_neighbors_
+        shape = (n_points if X is None else X.shape[0], n_points)
+        if k == 0:
             return sparse.csr_array(shape)
         queries = None if X is None else self.space_.place(X)
-        found = nearest(
-            self.space_, self.n_neighbors_, queries=queries, ties=self.ties, n_jobs=self.n_jobs
-        ).rows
-        starts = np.arange(0, found.size + 1, self.n_neighbors_)
-        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=shape)
+        found = nearest(self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs).rows
+        cells = (np.ones(found.size), found.ravel(), np.arange(0, found.size + 1, k))
+        return sparse.csr_array(cells, shape=shape)

@@ -62,9 +62,8 @@ def _stand_ins(
         n_chosen.append(np.bincount(of_set[taken], minlength=common.shape[0]))
     indices = np.concatenate(chosen)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(n_chosen))])
-    return sparse.csr_array(
-        (np.ones(len(indices), bool), indices, indptr), shape=(len(indptr) - 1, n_kept)
-    )
+    cells = (np.ones(len(indices), bool), indices, indptr)
+    return sparse.csr_array(cells, shape=(len(indptr) - 1, n_kept))
 
 
 def _preference(sets: sparse.csr_array, counts: Array) -> Array:
@@ -147,7 +146,7 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         return prune_labelsets(Y, weights, p=self.p, strategy=self.strategy, b=self.b)
 
-    def _confidences(self, labels: Array, probabilities: Array) -> Array:
+    def _confidences_of(self, labels: Array, probabilities: Array) -> Array:
         return probabilities @ self.labelsets_
 
 

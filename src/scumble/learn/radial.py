@@ -35,21 +35,18 @@ class RadialKernel:
     ) -> tuple[RadialKernel, Array]:
         """Choose gamma by the median distance of different points, and tell how alike they are."""
         distances = np.empty((points.shape[0], points.shape[0]))
-        kernel = cls(points, 1.0, power)
+        kernel, blocks = cls(points, 1.0, power), _blocks(points, points)
 
         def compare(rows: slice) -> None:
             distances[rows] = kernel._distances(points[rows])
 
-        def liken(rows: slice) -> None:
-            kernel._likeness(distances[rows])
-
         with one_thread_for_products():
-            run(compare, _blocks(points, points), n_jobs=n_jobs)
+            run(compare, blocks, n_jobs=n_jobs)
             asked = distances[:: max(1, len(distances) // _ASKED)]
             apart = asked[asked > 1e-12 * max(1.0, float(asked.max()))]
             median = float(np.median(apart)) if len(apart) else 1.0
             kernel = replace(kernel, gamma=1 / (median * bandwidth**power))
-            run(liken, _blocks(points, points), n_jobs=n_jobs)
+            run(lambda rows: kernel._likeness(distances[rows]), blocks, n_jobs=n_jobs)
         return kernel, distances
 
     def ask(self, rows: Any) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -13,9 +12,9 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, declare
-from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.targets import MadeTargets
 from scumble.learn.weights import cell_weights
 
 
@@ -102,10 +101,15 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         self.labelsets_: list[Array] = self._draw_labelsets(Y.shape[1], generator)
-        targets = _Groups(Y, self.labelsets_, weights)
-        self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]
+        groups, by_label = self.labelsets_, Y.tocsc()
+
+        def problem(at: int) -> LabelsetProblem:
+            return LabelsetProblem.of(by_label[:, groups[at]].tocsr(), weights)
+
+        self._combinations = [problem(at).sets.toarray() for at in range(len(groups))]
         n_rows = Y.shape[0] if weights is None else weights.sum()
         self._shares = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1]) / n_rows
+        targets = MadeTargets(len(groups), lambda at: problem(at).target())
         self.models_ = self._fit_many(X, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
@@ -146,23 +150,3 @@ def draw_disjoint(n_labels: int, size: int, generator: np.random.Generator) -> l
     if starts and size > 1 and n_labels - starts[-1] == 1:
         starts.pop()
     return [np.sort(part) for part in np.split(order, starts)]
-
-
-class _Groups(Sequence[Any]):
-    """The targets of all groups, made when asked for."""
-
-    def __init__(self, Y: sparse.csr_array, labelsets: list[Array], weights: Array | None) -> None:
-        self._by_label = Y.tocsc()
-        self._labelsets = labelsets
-        self._weights = weights
-
-    def __len__(self) -> int:
-        return len(self._labelsets)
-
-    def problem(self, at: int) -> LabelsetProblem:
-        """Make the combinations of a group's labels classes."""
-        return LabelsetProblem.of(self._by_label[:, self._labelsets[at]].tocsr(), self._weights)
-
-    def __getitem__(self, at: Any) -> Any:
-        problem = self.problem(at)
-        return Target(problem.codes, n_classes=problem.sets.shape[0], weights=problem.weights)

@@ -37,20 +37,20 @@ class RegressionColumns:
 
     def take(self, X: Any) -> Any:
         """Turn rows into columns of numbers."""
-        # The place of each feature's first column; value v of many goes to place + v - 1.
-        widths = np.where(self.n_values > 2, self.n_values - 1, 1)
-        places = np.cumsum(widths) - widths
         if not sparse.issparse(X):
             filled = np.where(np.isnan(X), self.fillings, X)
             if (self.n_values <= 2).all():
                 return filled
-            return self._spread(sparse.csr_array(filled), places, widths).toarray()
+            return self._spread(sparse.csr_array(filled)).toarray()
         filled = X.copy()
         gaps = np.isnan(filled.data)
         filled.data[gaps] = self.fillings[filled.indices[gaps]]
-        return self._spread(filled, places, widths)
+        return self._spread(filled)
 
-    def _spread(self, X: sparse.csr_array, places: Array, widths: Array) -> sparse.csr_array:
+    def _spread(self, X: sparse.csr_array) -> sparse.csr_array:
+        # The place of each feature's first column; value v of many goes to place + v - 1.
+        widths = np.where(self.n_values > 2, self.n_values - 1, 1)
+        places = np.cumsum(widths) - widths
         X.eliminate_zeros()
         many = self.n_values[X.indices] > 2
         offset = np.where(many, X.data - 1, 0).astype(np.int64)

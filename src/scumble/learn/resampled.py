@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,9 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Free, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.inner_classifier import InnerClassifier, Training, open_settings
-from scumble.learn.parameters import MultilabelClassifier
+from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
 
@@ -114,15 +113,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
             )
         return [clone(self.resampler)]
 
-    def _copy(
-        self, X: Any, Y: sparse.csr_array, weights: Array | None, generator: np.random.Generator
-    ) -> tuple[Any, sparse.csr_array, Array | None]:
+    def _copy(self, training: Training) -> Training:
         """Resample the training rows, and give each new row the weight of the one it is from."""
+        X, Y, weights = training.X, training.Y, training.weights
         for step in self._steps():
-            settings = open_settings(step, self._codes.n_values, generator, self.n_jobs)
-            X, Y = step.set_params(**settings).fit_resample(X, Y)
+            X, Y = step.set_params(**training.settings_for(step)).fit_resample(X, Y)
             weights = None if weights is None else weights[self._sources(step)]
-        return X, sparse.csr_array(Y), weights
+        return replace(training, X=X, Y=sparse.csr_array(Y), weights=weights)
 
     def _sources(self, step: Any) -> Array:
         """Ask a resampler from which row each of its rows comes."""
@@ -135,13 +132,11 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         return np.asarray(step.sample_indices_)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = self._generator()
+        n_values, generator = self._codes.n_values, self._generator()
+        training = Training(X, Y, n_values, weights, generator, self.n_jobs)
         inner = BinaryRelevance() if self.estimator is None else self.estimator
-        self.members_: list[InnerClassifier] = []
-        for _ in range(self.n_estimators):
-            rows, labels, share = self._copy(X, Y, weights, generator)
-            training = Training(rows, labels, self._codes.n_values, share)
-            self.members_.append(InnerClassifier.fitted(inner, training, generator, self.n_jobs))
+        copies = (self._copy(training) for _ in range(self.n_estimators))
+        self.members_: list[InnerClassifier] = [copy.fit(inner) for copy in copies]
         sure = self._confidences(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
@@ -150,7 +145,3 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         for member in self.members_:
             sums += member.ask(X)[1]
         return sums / len(self.members_)
-
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        confidences = self._confidences(X)
-        return confidences >= self.thresholds_, confidences

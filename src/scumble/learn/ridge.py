@@ -10,22 +10,13 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
-from scumble.learn.out_of_sample import out_of_fold
+from scumble.learn import ridge_solvers as solvers
+from scumble.learn.base import BaseRanker
+from scumble.learn.inner_classifier import out_of_fold
 from scumble.learn.radial import POWERS, RadialKernel
-from scumble.learn.ranker import BaseRanker, bend
-from scumble.learn.ridge_solvers import (
-    Dual,
-    Fit,
-    Landmarks,
-    Primal,
-    Problem,
-    choose_penalty,
-    inverse_root,
-    leave_one_out,
-    solve_iteratively,
-)
+from scumble.learn.ridge_solvers import Problem
 from scumble.learn.scaling import Scaling
 from scumble.measures.stratification import deal_rows
 
@@ -149,9 +140,11 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         solved = self._solve(X, Y, weights)
         if solved is None:
             return self._out_of_fold(X, Y, weights)
-        return leave_one_out(*solved, self.n_jobs)
+        return solvers.leave_one_out(*solved, self.n_jobs)
 
-    def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
+    def _solve(
+        self, X: Any, Y: Any, weights: Array | None
+    ) -> tuple[solvers.Solver, solvers.Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = self._generator()
         self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
@@ -165,7 +158,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
             return None
         with one_thread_for_products():
             solver, to_columns = self._exact_solver(problem, generator)
-        fit = choose_penalty(solver.fit, solver.scale, self.penalty, self.n_jobs)
+        fit = solvers.choose_penalty(solver, self.penalty, self.n_jobs)
         self.penalty_ = float(fit.penalty / solver.scale)
         self.intercepts_ = fit.intercepts
         with one_thread_for_products():
@@ -173,31 +166,30 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         self.coefficients_ = np.asarray(moved)
         return solver, fit
 
-    def _exact_solver(self, problem: Problem, generator: Any) -> tuple[Primal | Dual, Any]:
+    def _exact_solver(self, problem: Problem, generator: Any) -> tuple[solvers.Solver, Any]:
         """Choose a solver by the shape of the data, and what brings its solution to columns."""
         rows = problem.rows
         self.solver_ = "dual"
         if self.kernel_ == "linear":
             if rows.shape[1] > rows.shape[0]:
-                return Dual(problem, dense(rows @ rows.T)), rows.T
+                return solvers.Dual(problem, dense(rows @ rows.T)), rows.T
             self.solver_ = "primal"
-            return Primal(problem), None
+            return solvers.Primal(problem), None
         if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else 2 * self.landmarks):
-            return Dual(problem, self._make_kernel(rows)), None
+            return solvers.Dual(problem, self._make_kernel(rows)), None
         self.solver_ = "primal"
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
         drawn = draw_landmarks(problem.labels, n_landmarks, generator)
         # Products of likeness times this are those of the kernel, seen through the landmarks.
-        whitening = inverse_root(self._make_kernel(rows[drawn]), LANDMARK_PENALTY)[0].T
+        whitening = solvers.inverse_root(self._make_kernel(rows[drawn]), LANDMARK_PENALTY)[0].T
         features = np.empty((rows.shape[0], whitening.shape[1]))
 
-        def work(start: int) -> None:
-            part = self._kernel.ask(rows[start : start + FEW_AT_ONCE])
-            features[start : start + FEW_AT_ONCE] = part @ whitening
+        def work(block: slice) -> None:
+            features[block] = self._kernel.ask(rows[block]) @ whitening
 
-        run(work, range(0, rows.shape[0], FEW_AT_ONCE), n_jobs=self.n_jobs)
+        run(work, slices(rows.shape[0], 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
         through = Problem(features, problem.labels, problem.weights)
-        return Landmarks(through, drawn, whitening), whitening
+        return solvers.Landmarks(through, drawn, whitening), whitening
 
     def _make_kernel(self, points: Any) -> Array:
         """Choose the width of the kernel, and tell how alike its points are."""
@@ -213,7 +205,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
             errors = [_held_out_error(problem, folds == 0, p, self.n_jobs) for p in FEW_PENALTIES]
             penalty = FEW_PENALTIES[int(np.argmin(errors))]
         self.penalty_ = float(penalty)
-        self.coefficients_, self.intercepts_ = solve_iteratively(problem, penalty, self.n_jobs)
+        self.coefficients_, self.intercepts_ = problem.solve_iteratively(penalty, self.n_jobs)
 
     def _out_of_fold(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
@@ -222,27 +214,26 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
         def ask(train: Array, test: Array) -> Array:
             part = Problem(rows[train], Y[train], weights[train])
-            coefficients, intercepts = solve_iteratively(part, self.penalty_, self.n_jobs)
+            coefficients, intercepts = part.solve_iteratively(self.penalty_, self.n_jobs)
             with one_thread_for_products():
-                return bend(np.asarray(rows[test] @ coefficients) + intercepts)
+                return solvers.bend(np.asarray(rows[test] @ coefficients) + intercepts)
 
         return out_of_fold(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
 
-    def _scores(self, X: Any) -> Array:
+    def _confidences(self, X: Any) -> Array:
         rows = self._scaling.take(X, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 
-        def work(start: int) -> None:
-            block = slice(start, start + AT_ONCE)
+        def work(block: slice) -> None:
             part = rows[block]
             if self.kernel_ != "linear":
                 part = self._kernel.ask(part)
             out[block] = part @ self.coefficients_
             out[block] += self.intercepts_
-            bend(out[block])
+            solvers.bend(out[block])
 
         with one_thread_for_products():
-            run(work, range(0, X.shape[0], AT_ONCE), n_jobs=self.n_jobs)
+            run(work, slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
         return out
 
 
@@ -261,7 +252,7 @@ def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -
 def _held_out_error(problem: Problem, held_out: Array, penalty: float, n_jobs: int | None) -> float:
     train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
     part = Problem(problem.rows[train], problem.labels[train], problem.weights[train])
-    coefficients, intercepts = solve_iteratively(part, penalty, n_jobs)
+    coefficients, intercepts = part.solve_iteratively(penalty, n_jobs)
     error = 0.0
     for rows in np.array_split(test, max(1, test.size // AT_ONCE)):
         with one_thread_for_products():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,6 @@ from scipy.linalg import blas, lapack
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble.learn.ranker import bend
 from scumble.learn.row_sums import quadratic_forms
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
@@ -23,6 +22,8 @@ FIRST = (0.0, 0.5)
 _NONE = np.zeros(0)
 #: So many cells of scores are computed at a time.
 _CELLS_AT_ONCE = 2**21
+#: Scores nearer than this to 0 and 1, or beyond, are bent.
+_BENT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,7 @@ class Problem:
     rows: Any  # ndarray or csr_array of float64: columns on one scale
     labels: sparse.csr_array
     weights: Array  # greater than 0
+    n_steps: int = 60  # of an iterative solution, at the most
 
     @property
     def total(self) -> float:
@@ -58,6 +60,19 @@ class Problem:
         weights = self.weights[block, None]
         return weights * (labels - means) / np.maximum(self.total - weights, 1e-300)
 
+    def solve_iteratively(self, penalty: float, n_jobs: int | None) -> tuple[Array, Array]:
+        """Solve by conjugate gradients: only products with the rows are needed."""
+        rows, weights, total = self.rows, self.weights, self.total
+        means = np.asarray(weights @ rows) / total
+        squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+        length = float(np.asarray(weights @ squares).sum()) / total
+        scale = _positive(length - float(means @ means))
+        blocks = slices(self.labels.shape[1], max(rows.shape), _CELLS_AT_ONCE * 8)
+        descend = partial(_descend, self, means, penalty * scale)
+        with one_thread_for_products():
+            coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
+            return coefficients, self.label_means() - means @ coefficients
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -71,18 +86,17 @@ class Fit:
     error: float = np.inf  # mean squared, of leaving one out
 
 
-def choose_penalty(
-    fit: Callable[[float], Fit], scale: float, penalty: float | None, n_jobs: int | None
-) -> Fit:
+def choose_penalty(solver: Solver, penalty: float | None, n_jobs: int | None) -> Fit:
     """Fit with the given penalty, or with the one of least leave-one-out error."""
     if penalty is not None:
         with one_thread_for_products():
-            return fit(penalty * scale)
+            return solver.fit(penalty * solver.scale)
     found: dict[float, Fit] = {}
     wanted: Sequence[float] = FIRST
     while wanted:
         with one_thread_for_products():  # the same sums for any number of threads
-            fits = run(lambda power: fit(scale * 10.0**power), list(wanted), n_jobs=n_jobs)
+            tried = [solver.scale * 10.0**power for power in wanted]
+            fits = run(solver.fit, tried, n_jobs=n_jobs)
         found |= dict(zip(wanted, fits, strict=True))
         best = min(found, key=lambda power: (found[power].error, power))
         for power in found:  # the others' coefficients are not needed any more
@@ -142,7 +156,7 @@ class Primal:
             inverse = _inverse(root)
             index = np.result_type(rows.indptr, rows.indices)
             indptr, indices = rows.indptr.astype(index), rows.indices.astype(index)
-            quadratic_forms(indptr, indices, rows.data, inverse, 0, len(out), out)
+            quadratic_forms(indptr, indices, rows.data, inverse, out)
             pull = inverse @ means
             return out - 2 * (rows @ pull) + means @ pull
         for start in range(0, len(out), 1024):
@@ -220,7 +234,10 @@ class Dual:
         return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
 
 
-def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
+Solver = Primal | Dual
+
+
+def leave_one_out(solver: Solver, fit: Fit, n_jobs: int | None) -> Array:
     """Return the scores of all rows, each by a fit without it, bent into [0, 1]."""
     out = np.empty(solver.problem.labels.shape, order="F")
 
@@ -235,24 +252,7 @@ def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
     return out
 
 
-def solve_iteratively(
-    problem: Problem, penalty: float, n_jobs: int | None, n_steps: int = 60
-) -> tuple[Array, Array]:
-    """Solve by conjugate gradients: only products with the rows are needed."""
-    rows, weights = problem.rows, problem.weights
-    means = np.asarray(weights @ rows) / problem.total
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    length = float(np.asarray(weights @ squares).sum()) / problem.total
-    scale = _positive(length - float(means @ means))
-    n_labels = problem.labels.shape[1]
-    blocks = slices(n_labels, max(rows.shape), _CELLS_AT_ONCE * 8)
-    descend = partial(_descend, problem, means, penalty * scale, n_steps)
-    with one_thread_for_products():
-        coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
-        return coefficients, problem.label_means() - means @ coefficients
-
-
-def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block: slice) -> Array:
+def _descend(problem: Problem, means: Array, penalty: float, block: slice) -> Array:
     """Do the steps for some labels, each with a step length of its own."""
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
@@ -263,7 +263,7 @@ def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block
     direction = residual.copy()
     length = np.einsum("ij,ij->j", residual, residual)
     enough = 1e-10 * length
-    for _ in range(n_steps):
+    for _ in range(problem.n_steps):
         if (length <= enough).all():
             break
         ahead = np.asarray(rows @ direction) - means @ direction
@@ -317,9 +317,8 @@ def inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
 def _solve(root: Array, right: Array) -> Array:
     """Multiply with the inverse: R'R times each column."""
     half = blas.dtrmm(1.0, root, right, lower=True)
-    return np.ascontiguousarray(
-        blas.dtrmm(1.0, root, half, lower=True, trans_a=True, overwrite_b=True)
-    )
+    whole = blas.dtrmm(1.0, root, half, lower=True, trans_a=True, overwrite_b=True)
+    return np.ascontiguousarray(whole)
 
 
 def _inverse(root: Array) -> Array:
@@ -338,3 +337,11 @@ def _factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
     shifted[np.diag_indices_from(shifted)] += penalty
     factor, failed = lapack.dpotrf(shifted, lower=True, overwrite_a=True)
     return factor, bool(failed)
+
+
+def bend(scores: Array) -> Array:
+    """Bring numbers that are mostly in [0, 1] inside it, keeping their order."""
+    low, high = scores < _BENT, scores > 1 - _BENT
+    scores[low] = _BENT / (2 - scores[low] / _BENT)
+    scores[high] = 1 - _BENT / (2 - (1 - scores[high]) / _BENT)
+    return scores

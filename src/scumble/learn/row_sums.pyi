@@ -1,7 +1,7 @@
 from scumble._core.arrays import Array
 
 def quadratic_forms(
-    indptr: Array, indices: Array, data: Array, matrix: Array, start: int, stop: int, out: Array
+    indptr: Array, indices: Array, data: Array, matrix: Array, out: Array
 ) -> None: ...
 def add_overlaps(
     indptr: Array,

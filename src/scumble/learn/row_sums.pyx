@@ -18,36 +18,25 @@ def quadratic_forms(
     const index_t[::1] indices,
     const double[::1] data,
     const double[:, ::1] matrix,
-    Py_ssize_t start,
-    Py_ssize_t stop,
     double[::1] out,
 ):
-    """Write x' M x to ``out[start:stop]`` for rows x of a CSR table and a symmetric M."""
-    cdef Py_ssize_t row
+    """Write x' M x to ``out`` for rows x of a CSR table and a symmetric M."""
+    cdef Py_ssize_t row, one, other, begin
+    cdef double total, inner
+    cdef const double* line
     with nogil:
-        for row in range(start, stop):
+        for row in range(out.shape[0]):
             if row % 1024 == 0:
                 check_stop()
-            out[row] = _form(indptr[row], indptr[row + 1], indices, data, matrix)
-
-
-cdef double _form(
-    Py_ssize_t begin,
-    Py_ssize_t end,
-    const index_t[::1] indices,
-    const double[::1] data,
-    const double[:, ::1] matrix,
-) noexcept nogil:
-    cdef Py_ssize_t one, other
-    cdef double total = 0, inner
-    cdef const double* row
-    for one in range(begin, end):
-        row = &matrix[indices[one], 0]
-        inner = 0
-        for other in range(begin, one):
-            inner += data[other] * row[indices[other]]
-        total += data[one] * (2 * inner + data[one] * row[indices[one]])
-    return total
+            begin = indptr[row]
+            total = 0
+            for one in range(begin, indptr[row + 1]):
+                line = &matrix[indices[one], 0]
+                inner = 0
+                for other in range(begin, one):
+                    inner += data[other] * line[indices[other]]
+                total += data[one] * (2 * inner + data[one] * line[indices[one]])
+            out[row] = total
 
 
 def add_overlaps(
@@ -63,36 +52,19 @@ def add_overlaps(
 
     In each column that is the smaller of two numbers of the same sign, without the sign.
     """
-    cdef Py_ssize_t row, one
+    cdef Py_ssize_t row, one, other, begin, end
+    cdef double value, size
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
             for one in range(indptr[row], indptr[row + 1]):
-                _add_column(
-                    data[one],
-                    point_indptr[indices[one]],
-                    point_indptr[indices[one] + 1],
-                    point_indices,
-                    point_data,
-                    out,
-                    row,
-                )
-
-
-cdef void _add_column(
-    double value,
-    Py_ssize_t begin,
-    Py_ssize_t end,
-    const index_t[::1] indices,
-    const double[::1] data,
-    double[:, ::1] out,
-    Py_ssize_t row,
-) noexcept nogil:
-    cdef Py_ssize_t one
-    cdef double size = fabs(value)
-    for one in range(begin, end):
-        if value * data[one] > 0:
-            out[row, indices[one]] += min(size, fabs(data[one]))
+                value = data[one]
+                size = fabs(value)
+                begin = point_indptr[indices[one]]
+                end = point_indptr[indices[one] + 1]
+                for other in range(begin, end):
+                    if value * point_data[other] > 0:
+                        out[row, point_indices[other]] += min(size, fabs(point_data[other]))
 
 
 def add_differences(
@@ -102,25 +74,17 @@ def add_differences(
 
     Points come column by column, so that all of them are compared with one cell at a time.
     """
-    cdef Py_ssize_t row, block, n_points = columns.shape[1]
+    cdef Py_ssize_t row, at, block, first, n, n_points = columns.shape[1]
+    cdef Py_ssize_t fours = columns.shape[0] // 4 * 4
+    cdef double* line
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
             for block in range((n_points + POINTS - 1) // POINTS):
-                _add_row(rows, columns, out, row, block * POINTS)
-
-
-cdef void _add_row(
-    const double[:, ::1] rows,
-    const double[:, ::1] columns,
-    double[:, ::1] out,
-    Py_ssize_t row,
-    Py_ssize_t first,
-) noexcept nogil:
-    cdef Py_ssize_t column, fours = columns.shape[0] // 4 * 4, stride = columns.shape[1]
-    cdef Py_ssize_t n_points = min(POINTS, stride - first)
-    cdef double* line = &out[row, first]
-    for column in range(0, fours, 4):
-        add_four_differences(line, n_points, &rows[row, column], &columns[column, first], stride)
-    for column in range(fours, columns.shape[0]):
-        add_differences_of(line, n_points, rows[row, column], &columns[column, first])
+                first = block * POINTS
+                n = min(POINTS, n_points - first)
+                line = &out[row, first]
+                for at in range(0, fours, 4):
+                    add_four_differences(line, n, &rows[row, at], &columns[at, first], n_points)
+                for at in range(fours, columns.shape[0]):
+                    add_differences_of(line, n, rows[row, at], &columns[at, first])

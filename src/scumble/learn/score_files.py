@@ -6,6 +6,7 @@ import io
 import os
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,10 @@ def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
 
 def read_predictions(path: str | os.PathLike[str]) -> NamedCells:
     """Read predicted labels, or scores: a table, an array, or a data set with such labels."""
-    if is_array(path):
-        return read_scores(path)
-    try:
-        return truth_of(read(path), path)
-    except ReadError:  # it does not say which of its columns are labels: all of them
-        return read_scores(path)
+    if not is_array(path):
+        with suppress(ReadError):  # it may not say which of its columns are labels: all of them
+            return truth_of(read(path), path)
+    return read_scores(path)
 
 
 def picked(table: NamedCells, truth: NamedCells) -> NamedCells:

@@ -14,14 +14,13 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
 from scumble._core.parameters import declare
-from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier
+from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
-from scumble.learn.parameters import SingleLabelClassifier
-from scumble.learn.seeds import open_seeds
+from scumble.learn.inner_classifier import open_seeds
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
 
 #: So many trees are joined at once, so that many small objects never live together.
@@ -43,49 +42,6 @@ class ListableTargets(Sequence[Target], ABC):
 def is_tree(estimator: Any) -> bool:
     """Tell whether the shared path can be taken: C4.5 itself, not something derived from it."""
     return estimator is None or type(estimator) is C45Classifier
-
-
-def fit_many(
-    estimator: Any,
-    X: Any,
-    n_values: Array,
-    targets: Sequence[Target],
-    *,
-    extra: Any = None,
-    generator: np.random.Generator | None = None,
-    class_weight: Any = None,
-    n_jobs: int | None = None,
-) -> Models:
-    """Fit one model for each target."""
-    if not is_tree(estimator):
-        return _fit_foreign(estimator, X, targets, extra, generator, class_weight, n_jobs)
-    tree = C45Classifier() if estimator is None else clone(estimator)
-    if class_weight is not None:
-        tree.set_params(class_weight=class_weight)
-    table = prepare_table(X, n_values, extra=extra, n_jobs=n_jobs)
-    return grow_forest(tree, table, targets, n_jobs)
-
-
-def grow_forest(
-    tree: C45Classifier, table: PreparedTable, targets: Sequence[Target], n_jobs: int | None
-) -> Forest:
-    """Grow a tree for each target on a prepared table."""
-    settings, laplace = tree.settings(), bool(tree.laplace)
-    n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
-
-    def grow(block: range) -> Sequence[Tree | Nodes]:
-        if block.stop <= n_listed:
-            assert isinstance(targets, ListableTargets)
-            return [grow_listed(table, targets.listed(block), settings)]
-        trees = [grow_tree(table, targets[at], settings) for at in block]
-        return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
-
-    n_blocks = 16 * thread_count(n_jobs)
-    small = _ranges(0, n_listed, n_blocks)
-    large = _ranges(n_listed, len(targets), n_blocks)
-    parts = run(grow, [*large, *small], n_jobs=n_jobs)  # what is begun late should be small
-    in_order = [*parts[len(large) :], *parts[: len(large)]]
-    return Forest.of([tree for part in in_order for tree in part], laplace=laplace)
 
 
 def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
@@ -139,46 +95,81 @@ def ask_second(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
     return np.column_stack(answers)
 
 
-def _fit_foreign(
-    estimator: Any,
-    X: Any,
-    targets: Sequence[Target],
-    extra: Any,
-    generator: np.random.Generator | None,
-    class_weight: Any,
-    n_jobs: int | None,
-) -> ForeignModels:
-    names = [] if generator is None else open_seeds(estimator)
-    seeds = generator.integers(2**31 - 1, size=len(targets)) if generator and names else None
+@dataclass(frozen=True, eq=False)
+class ManyFits:
+    """A table, and the estimator of which a copy is fitted to each of many targets on it."""
 
-    def fit(at: int) -> tuple[Any, int, Any]:
-        target = targets[at]
-        drawn = np.asarray(target.y)[... if target.repeats is None else target.repeats > 0]
-        if drawn.min() == drawn.max():  # the only class there is
-            return int(drawn[0]), target.n_classes, target.extra
-        model = clone(estimator)
-        if seeds is not None:
-            model.set_params(**dict.fromkeys(names, int(seeds[at])))
-        table = _with_extra(X, extra, target.extra)
-        return _fit_one(model, table, target, class_weight), target.n_classes, target.extra
+    estimator: Any
+    X: Any
+    n_values: Array
+    extra: Any = None  # columns that a target may choose from
+    generator: Any = None  # of numpy: draws seeds
+    class_weight: Any = None
+    n_jobs: int | None = None
 
-    fitted = run(fit, range(len(targets)), n_jobs=n_jobs)
-    n_classes = np.array([entry[1] for entry in fitted], np.int64)
-    return ForeignModels([entry[0] for entry in fitted], n_classes, [e[2] for e in fitted])
+    def fit(self, targets: Sequence[Target]) -> Models:
+        """Fit one model for each target."""
+        if not is_tree(self.estimator):
+            return self._fit_foreign(targets)
+        tree = C45Classifier() if self.estimator is None else clone(self.estimator)
+        if self.class_weight is not None:
+            tree.set_params(class_weight=self.class_weight)
+        return self._grow(tree, targets)
 
+    def _grow(self, tree: C45Classifier, targets: Sequence[Target]) -> Forest:
+        """Grow a tree for each target on one prepared table."""
+        table = prepare_table(self.X, self.n_values, extra=self.extra, n_jobs=self.n_jobs)
+        settings, n_blocks = tree.settings(), 16 * thread_count(self.n_jobs)
+        n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
 
-def _fit_one(model: Any, X: Any, target: Target, class_weight: Any) -> Any:
-    """Fit a model to the rows of a target, as often as each was drawn."""
-    rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
-    y, weights = np.asarray(target.y), target.weights
-    if target.repeats is not None:
-        rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
-        weights = None if weights is None else np.repeat(weights, target.repeats)
-    if class_weight is not None and (name := class_weight_name(model)) is not None:
-        model.set_params(**{name: _by_class(y, weights, class_weight)})
-    else:
-        weights = weigh_classes(y, weights, target.n_classes, class_weight)
-    return model.fit(X[rows], y, **given_weights(model, weights))
+        def grow(block: range) -> Sequence[Tree | Nodes]:
+            if block.stop <= n_listed:
+                assert isinstance(targets, ListableTargets)
+                return [grow_listed(table, targets.listed(block), settings)]
+            trees = [grow_tree(table, targets[at], settings) for at in block]
+            return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
+
+        small = _ranges(0, n_listed, n_blocks)
+        large = _ranges(n_listed, len(targets), n_blocks)
+        parts = run(
+            grow, [*large, *small], n_jobs=self.n_jobs
+        )  # what is begun late should be small
+        in_order = [*parts[len(large) :], *parts[: len(large)]]
+        trees = [tree for part in in_order for tree in part]
+        return Forest.of(trees, laplace=bool(tree.laplace))
+
+    def _fit_foreign(self, targets: Sequence[Target]) -> ForeignModels:
+        names, n = [] if self.generator is None else open_seeds(self.estimator), len(targets)
+        seeds = self.generator.integers(2**31 - 1, size=n) if names else np.zeros(n, np.int64)
+
+        def fit(at: int) -> tuple[Any, int, Any]:
+            target = targets[at]
+            model = self._fit_one(target, dict.fromkeys(names, int(seeds[at])))
+            return model, target.n_classes, target.extra
+
+        fitted = run(fit, range(n), n_jobs=self.n_jobs)
+        models, n_classes, extra = ([entry[part] for entry in fitted] for part in range(3))
+        return ForeignModels(models, np.array(n_classes, np.int64), extra)
+
+    def _fit_one(self, target: Target, seeds: dict[str, int]) -> Any:
+        """Fit a model to the rows of a target as often as each is drawn, or give the only class."""
+        all_rows = np.arange(self.X.shape[0])
+        rows = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
+        y, weights = np.asarray(target.y), target.weights
+        if target.repeats is not None:
+            rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
+            weights = None if weights is None else np.repeat(weights, target.repeats)
+        if y.min() == y.max():
+            return int(y[0])
+        model = clone(self.estimator)
+        if seeds:
+            model.set_params(**seeds)
+        if self.class_weight is not None and (name := class_weight_name(model)) is not None:
+            model.set_params(**{name: _by_class(y, weights, self.class_weight)})
+        else:
+            weights = weigh_classes(y, weights, target.n_classes, self.class_weight)
+        X = _with_extra(self.X, self.extra, target.extra)
+        return model.fit(X[rows], y, **given_weights(model, weights))
 
 
 def class_weight_name(estimator: Any) -> str | None:
@@ -222,8 +213,8 @@ class TransformingClassifier(BaseMultilabelClassifier):
 
     def _fit_many(self, X: Any, targets: Sequence[Target], **settings: Any) -> Models:
         """Fit a copy of the estimator for each target."""
-        n_values = self._codes.n_values
-        return fit_many(self.estimator, X, n_values, targets, n_jobs=self.n_jobs, **settings)
+        n_values, n_jobs = self._codes.n_values, self.n_jobs
+        return ManyFits(self.estimator, X, n_values, n_jobs=n_jobs, **settings).fit(targets)
 
     def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Ask all models for class probabilities, some rows at a time."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,13 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
-from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
+from scumble.learn.base import SingleLabelClassifier
+from scumble.learn.binary_relevance import BinaryRelevance
+from scumble.learn.c45 import Target
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import InnerClassifier, Training
-from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
-from scumble.learn.undersampling import on_rows, one_generator_each
+from scumble.learn.targets import LabelTargets, MadeTargets, on_rows, one_generator_each
 from scumble.learn.weights import refuser_of
 
 
@@ -99,80 +99,63 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         n_values = self._codes.n_values
-        first = BinaryRelevance(self.estimator)
-        training = Training(X, Y, n_values, weights)
-        self.first_: InnerClassifier = InnerClassifier.fitted(
-            first, training, generator, self.n_jobs
-        )
-        confidences = self._unseen(X, Y, generator, weights)
+        training = Training(X, Y, n_values, weights, generator, self.n_jobs)
+        self.first_: InnerClassifier = training.fit(BinaryRelevance(self.estimator))
+        confidences = self._unseen(training)
         table = beside(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
-        second = BinaryRelevance(self.final_estimator)
-        training = Training(table, Y, kinds, weights)
-        self.second_: InnerClassifier = InnerClassifier.fitted(
-            second, training, generator, self.n_jobs
-        )
+        training = replace(training, X=table, n_values=kinds)
+        self.second_: InnerClassifier = training.fit(BinaryRelevance(self.final_estimator))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self.first_.ask(X)[1]
         return self.second_.ask(beside(X, confidences) if self.passthrough else confidences)
 
-    def _unseen(
-        self, X: Any, Y: sparse.csr_array, generator: np.random.Generator, weights: Array | None
-    ) -> Array:
+    def _unseen(self, training: Training) -> Array:
         """Tell what classifiers say of training rows they have not seen."""
+        X, Y, weights, generator = training.X, training.Y, training.weights, training.generator
         n_folds = min(int(self.n_folds), Y.shape[0])
         if n_folds < 2:
             return self.first_.ask(X)[1]
-        seeds = one_generator_each(generator, Y.shape[1])
-        targets = _Folds(LabelTargets(Y, weights=weights), n_folds, seeds)
+        seeds, labels = one_generator_each(generator, Y.shape[1]), LabelTargets(Y, weights=weights)
+        dealt = [_deal(labels.codes(at), n_folds, seed) for at, seed in enumerate(seeds)]
+        folds = np.column_stack(dealt)
+
+        def target(at: int) -> Target:
+            label, fold = divmod(at, n_folds)
+            return on_rows(labels[label], np.flatnonzero(folds[:, label] != fold))
+
+        targets = MadeTargets(folds.shape[1] * n_folds, target)
         models = self._fit_many(X, targets, generator=generator)
         if isinstance(models, ForeignModels):
-            return _ask_held_out(models, targets, X, self.n_jobs)
+            return _ask_held_out(models, folds, X, self.n_jobs)
         confidences = np.empty(Y.shape)
-        folds = np.column_stack([targets.folds(label) for label in range(Y.shape[1])])
         for rows, answers in self._second_answers(models, X):
             chosen = np.arange(Y.shape[1]) * n_folds + folds[rows]
             confidences[rows] = np.take_along_axis(answers, chosen, axis=1)
         return confidences
 
 
-def _ask_held_out(models: ForeignModels, targets: _Folds, X: Any, n_jobs: int | None) -> Array:
+def _ask_held_out(models: ForeignModels, folds: Array, X: Any, n_jobs: int | None) -> Array:
     """Ask each model about the rows that were set aside for it, and no others."""
+    n_labels = folds.shape[1]
+    n_folds = len(models) // n_labels
 
     def ask(label: int) -> Array:
-        folds = targets.folds(label)
         column = np.empty(X.shape[0])
-        for fold in range(targets.n_folds):
-            rows = np.flatnonzero(folds == fold)
-            column[rows] = models.ask_one(label * targets.n_folds + fold, X[rows])[:, 1]
+        for fold in range(n_folds):
+            rows = np.flatnonzero(folds[:, label] == fold)
+            column[rows] = models.ask_one(label * n_folds + fold, X[rows])[:, 1]
         return column
 
-    n_labels = len(models) // targets.n_folds
     return np.column_stack(run(ask, range(n_labels), n_jobs=n_jobs))
 
 
-@dataclass(frozen=True, eq=False)
-class _Folds(Sequence[Any]):
-    """The targets of every label without each of its folds, made when asked for."""
-
-    labels: LabelTargets
-    n_folds: int
-    seeds: Array
-
-    def __len__(self) -> int:
-        return len(self.labels) * self.n_folds
-
-    def folds(self, label: int) -> Array:
-        """Deal the rows without a label, then those with it, out to folds."""
-        codes = self.labels.codes(label)
-        order = np.random.default_rng(self.seeds[label]).permutation(len(codes))
-        order = order[np.argsort(codes[order], kind="stable")]
-        folds = np.empty(len(codes), np.int64)
-        folds[order] = np.arange(len(codes)) % self.n_folds
-        return folds
-
-    def __getitem__(self, at: Any) -> Any:
-        label, fold = divmod(range(len(self))[at], self.n_folds)
-        return on_rows(self.labels[label], np.flatnonzero(self.folds(label) != fold))
+def _deal(codes: Array, n_folds: int, seed: int) -> Array:
+    """Deal the rows without a label, then those with it, out to folds."""
+    order = np.random.default_rng(seed).permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    folds = np.empty(len(codes), np.int32)
+    folds[order] = np.arange(len(codes)) % n_folds
+    return folds

@@ -106,11 +106,9 @@ class TextColumns:
             return data
         kept = [at for at, feature in enumerate(data.features) if feature.name not in self.names]
         taken = {data.features[at].name for at in kept}
-        words = [
-            Feature(_free_name(f"{name}: {word}", taken))
-            for name, known in zip(self.names, self.words, strict=True)
-            for word in known
-        ]
+        pairs = zip(self.names, self.words, strict=True)
+        titles = [f"{name}: {word}" for name, known in pairs for word in known]
+        words = [Feature(_free_name(title, taken)) for title in titles]
         features = (*(data.features[at] for at in kept), *words)
         X = self.beside(data.X[:, kept], data)
         # All text columns became numbers, so other ones must not be left.

@@ -14,18 +14,10 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.inner_classifier import Training, tell_nominal
-from scumble.learn.out_of_sample import check_scores, fit_alone, fit_with_scores
-from scumble.learn.parameters import MultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
+from scumble.learn.inner_classifier import Training, fit_alone, fit_with_scores, tell_nominal
 from scumble.learn.ridge import RidgeRanker
-from scumble.learn.thresholds import (
-    RULE_DOMAINS,
-    ScoreColumns,
-    ThresholdCurve,
-    ThresholdRule,
-    choose_with_curves,
-)
+from scumble.learn.thresholds import RULE_DOMAINS, ScoreColumns, ThresholdCurve, ThresholdRule
 
 
 @dataclass(eq=False, repr=False)
@@ -128,17 +120,16 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         rule, name = self._rule(), type(self).__name__
-        generator = self._generator()
-        training = Training(X, Y, self._codes.n_values, weights)
-        given = (self._told_scorer(), training, generator)
-        more: dict[str, Any] = {"n_jobs": self.n_jobs, "caller": name}
+        n_values, generator = self._codes.n_values, self._generator()
+        training = Training(X, Y, n_values, weights, generator, self.n_jobs)
         if rule.rule == "fixed":
-            self.estimator_ = fit_alone(*given, **more)
+            self.estimator_ = fit_alone(self._told_scorer(), training, caller=name)
             self.thresholds_, self.curves_ = rule.fixed(Y.sum(axis=0)), list[ThresholdCurve]()
             return
-        self.estimator_, scores = fit_with_scores(*given, n_folds=int(self.n_folds), **more)
+        how: dict[str, Any] = {"n_folds": int(self.n_folds), "caller": name}
+        self.estimator_, scores = fit_with_scores(self._told_scorer(), training, **how)
         columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())
-        self.thresholds_, self.curves_ = choose_with_curves(columns, rule, n_jobs=self.n_jobs)
+        self.thresholds_, self.curves_ = columns.choose_with_curves(rule, self.n_jobs)
 
     def _told_scorer(self) -> Any:
         """Return what scores labels; one that reads features itself is told of nominal ones."""
@@ -154,10 +145,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
             )
         return scorer
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        scores = self.estimator_.ask(X)[1]
-        check_scores(scores, self.estimator_.model, caller=type(self).__name__)
-        return scores >= self.thresholds_, scores
+    def _confidences(self, X: Any) -> Array:
+        return self.estimator_.scores(X, caller=type(self).__name__)
 
     def _reads_itself(self) -> bool:
         return not isinstance(self._inside(), BaseMultilabelClassifier)

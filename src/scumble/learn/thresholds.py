@@ -167,7 +167,7 @@ def label_thresholds(
     """
     wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="label_thresholds")
     columns = ScoreColumns.of(scores, Y, caller="label_thresholds")
-    return choose_cuts(columns, wanted, n_jobs=n_jobs).thresholds
+    return columns.choose(wanted, n_jobs=n_jobs).thresholds
 
 
 def threshold_curves(
@@ -204,29 +204,9 @@ def threshold_curves(
     """
     wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="threshold_curves")
     columns = ScoreColumns.of(scores, Y, caller="threshold_curves")
-    cuts = _all_cuts(columns, wanted, n_jobs)
-    shared = _shared_of(cuts, wanted)
+    cuts, shared = columns.all_cuts(wanted, n_jobs)
     chosen = range(columns.n_labels) if labels is None else labels
     return [_curve(cuts[int(label)], wanted, shared) for label in chosen]
-
-
-def choose_cuts(
-    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
-) -> ChosenCuts:
-    """Choose a cut for each label, and tell what it gives."""
-    if rule.rule == "fixed":
-        return _fixed_cuts(columns, rule)
-    cuts = _all_cuts(columns, rule, n_jobs)
-    return _take(cuts, rule, _shared_of(cuts, rule))
-
-
-def choose_with_curves(
-    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
-) -> tuple[Array, list[ThresholdCurve]]:
-    """Choose a threshold for each label, and tell what all others would have given."""
-    cuts = _all_cuts(columns, rule, n_jobs)
-    shared = _shared_of(cuts, rule)
-    return _take(cuts, rule, shared).thresholds, [_curve(cut, rule, shared) for cut in cuts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +233,9 @@ class ChosenCuts:
     @classmethod
     def none(cls, n_positives: Array) -> ChosenCuts:
         """Begin with labels that are never predicted."""
-        nothing = np.zeros(len(n_positives), np.int64)
+        never, nothing = np.full(len(n_positives), np.inf), np.zeros(len(n_positives), np.int64)
         expected = np.where(n_positives > 0, 0.0, np.nan)
-        return cls(
-            np.full(len(n_positives), np.inf), n_positives, nothing, nothing.copy(), expected
-        )
+        return cls(never, n_positives, nothing, nothing.copy(), expected)
 
     def put(self, label: int, cuts: Cuts, place: int, expected: float) -> None:
         """Take a cut for a label."""
@@ -297,55 +275,74 @@ class ScoreColumns:
         """Number of labels."""
         return int(self.labels.shape[1])
 
+    def choose(self, rule: ThresholdRule, *, n_jobs: int | None = None) -> ChosenCuts:
+        """Choose a cut for each label, and tell what it gives."""
+        if rule.rule == "fixed":
+            return self._fixed(rule)
+        return _take(*self.all_cuts(rule, n_jobs), rule)
+
+    def choose_with_curves(
+        self, rule: ThresholdRule, n_jobs: int | None
+    ) -> tuple[Array, list[Any]]:
+        """Choose a threshold for each label, and tell what all others would have given."""
+        cuts, shared = self.all_cuts(rule, n_jobs)
+        return _take(cuts, shared, rule).thresholds, [_curve(cut, rule, shared) for cut in cuts]
+
+    def all_cuts(self, rule: ThresholdRule, n_jobs: int | None) -> tuple[list[Cuts], Array | None]:
+        """Find the cuts of all labels, and the recall they share where the rule asks for it."""
+        n_blocks = max(1, min(self.n_labels, 8 * thread_count(n_jobs)))
+        blocks = np.array_split(np.arange(self.n_labels), n_blocks)
+        parts = run(lambda block: [self.cuts(at, rule) for at in block], blocks, n_jobs=n_jobs)
+        cuts = [cut for part in parts for cut in part]
+        return cuts, mean_recall(cuts) if rule.rule == "shrunken" else None
+
+    def _fixed(self, rule: ThresholdRule) -> ChosenCuts:
+        """Count what one threshold for all labels gives."""
+        predicted = predict_labels(self.scores, np.full(self.n_labels, float(rule.threshold)))
+        hits = predicted.multiply(self.labels).sum(axis=0).astype(np.int64)
+        chosen = ChosenCuts.none(self.labels.sum(axis=0))
+        chosen.n_predicted[:], chosen.hits[:] = predicted.sum(axis=0), hits
+        return chosen.at_threshold(rule)
+
     def cuts(self, label: int, rule: ThresholdRule) -> Cuts:
         """Find the cuts of one label."""
-        n_rows = self.labels.shape[0]
-        start, stop = self.labels.indptr[label : label + 2]
-        positive = self.labels.indices[start:stop]
-        if not len(positive):
+        rows = self.labels.indices[slice(*self.labels.indptr[label : label + 2])]
+        if not len(rows):
             nothing = np.zeros(0, np.int64)
             return Cuts(np.zeros(0), nothing, nothing, 0, 0)
+        scores, positive, lowest = self._column(label, rows)
+        n_rows, n_positives = self.labels.shape[0], len(rows)
+        most = rule.most(n_positives)
+        has = np.zeros(len(scores), bool)
+        has[positive] = True
+        if most + 1 < len(scores):  # only the highest matter, and those equal to the last of them
+            place = len(scores) - int(most) - 1
+            least = np.partition(scores, place)[place]
+            top = np.flatnonzero(scores >= least)
+            lowest = float(scores[scores < least].max(initial=lowest))
+            scores, has = scores[top], has[top]
+        order = np.argsort(-scores, kind="stable")
+        ordered, right = scores[order], np.cumsum(has[order])
+        ends = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
+        above, below = ordered[ends], np.append(ordered[ends[:-1] + 1], lowest)[: len(ends)]
+        n_predicted, hits, middle = ends + 1, right[ends], _middle(above, below)
+        n_allowed = int(np.searchsorted(n_predicted, most, side="right"))
+        if len(ends) and n_predicted[-1] == n_rows:  # nothing is below: every row is predicted
+            middle[-1] = -np.inf
+        elif n_allowed == len(ends):  # the rows that a sparse matrix does not hold
+            n_predicted, hits = np.append(n_predicted, n_rows), np.append(hits, n_positives)
+            middle = np.append(middle, -np.inf)
+        return Cuts(middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed)
+
+    def _column(self, label: int, rows: Array) -> tuple[Array, Array, float]:
+        """Give the scores of a label, where the given rows are, and the score of all other rows."""
         if not sparse.issparse(self.scores):
-            return _cuts(self.scores[:, label], positive, n_rows, -np.inf, rule)
-        start, stop = self.scores.indptr[label : label + 2]
-        rows, values = self.scores.indices[start:stop], self.scores.data[start:stop]
-        kept = values > 0
-        place = np.searchsorted(rows[kept], positive)
-        there = np.flatnonzero(np.append(rows[kept], -1)[place] == positive)
-        return _cuts(values[kept], place[there], n_rows, 0.0, rule, len(positive))
-
-
-def _cuts(
-    scores: Array,
-    positive: Array,
-    n_rows: int,
-    lowest: float,
-    rule: ThresholdRule,
-    n_positives: int | None = None,
-) -> Cuts:
-    """Find the cuts among scores; ``lowest`` is the score of the rows that are not among them."""
-    n_positives = len(positive) if n_positives is None else n_positives
-    most = rule.most(n_positives)
-    has = np.zeros(len(scores), bool)
-    has[positive] = True
-    if most + 1 < len(scores):  # only the highest matter, and those equal to the last of them
-        place = len(scores) - int(most) - 1
-        least = np.partition(scores, place)[place]
-        top = np.flatnonzero(scores >= least)
-        lowest = float(scores[scores < least].max(initial=lowest))
-        scores, has = scores[top], has[top]
-    order = np.argsort(-scores, kind="stable")
-    ordered, right = scores[order], np.cumsum(has[order])
-    ends = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
-    above, below = ordered[ends], np.append(ordered[ends[:-1] + 1], lowest)[: len(ends)]
-    n_predicted, hits, middle = ends + 1, right[ends], _middle(above, below)
-    n_allowed = int(np.searchsorted(n_predicted, most, side="right"))
-    if len(ends) and n_predicted[-1] == n_rows:  # nothing is below: every row is predicted
-        middle[-1] = -np.inf
-    elif n_allowed == len(ends):  # the rows that a sparse matrix does not hold
-        n_predicted, hits = np.append(n_predicted, n_rows), np.append(hits, n_positives)
-        middle = np.append(middle, -np.inf)
-    return Cuts(middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed)
+            return self.scores[:, label], rows, -np.inf
+        own = slice(*self.scores.indptr[label : label + 2])
+        kept = self.scores.data[own] > 0
+        known, values = self.scores.indices[own][kept], self.scores.data[own][kept]
+        place = np.searchsorted(known, rows)
+        return values, place[np.append(known, -1)[place] == rows], 0.0
 
 
 def _middle(above: Array, below: Array) -> Array:
@@ -376,21 +373,17 @@ def _expected(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> Array:
 
 
 def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCurve:
-    kept = slice(0, cuts.n_allowed)
     observed, expected = _expected(cuts, rule, None), _expected(cuts, rule, shared)
     chosen = -1 if rule.rule == "fixed" else _best(cuts, rule, expected)
-    return ThresholdCurve(
-        cuts.thresholds[kept],
-        cuts.n_predicted[kept],
-        cuts.hits[kept],
-        cuts.n_positives,
-        observed[kept],
-        expected[kept],
-        chosen if chosen < cuts.n_allowed else -1,  # a label that all rows have, and no score
-    )
+    if chosen >= cuts.n_allowed:  # a label that all rows have, and no score
+        chosen = -1
+    parts = (cuts.thresholds, cuts.n_predicted, cuts.hits, observed, expected)
+    thresholds, n_predicted, hits, observed, expected = (p[: cuts.n_allowed] for p in parts)
+    known = (thresholds, n_predicted, hits, cuts.n_positives)
+    return ThresholdCurve(*known, observed, expected, chosen)
 
 
-def _take(cuts: Sequence[Cuts], rule: ThresholdRule, shared: Array | None) -> ChosenCuts:
+def _take(cuts: Sequence[Cuts], shared: Array | None, rule: ThresholdRule) -> ChosenCuts:
     """Take the best cut of each label."""
     chosen = ChosenCuts.none(np.array([cut.n_positives for cut in cuts], np.int64))
     for at, cut in enumerate(cuts):
@@ -399,10 +392,6 @@ def _take(cuts: Sequence[Cuts], rule: ThresholdRule, shared: Array | None) -> Ch
         if place >= 0:
             chosen.put(at, cut, place, expected[place])
     return chosen
-
-
-def _shared_of(cuts: Sequence[Cuts], rule: ThresholdRule) -> Array | None:
-    return mean_recall(cuts) if rule.rule == "shrunken" else None
 
 
 def mean_recall(cuts: Sequence[Cuts]) -> Array:
@@ -415,22 +404,6 @@ def mean_recall(cuts: Sequence[Cuts]) -> Array:
             total += np.interp(RATES * cut.n_positives, reached, hits) / cut.n_positives
             n_labels += 1
     return np.round(total / n_labels, DIGITS) if n_labels else np.minimum(RATES, 1.0)
-
-
-def _all_cuts(columns: ScoreColumns, rule: ThresholdRule, n_jobs: int | None) -> list[Cuts]:
-    n_blocks = max(1, min(columns.n_labels, 8 * thread_count(n_jobs)))
-    blocks = np.array_split(np.arange(columns.n_labels), n_blocks)
-    parts = run(lambda block: [columns.cuts(at, rule) for at in block], blocks, n_jobs=n_jobs)
-    return [cut for part in parts for cut in part]
-
-
-def _fixed_cuts(columns: ScoreColumns, rule: ThresholdRule) -> ChosenCuts:
-    """Count what one threshold for all labels gives."""
-    predicted = predict_labels(columns.scores, np.full(columns.n_labels, float(rule.threshold)))
-    hits = predicted.multiply(columns.labels).sum(axis=0).astype(np.int64)
-    chosen = ChosenCuts.none(columns.labels.sum(axis=0))
-    chosen.n_predicted[:], chosen.hits[:] = predicted.sum(axis=0), hits
-    return chosen.at_threshold(rule)
 
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:

@@ -13,6 +13,7 @@ from scumble._core.errors import ReadError
 from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
 from scumble.learn.bagged_trees import BaggedTrees
+from scumble.learn.base import BaseRanker
 from scumble.learn.blended import BlendedRanker, SecondLook, are_loud
 from scumble.learn.c45 import C45Classifier, Tree
 from scumble.learn.c45.forest import Forest
@@ -24,11 +25,10 @@ from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.radial import POWERS, RadialKernel
-from scumble.learn.ranker import BaseRanker
 from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.scaling import MOST_RANKED, N_STEPS, Scaling
-from scumble.learn.storage.classes import is_own
+from scumble.learn.storage.values import is_own
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
 
@@ -112,13 +112,11 @@ def _check_estimator(model: Any) -> None:
 
 def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
     """Check that every feature has a place, and every filling of a nominal one too."""
-    fillings, nominal = columns.fillings, n_values > 0
-    fits = is_table(fillings, np.float64, n_values.shape)
-    demand(
-        fits and np.array_equal(columns.n_values, n_values), "the columns do not fit the features"
-    )
-    inside = (fillings >= 0) & (fillings < n_values)
-    demand(inside[nominal].all(), "a missing value is filled with a category that is not there")
+    fillings = columns.fillings
+    fits = are_vectors(fillings, size=len(n_values)) and np.array_equal(columns.n_values, n_values)
+    demand(fits, "the columns do not fit the features")
+    inside = ((fillings >= 0) & (fillings < n_values))[n_values > 0]
+    demand(inside.all(), "a missing value is filled with a category that is not there")
 
 
 def _check_own_space(model: Any, n_values: Array) -> None:
@@ -134,20 +132,16 @@ def _check_chains(model: Any) -> None:
     orders = [model.order_] if isinstance(model, ClassifierChain) else list(model.orders_)
     sizes = range(1, model.n_labels_ + 1) if isinstance(model, ECCRU) else (model.n_labels_,)
     fits = all(_are_labels(order, model.n_labels_) and len(order) in sizes for order in orders)
-    demand(
-        fits and _are_two_class(model.models_, sum(map(len, orders))),
-        "the chains do not fit the labels",
-    )
+    fits = fits and _are_two_class(model.models_, sum(map(len, orders)))
+    demand(fits, "the chains do not fit the labels")
 
 
 def _check_pairs(model: Any) -> None:
     pairs, n_labels = model.pairs_, model.n_labels_
     fits = isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.dtype.kind in "iu"
     fits = fits and pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < n_labels)).all()
-    demand(
-        fits and _are_two_class(model.models_, len(pairs) + n_labels),
-        "the pairs of labels do not fit the labels",
-    )
+    fits = fits and _are_two_class(model.models_, len(pairs) + n_labels)
+    demand(fits, "the pairs of labels do not fit the labels")
 
 
 def _are_labels(value: Any, n_labels: int) -> bool:

@@ -79,19 +79,17 @@ def align_columns(
     X: Any = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
     if by_name:  # a model without names does not know which of its columns are dates
         _refuse_numbers_as_dates(data, places, features)
-    maps = {
-        at: _code_map(data.features[place], known)
-        for at, (place, known) in enumerate(zip(places, features, strict=True))
-        if _differ(data.features[place], known)
-    }
+    found = [data.features[place] for place in places]
+    pairs = enumerate(zip(found, features, strict=True))
+    maps = {at: _code_map(one, known) for at, (one, known) in pairs if _differ(one, known)}
     if not maps:
         return X
     unseen: list[str] = []
     by_column = X.tocsc() if sparse.issparse(X) else X
     columns = {}
     for at, code_map in maps.items():
-        given = (data.features[places[at]], code_map)
-        columns[at] = _mapped(column_of(by_column, at), given, features[at], unseen)
+        cells, given = column_of(by_column, at), (found[at], code_map)
+        columns[at] = _mapped(cells, given, features[at], unseen)
     if unseen:
         warnings.warn(
             f"{data!r}: categories that training has not seen count as missing: "
@@ -178,9 +176,8 @@ def _code_map(found: Feature, known: Feature) -> Any:
     by_number = _codes_by_number(code_of)
     if not found.holds_codes:
         return by_number
-    return np.array(
-        [code_of.get(text, by_number.get(_number(text), np.nan)) for text in found.categories]
-    )
+    texts = found.categories
+    return np.array([code_of.get(text, by_number.get(_number(text), np.nan)) for text in texts])
 
 
 def _codes_by_number(code_of: dict[str, float]) -> dict[float, float]:
@@ -190,11 +187,8 @@ def _codes_by_number(code_of: dict[str, float]) -> dict[float, float]:
     """
     numbers = [_number(text) for text in code_of]
     times = Counter(numbers)
-    return {
-        number: code
-        for number, code in zip(numbers, code_of.values(), strict=True)
-        if times[number] == 1 and not np.isnan(number)
-    }
+    pairs = zip(numbers, code_of.values(), strict=True)
+    return {number: code for number, code in pairs if times[number] == 1 and not np.isnan(number)}
 
 
 def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
@@ -220,9 +214,8 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: li
     out = np.full(len(cells), np.nan)
     if isinstance(code_map, dict):
         distinct, places = np.unique(cells[present], return_inverse=True)
-        out[present] = np.array([code_map.get(value, np.nan) for value in distinct.tolist()])[
-            places
-        ]
+        codes = np.array([code_map.get(value, np.nan) for value in distinct.tolist()])
+        out[present] = codes[places]
     elif present.any():
         out[present] = code_map[cells[present].astype(np.intp)]
     unknown = present & np.isnan(out)

@@ -22,9 +22,8 @@ from scumble._core.version import __version__
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.sources import source_of
 from scumble.learn.storage.check import check_model
-from scumble.learn.storage.classes import refuse_untrusted
 from scumble.learn.storage.columns import columns_of
-from scumble.learn.storage.values import Decoder, Encoder
+from scumble.learn.storage.values import Decoder, Encoder, refuse_untrusted
 
 #: What the file says it is, and the version of its form.
 FORMAT, FORMAT_VERSION = "scumble model", 1
@@ -220,9 +219,8 @@ def _read(source: Source, trusted: tuple[str, ...]) -> StoredModel:
 
 def _is_small(error: ReadError) -> bool:
     """Tell a fault of the content from a message that stands for itself."""
-    return not any(
-        word in str(error) for word in ("not trusted", "newer version", "earlier version")
-    )
+    words = ("not trusted", "newer version", "earlier version")
+    return not any(word in str(error) for word in words)
 
 
 def _plain(feature: Feature) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,15 @@ from sklearn.base import BaseEstimator
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
-from scumble.learn.storage.classes import find_class, is_own
 
 #: The key that marks what JSON has no word for.
 MARK = "$"
 #: Objects within objects: deeper ones hold themselves, or are no model.
 MAX_DEPTH = 200
+#: Classes of these rooms hold numbers, and are made from a file without running any code.
+_OWN = re.compile(r"scumble\.(learn|resample|_core\.(neighbours|features))(\.[A-Za-z_]\w*)*")
+#: What skops does not trust by itself, and we check after loading.
+CHECKED = frozenset({"sklearn.tree._tree.Tree"})
 
 
 class Encoder:
@@ -61,8 +66,7 @@ class Encoder:
             return {MARK: "dict", "of": pairs}
         if is_own(kind):
             return self._encode_own(value, depth)
-        self.foreign.append(value)
-        return {MARK: "foreign", "at": len(self.foreign) - 1}
+        return self._encode_foreign(value)
 
     def _encode_own(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -82,12 +86,15 @@ class Encoder:
             cells = [self.encode(cell, depth + 1) for cell in value.ravel().tolist()]
             dtype = value.dtype.str
             return {MARK: "cells", "type": dtype, "shape": list(value.shape), "of": cells}
-        self.foreign.append(value)
-        return {MARK: "foreign", "at": len(self.foreign) - 1}
+        return self._encode_foreign(value)
 
     def _encode_sparse(self, value: Any) -> Any:
         parts = {part: self._array(getattr(value, part)) for part in ("indptr", "indices", "data")}
         return {MARK: "sparse", "as": value.format, "shape": list(value.shape), **parts}
+
+    def _encode_foreign(self, value: Any) -> Any:
+        self.foreign.append(value)
+        return {MARK: "foreign", "at": len(self.foreign) - 1}
 
     def _array(self, value: Array) -> Any:
         known = self._known.get(id(value))
@@ -201,3 +208,39 @@ def _whole(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ReadError(f"a size or place is {value!r}. Expected a whole number from 0 on.")
     return value
+
+
+# Which classes a file may name ------------------------------------------------------------------
+
+
+def is_own(kind: type) -> bool:
+    """Tell whether a class is one of this package that a file may hold."""
+    if not _OWN.fullmatch(kind.__module__):
+        return False
+    return find_class(f"{kind.__module__}.{kind.__qualname__}") is kind
+
+
+def find_class(name: str) -> type | None:
+    """Find one of this package's classes by its full name."""
+    module, _, short = name.rpartition(".")
+    if not _OWN.fullmatch(module):
+        return None
+    try:
+        found: Any = getattr(import_module(module), short, None)
+    except ImportError:
+        return None
+    defined_here = isinstance(found, type) and found.__module__ == module
+    return found if defined_here else None
+
+
+def refuse_untrusted(found: list[str], trusted: tuple[str, ...]) -> list[str]:
+    """Refuse the types skops does not trust, unless they are ours or the caller trusts them."""
+    known = {*trusted, *CHECKED}
+    unknown = [name for name in found if name not in known and find_class(name) is None]
+    if unknown:
+        raise ReadError(
+            f"the model holds objects of types that are not trusted: {', '.join(unknown)}. Making "
+            "them could run code of whoever wrote the file. If you know where it comes from, say "
+            f"load(path, trusted={unknown!r})."
+        )
+    return found
