@@ -81,9 +81,9 @@ class Rows:
 
     def _parse(self, block: bytes) -> tuple[Array, ...]:
         text = np.frombuffer(block, np.uint8)
-        most_rows = block.count(b"\n") + 1
-        most_labels = block.count(b",") + most_rows
-        most_values = block.count(b":")
+        n_ends, n_commas, most_values = (np.count_nonzero(text == ord(sign)) for sign in "\n,:")
+        most_rows = n_ends + 1
+        most_labels = n_commas + most_rows
         places = np.empty((most_labels, 3), np.int64)  # number, start and end of each label
         indices, values = np.empty(most_values, np.int64), np.empty(most_values)
         long_at = np.empty((most_values, 3), np.int64)

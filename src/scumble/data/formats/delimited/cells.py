@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -137,11 +137,15 @@ def split_block(
     source: Source, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
 ) -> tuple[Cells, int, int]:
     """Cut one block into cells."""
-    most_rows = block.count(b"\n") + block.count(b"\r") + 1
-    most_cells = block.count(delimiter.encode()) + most_rows
+    text = np.frombuffer(block, np.uint8)
+    # Many times faster than bytes.count, where there are many to count.
+    n_newlines, n_returns, n_delimiters = (
+        np.count_nonzero(text == ord(sign)) for sign in ("\n", "\r", delimiter)
+    )
+    most_rows = n_newlines + n_returns + 1
+    most_cells = n_delimiters + most_rows
     places, marks = np.empty((most_cells, 2), np.int32), np.empty(most_cells, np.uint8)
     lines = np.empty(most_rows, np.int64)
-    text = np.frombuffer(block, np.uint8)
     fault, line, column, n_rows, found, size, n_read = k.split_rows(
         text, ord(delimiter), n_columns, at_end, places, marks, lines
     )
@@ -186,21 +190,31 @@ def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) 
     # The column `lists`, by name or number, is not looked at: commas may stand between its labels.
     if delimiter == ",":
         return "."
-    others = [at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))]
-    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells, others)))
-    has_points = any(map(_WITH_POINT.fullmatch, _sample(cells, others)))
+    others = {at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))}
+    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells, ",", others)))
+    has_points = any(map(_WITH_POINT.fullmatch, _sample(cells, ".", others)))
     return "," if has_commas and not has_points else "."
 
 
 def _has_decimal_commas(cells: Cells) -> bool:
     """Tell whether there are commas, all of them before decimals."""
-    texts = [text for text in _sample(cells, range(cells.n_columns)) if "," in text]
-    return bool(texts) and all(map(_WITH_COMMA.fullmatch, texts))
+    found = False
+    for text in _sample(cells, ",", range(cells.n_columns)):
+        found = _WITH_COMMA.fullmatch(text) is not None
+        if not found:
+            break
+    return found
 
 
-def _sample(cells: Cells, columns: Sequence[int]) -> Iterator[str]:
-    for row in range(min(len(cells), 2 + _SAMPLE // cells.n_columns)):
-        yield from (cells.cell(row, column) for column in columns)
+def _sample(cells: Cells, sign: str, columns: Container[int]) -> Iterator[str]:
+    """Give those of the first cells, in some columns, that hold a sign."""
+    n_rows = min(len(cells), 2 + _SAMPLE // cells.n_columns)
+    starts, ends = cells.places[: n_rows * cells.n_columns].T
+    n_before = np.concatenate([[0], np.cumsum(cells.text[: ends[-1]] == ord(sign), dtype=np.int32)])
+    for at in np.flatnonzero(n_before[starts] < n_before[ends]).tolist():
+        row, column = divmod(at, cells.n_columns)
+        if column in columns:
+            yield cells.cell(row, column)
 
 
 def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:

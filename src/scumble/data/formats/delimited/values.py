@@ -193,7 +193,7 @@ class Lists:
 
     def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
         """Read lists as Python and JSON write them."""
-        most = data.tobytes().count(b",") + len(cells)
+        most = np.count_nonzero(data == ord(",")) + len(cells)
         tokens, escaped = np.empty((most, 2), np.int64), np.zeros(most, bool)
         counts = np.empty(len(cells), np.int64)
         fault, row, n = lists.parse_lists(data, offsets, tokens, escaped.view(np.uint8), counts)
