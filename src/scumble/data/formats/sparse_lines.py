@@ -81,25 +81,16 @@ class Rows:
 
     def _parse(self, block: bytes) -> tuple[Array, ...]:
         text = np.frombuffer(block, np.uint8)
-        n_ends, n_commas, most_values = (np.count_nonzero(text == ord(sign)) for sign in "\n,:")
-        most_rows = n_ends + 1
-        most_labels = n_commas + most_rows
-        places = np.empty((most_labels, 3), np.int64)  # number, start and end of each label
-        indices, values = np.empty(most_values, np.int64), np.empty(most_values)
-        long_at = np.empty((most_values, 3), np.int64)
-        ends = np.empty((most_rows, 3), np.int64)
-        fault, at, n_rows, n_labels, n_values, n_long, n_lines, whole, in_order = k.parse_lines(
-            text, self.rules, places, indices, values, long_at, ends
+        fault, at, n_lines, whole, in_order, places, indices, values, long_at, ends = k.parse_lines(
+            text, self.rules
         )
         if fault:
             raise self._fault(block, fault, at)
-        if n_long:
-            where = long_at[:n_long]
-            values[where[:, 0]] = exact_floats(text, where[:, 1], where[:, 2])
-        labels = self._numbered(block, places[:n_labels])
-        counts = np.diff(ends[:n_rows, :2], axis=0, prepend=0)
-        lines = ends[:n_rows, 2] + self.n_lines
-        indices, values = indices[:n_values].astype(np.int32), values[:n_values].copy()
+        if len(long_at):
+            values[long_at[:, 0]] = exact_floats(text, long_at[:, 1], long_at[:, 2])
+        labels = self._numbered(block, places)
+        counts = np.diff(ends[:, :2], axis=0, prepend=0)
+        lines = ends[:, 2] + self.n_lines
         if not in_order:
             indices, values = self._sorted(indices, values, counts[:, 1], lines)
         self.n_bytes += len(block)

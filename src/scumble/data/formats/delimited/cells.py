@@ -61,14 +61,7 @@ class Cells:
 
     def column(self, column: int) -> tuple[Array, Array, Any]:
         """Copy a column's texts."""
-        places = self.places[column :: self.n_columns]
-        data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
-        offsets = np.zeros(len(self) + 1, np.int64)
-        missing = np.empty(len(self), np.uint8)
-        k.copy_cells(
-            self.text, self.places, self.marks, self.n_columns, column, data, offsets, missing
-        )
-        return data, offsets, missing.view(bool)
+        return k.copy_cells(self.text, self.places, self.marks, self.n_columns, column)
 
     def error(self, source: Source, message: str, row: int, column: int) -> ReadError:
         """Make an error that names a cell's place in the file."""
@@ -138,22 +131,12 @@ def split_block(
 ) -> tuple[Cells, int, int]:
     """Cut one block into cells."""
     text = np.frombuffer(block, np.uint8)
-    # Many times faster than bytes.count, where there are many to count.
-    n_newlines, n_returns, n_delimiters = (
-        np.count_nonzero(text == ord(sign)) for sign in ("\n", "\r", delimiter)
-    )
-    most_rows = n_newlines + n_returns + 1
-    most_cells = n_delimiters + most_rows
-    places, marks = np.empty((most_cells, 2), np.int32), np.empty(most_cells, np.uint8)
-    lines = np.empty(most_rows, np.int64)
-    fault, line, column, n_rows, found, size, n_read = k.split_rows(
-        text, ord(delimiter), n_columns, at_end, places, marks, lines
+    fault, line, column, found, size, *parts, lines = k.split_rows(
+        text, ord(delimiter), n_columns, at_end
     )
     if fault:
         raise _fault(source, fault, n_lines + line + 1, column, found)
-    n_cells = n_rows * found
-    cells = Cells(text, places[:n_cells], marks[:n_cells], lines[:n_rows] + n_lines + 1, found)
-    return cells, size, n_read
+    return Cells(text, *parts, lines + n_lines + 1, found), size, line
 
 
 def has_label_marks(names: Iterable[str]) -> bool:

@@ -34,6 +34,17 @@ cdef inline bint is_digit(uint8_t byte) noexcept nogil:
     return 48 <= byte <= 57
 
 
+cdef inline Py_ssize_t count_byte(
+    const uint8_t* text, Py_ssize_t size, uint8_t byte
+) noexcept nogil:
+    """Count how often a byte stands in a text: how much room its parts need at most."""
+    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t at
+    for at in range(size):
+        count += text[at] == byte
+    return count
+
+
 cdef inline double scaled(uint64_t mantissa, int64_t power, bint negative) noexcept nogil:
     """Round once, because both operands are exact: ``is_exact`` and -22 <= power <= 22."""
     cdef double value = <double> mantissa
