@@ -131,12 +131,12 @@ def split_block(
 ) -> tuple[Cells, int, int]:
     """Cut one block into cells."""
     text = np.frombuffer(block, np.uint8)
-    fault, line, column, found, size, *parts, lines = k.split_rows(
+    fault, line, column, found, size, places, marks, lines = k.split_rows(
         text, ord(delimiter), n_columns, at_end
     )
     if fault:
         raise _fault(source, fault, n_lines + line + 1, column, found)
-    return Cells(text, *parts, lines + n_lines + 1, found), size, line
+    return Cells(text, places, marks, lines + n_lines + 1, found), size, line
 
 
 def has_label_marks(names: Iterable[str]) -> bool:
