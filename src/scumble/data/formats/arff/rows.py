@@ -70,6 +70,8 @@ class Entries:
         """Join all parts."""
         values, columns = _joined(self._values, kind), _joined(self._columns, np.int32)
         pointers = row_pointers(_joined(self.counts, np.int64))
+        if len(columns) <= np.iinfo(np.int32).max:
+            pointers = pointers.astype(np.int32)
         return sparse.csr_array((values, columns, pointers), shape=(len(pointers) - 1, n_columns))
 
 

@@ -14,7 +14,9 @@ from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from scumble.data.formats.kernels.numbers cimport LONG, NO_NUMBER, Number, read_number
+from scumble.data.formats.kernels.numbers cimport (
+    LONG, NO_END, NO_NUMBER, Number, read_number,
+)
 
 import numpy as np
 
@@ -55,9 +57,6 @@ cpdef enum:
     LATER = 1
     LATER_ESCAPED = 2
     LATER_LONG = 3
-
-cdef extern from "Python.h":
-    const Py_ssize_t PY_SSIZE_T_MAX
 
 # What bytes do outside of quotes.
 cdef enum:
@@ -243,7 +242,7 @@ cdef class Parser:
         cdef State state
         cdef int ended
         if not 0 <= at <= text.shape[0] or 0 in (len(present), len(events)):
-            raise IndexError("There is no such place in the text, or no room for what stands there.")
+            raise IndexError("There is no such place, or no room for what stands there.")
         memset(&state, 0, sizeof(State))
         state.at, state.line = at, self.line
         out.n_columns = self.n_features
@@ -317,16 +316,17 @@ cdef inline Py_ssize_t _line_end(const uint8_t* text, Py_ssize_t at) noexcept no
     return at
 
 
-cdef inline int _read_decimal(const uint8_t* text, Py_ssize_t at, Value* value) noexcept nogil:
-    """Read a number that begins here and goes on to the end of the word.
+cdef inline int _read_decimal(
+    const uint8_t* text, Py_ssize_t* at, double* value
+) noexcept nogil:
+    """Read a number that begins here and goes on to the end of the word, and step over it.
 
-    Gives READ, with its value, LATER_LONG, or LATER if it is none, and where it ends, or the first
-    byte that does not fit.
+    Gives READ, with its value, LATER_LONG, or LATER if it is none.
     """
     # The line's end stops it: there is no need to know where the text ends.
-    cdef Number number = read_number(text, at, PY_SSIZE_T_MAX, c".")
-    value.number = number.value
-    value.after = number.after
+    cdef Number number = read_number(text, at[0], NO_END, c".")
+    value[0] = number.value
+    at[0] = number.after
     if number.kind == NO_NUMBER or CLASS[text[number.after]] == IN_WORD:
         return LATER
     return LATER_LONG if number.kind == LONG else READ
@@ -366,7 +366,6 @@ cdef inline int _read_quoted(
     cdef int found = LATER
     at += 1
     value.start = at
-    value.number = 0.0
     while text[at] != quote and CLASS[text[at]] != LINE_END:
         if text[at] == c"\\" and CLASS[text[at + 1]] != LINE_END:
             found = LATER_ESCAPED
@@ -391,44 +390,45 @@ cdef void _read_value(
     """
     cdef bint is_number = role.kind == NUMBER or role.kind == NUMBER_LABEL
     cdef bint is_missing = False
+    cdef bint is_flag
     cdef int found = LATER
+    cdef Py_ssize_t end = at
+    value.number = 0.0
     if text[at] == c"'" or text[at] == c'"':
         found = value.found = _read_quoted(text, at, is_number, value)
         if found < 0:
             return
+        end = value.after
     else:
-        value.start = value.after = at
-        value.number = 0.0
+        value.start = at
         if is_number:
-            found = _read_decimal(text, at, value)
-        while CLASS[text[value.after]] == IN_WORD:
-            value.after += 1
-        value.end = value.after
-        if value.end == at or text[at] == c"%":
+            found = _read_decimal(text, &end, &value.number)
+        while CLASS[text[end]] == IN_WORD:
+            end += 1
+        value.end = end
+        if end == at or text[at] == c"%":
             value.found = EMPTY_VALUE
             value.after = at
             return
         is_missing = found != READ and (
-            (text[at] == c"?" and value.end == at + 1)
-            or (schema.nulls and _is_null(text, at, value.end))
+            (text[at] == c"?" and end == at + 1) or (schema.nulls and _is_null(text, at, end))
         )
-    at = _skip_blanks(text, value.after)
+    at = _skip_blanks(text, end)
     if CLASS[text[at]] == COMMA:
         at = _skip_blanks(text, at + 1)
-    elif at == value.after and CLASS[text[at]] == IN_WORD:
-        value.found = NO_SEPARATOR
-        value.after = at
-        return
+    elif at == end and CLASS[text[at]] == IN_WORD:
+        found = NO_SEPARATOR
     value.after = at
-    if is_missing:
+    if found == NO_SEPARATOR or role.kind == NUMBER and not is_missing:
+        value.found = found
+    elif is_missing:
         value.number = NAN
         value.found = MISSING_LABEL if role.kind >= NUMBER_LABEL else READ
-    elif role.kind == NUMBER or role.kind == TEXT:
+    elif role.kind == TEXT:
         value.found = found
     elif is_number:
-        if found != READ or not (value.number == 0.0 or value.number == 1.0):
-            found = BAD_LABEL
-        value.found = found
+        is_flag = found == READ and (value.number == 0.0 or value.number == 1.0)
+        value.found = READ if is_flag else BAD_LABEL
     else:
         value.found = _read_nominal(schema, role, text, found == LATER_ESCAPED, value)
 
@@ -451,7 +451,7 @@ cdef inline int _read_nominal(
     return BAD_LABEL if schema.entries[number].present < 0 else READ
 
 
-cdef inline void _note(
+cdef void _note(
     Event* event, const State* state, int64_t place, int64_t attribute, int64_t number,
     const Value* value,
 ) noexcept nogil:
@@ -465,7 +465,7 @@ cdef inline void _note(
     event.value = number
 
 
-cdef inline int _fail(
+cdef int _fail(
     State* state, int fault, int64_t number, int64_t attribute, Value* value
 ) noexcept nogil:
     value.found = fault

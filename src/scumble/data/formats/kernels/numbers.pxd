@@ -15,6 +15,9 @@ cdef enum:
     MOST_DIGITS = 19  # always fit 64 bits
     LOWER = 32  # the bit that makes an ASCII letter lower case
 
+cdef extern from "Python.h":
+    const Py_ssize_t NO_END "PY_SSIZE_T_MAX"  # of a text that stops numbers by itself
+
 cdef extern from *:
     """
     /* The powers of ten a double holds exactly. */
@@ -32,6 +35,11 @@ cdef inline bint is_exact(uint64_t mantissa) noexcept nogil:
 
 cdef inline bint is_digit(uint8_t byte) noexcept nogil:
     return 48 <= byte <= 57
+
+
+cdef inline bint is_before(Py_ssize_t at, Py_ssize_t end) noexcept nogil:
+    """Tell whether there is a byte; the compiler drops the question where NO_END is written."""
+    return end == NO_END or at < end
 
 
 cdef inline Py_ssize_t count_byte(
@@ -79,15 +87,15 @@ cdef inline Number read_number(
     cdef int64_t power = 0
     cdef Py_ssize_t first, n_digits
     cdef Number found
-    cdef bint negative = at < end and text[at] == c"-"
+    cdef bint negative = is_before(at, end) and text[at] == c"-"
     cdef bint fits = True
-    at += negative or (at < end and text[at] == c"+")
+    at += negative or (is_before(at, end) and text[at] == c"+")
     first = at
     at = _read_digits(text, at, end, &mantissa)
     n_digits = at - first
     found.kind = INTEGER
     found.value = 0.0
-    if at < end and text[at] == point:
+    if is_before(at, end) and text[at] == point:
         found.kind = DECIMAL
         power = at + 1
         at = _read_digits(text, at + 1, end, &mantissa)
@@ -95,19 +103,19 @@ cdef inline Number read_number(
         n_digits -= power
     if n_digits > MOST_DIGITS:
         fits = _n_significant(text, first, at) <= MOST_DIGITS
-    if n_digits and at < end and text[at] | LOWER == c"e":
+    if n_digits and is_before(at, end) and text[at] | LOWER == c"e":
         found.kind = DECIMAL
         if not _read_exponent(text, end, &at, &power):
             n_digits = 0
     found.after = at
     if n_digits == 0:
         found.kind = NO_NUMBER
+    elif fits and is_exact(mantissa) and -EXACT_POWER <= power <= EXACT_POWER:
+        found.value = scaled(mantissa, power, negative)
     elif fits and mantissa == 0:
         found.value = -0.0 if negative else 0.0
-    elif not (fits and is_exact(mantissa) and -EXACT_POWER <= power <= EXACT_POWER):
-        found.kind = LONG
     else:
-        found.value = scaled(mantissa, power, negative)
+        found.kind = LONG
     return found
 
 
@@ -136,7 +144,7 @@ cdef inline Py_ssize_t _read_digits(
 ) noexcept nogil:
     """Read on to the first byte that is no digit; beyond 19 digits the mantissa may overflow."""
     cdef unsigned int digit
-    while at < end:
+    while is_before(at, end):
         digit = <unsigned int> text[at] - 48
         if digit > 9:
             break
@@ -161,12 +169,12 @@ cdef inline bint _read_exponent(
     """Add the signed whole number after the letter to the power; give False if there is none."""
     cdef Py_ssize_t at = place[0] + 1
     cdef int64_t far = (<int64_t> 1) << 40  # more than any text has digits; ten times it fits
-    cdef bint negative = at < end and text[at] == c"-"
+    cdef bint negative = is_before(at, end) and text[at] == c"-"
     cdef int64_t value = 0
     cdef Py_ssize_t first
-    at += negative or (at < end and text[at] == c"+")
+    at += negative or (is_before(at, end) and text[at] == c"+")
     first = at
-    while at < end and is_digit(text[at]):
+    while is_before(at, end) and is_digit(text[at]):
         value = min(value * 10 + (text[at] - 48), far)
         at += 1
     power[0] += -value if negative else value
