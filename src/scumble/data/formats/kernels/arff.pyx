@@ -403,16 +403,17 @@ cdef void _read_value(
         value.start = at
         if is_number:
             found = _read_decimal(text, &end, &value.number)
-        while CLASS[text[end]] == IN_WORD:
-            end += 1
+        if found != READ:
+            while CLASS[text[end]] == IN_WORD:
+                end += 1
+            is_missing = (
+                (text[at] == c"?" and end == at + 1) or (schema.nulls and _is_null(text, at, end))
+            )
         value.end = end
         if end == at or text[at] == c"%":
             value.found = EMPTY_VALUE
             value.after = at
             return
-        is_missing = found != READ and (
-            (text[at] == c"?" and end == at + 1) or (schema.nulls and _is_null(text, at, end))
-        )
     at = _skip_blanks(text, end)
     if CLASS[text[at]] == COMMA:
         at = _skip_blanks(text, at + 1)

@@ -89,7 +89,8 @@ cdef inline Number read_number(
     cdef Number found
     cdef bint negative = is_before(at, end) and text[at] == c"-"
     cdef bint fits = True
-    at += negative or (is_before(at, end) and text[at] == c"+")
+    if negative or (is_before(at, end) and text[at] == c"+"):
+        at += 1
     first = at
     at = _read_digits(text, at, end, &mantissa)
     n_digits = at - first
