@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,6 @@ _LINES = re.compile(rb"\r\n|\n|\r")
 _DATA = re.compile(
     rb"[\r\n][\t\x0b\x0c ]*@[Dd][Aa][Tt][Aa](?![^\x00-\x20%])[^\r\n]*(?:\r\n|\n|\r|\Z)"
 )
-_BOM = b"\xef\xbb\xbf"
 _NUMBERS = {"numeric": False, "real": False, "integer": True}
 #: What may follow a numeric type: a range (KEEL), an attribute weight (WEKA), a comment.
 _AFTER_NUMBER = re.compile(
@@ -85,7 +85,7 @@ def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple
     for number, block in enumerate(blocks):
         refuse_zero_bytes(source, block, parser.header.n_lines)
         if number == 0:
-            block = block.removeprefix(_BOM)
+            block = block.removeprefix(BOM_UTF8)
         data = _DATA.search(b"\n" + block)
         stop = len(block) if data is None else data.end() - 1
         parser.feed(block[:stop])

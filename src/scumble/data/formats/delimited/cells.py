@@ -22,7 +22,6 @@ LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
 MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
 #: A row within quotes may be this long; beyond it a quote is surely missing.
 MOST_QUOTED = 64 << 20
-_BOM = b"\xef\xbb\xbf"
 #: Exchanges points and commas, where commas stand before decimals.
 EXCHANGED = bytes.maketrans(b".,", b",.")
 #: So many cells are looked at for commas before decimals.
@@ -76,7 +75,7 @@ def found_encoding(head: bytes) -> str:
 def sniffed_text(head: bytes) -> bytes:
     """Return the first bytes of a file as UTF-8."""
     if found_encoding(head) == "utf-8":
-        return head.removeprefix(_BOM)
+        return head.removeprefix(codecs.BOM_UTF8)
     return head.decode("utf-16", errors="ignore").encode(errors="ignore")
 
 
@@ -96,7 +95,7 @@ def text_blocks(source: Source, encoding: str | None) -> Iterator[bytes]:
     blocks = source.blocks() if name == "utf-8" else _recoded(source, encoding)
     for at, block in enumerate(blocks):
         if at == 0:
-            block = block.removeprefix(_BOM)
+            block = block.removeprefix(codecs.BOM_UTF8)
         if not block.isascii():
             _check_utf8(source, block, n_lines)
         n_lines += block.count(b"\n")
