@@ -50,7 +50,7 @@ class Feature:
                 f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
                 f"Got {self.kind!r} instead."
             )
-        if not isinstance(self.date_format, str | None):
+        if self.date_format is not None and not isinstance(self.date_format, str):
             raise ParameterError(
                 f"The date format of feature {self.name!r} must be a text. Got "
                 f"{self.date_format!r} instead."

@@ -16,7 +16,7 @@ import scumble
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import Source
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats import csv as writer
+from scumble.data.formats import arrow_texts
 from scumble.data.formats.csv import FORMAT, sniff
 from scumble.data.formats.delimited import cells
 from scumble.testing.strategies import datasets, texts
@@ -598,7 +598,7 @@ class TestWrite:
         rng = np.random.default_rng(0)
         data = MultilabelDataset(rng.random((50, 7)), rng.random((50, 4)) < 0.4)
         scumble.write(data, tmp_path / "a.csv")
-        monkeypatch.setattr(writer, "CELLS_PER_WRITE", 30)
+        monkeypatch.setattr(arrow_texts, "CELLS_PER_WRITE", 30)
         scumble.write(data, tmp_path / "b.csv")
         assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 

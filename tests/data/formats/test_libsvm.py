@@ -14,7 +14,7 @@ import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
 from scumble._core.files import Source
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats import sparse_lines
+from scumble.data.formats import arrow_texts
 from scumble.data.formats.libsvm import sniff
 
 
@@ -253,7 +253,7 @@ def test_writing_in_many_pieces_makes_no_difference(tmp_path, monkeypatch):
         rng.random((50, 9)) * (rng.random((50, 9)) < 0.5), rng.random((50, 4)) < 0.3
     )
     scumble.write(data, tmp_path / "a.svm")
-    monkeypatch.setattr(sparse_lines, "VALUES_PER_WRITE", 20)
+    monkeypatch.setattr(arrow_texts, "VALUES_PER_WRITE", 20)
     scumble.write(data, tmp_path / "b.svm")
     assert (tmp_path / "a.svm").read_bytes() == (tmp_path / "b.svm").read_bytes()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -130,15 +130,11 @@ def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str
 
 def _feature_description(feature: Feature) -> str | dict[str, Any]:
     """Give the name of a plain numeric feature, a mapping for any other."""
-    description: dict[str, Any] = {"name": feature.name}
-    if feature.kind != "numeric":
-        description["kind"] = feature.kind
-    if feature.categories:
-        description["categories"] = feature.categories
-    if feature.integer:
-        description["integer"] = True
-    if feature.date_format is not None:
-        description["date_format"] = feature.date_format
+    description = {
+        each.name: value
+        for each in fields(Feature)
+        if (value := getattr(feature, each.name)) != each.default
+    }
     return feature.name if len(description) == 1 else description
 
 

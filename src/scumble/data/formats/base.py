@@ -44,7 +44,7 @@ class Format:
     sniff: Callable[[Source, bytes], float]
     read: Callable[..., MultilabelDataset]
     write: Callable[..., None]
-    carries: frozenset[str]
+    carries: frozenset[str] = frozenset(PARTS)
     #: Which file beside it is read, or would be written, with a file.
     beside: Callable[[Source | Target], Path | None] = lambda _: None
     family: str = "More"

@@ -9,7 +9,7 @@ from typing import Any
 from scumble._core.errors import ReadError
 from scumble._core.files import EXPANSION_FREE, Source, Target
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import PARTS, Format, TableOptions, taking
+from scumble.data.formats.base import Format, TableOptions, taking
 
 PARQUET = b"PAR1"
 ARROW = b"ARROW1"
@@ -142,7 +142,6 @@ ARROW_FORMAT = Format(
     sniff=sniff_arrow,
     read=read_arrow,
     write=write_arrow,
-    carries=frozenset(PARTS),
 )
 PARQUET_FORMAT = Format(
     name="parquet",
@@ -152,5 +151,4 @@ PARQUET_FORMAT = Format(
     sniff=sniff_parquet,
     read=read_parquet,
     write=write_parquet,
-    carries=frozenset(PARTS),
 )

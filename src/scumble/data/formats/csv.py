@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
-from typing import Any, Literal, cast
+from itertools import chain
+from typing import Literal
 
 import numpy as np
 
@@ -15,9 +13,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
-from scumble.data.columns import category_codes
-from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arrow_texts import as_lines, join_runs, number_texts
+from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.base import PARTS, Format, taking
 from scumble.data.formats.delimited import cells as text_cells
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
@@ -26,7 +22,6 @@ from scumble.data.formats.kernels.numbers import NO_NUMBER
 from scumble.data.guesses import FEWEST_VALUES, Asked, numbers_all_rows, settle_columns
 
 _LAYOUTS = ("columns", "lists")
-CELLS_PER_WRITE = 1_000_000
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 
 
@@ -209,6 +204,8 @@ def write_csv(
     -----
     Nominal features are written as text, dates as milliseconds since 1970 (UTC).
     """
+    from scumble.data.formats.arrow_texts import table_header, table_rows
+
     check_choice(layout, _LAYOUTS, name="layout", caller="write_csv")
     if delimiter is None:
         delimiter = "\t" if target.suffix == ".tsv" else ","
@@ -218,8 +215,8 @@ def write_csv(
         _warn_unseen(dataset, target)
     try:
         with target.open() as stream:
-            stream.write(_header(dataset, delimiter, lists=lists).encode())
-            for lines in _row_texts(dataset, delimiter, lists=lists):
+            stream.write(table_header(dataset, delimiter, lists=lists).encode())
+            for lines in table_rows(dataset, delimiter, lists=lists):
                 stream.write(lines)
     except UnicodeEncodeError as error:
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
@@ -233,108 +230,6 @@ def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
             ScumbleWarning,
             stacklevel=4,
         )
-
-
-def _quoted(text: str, delimiter: str) -> str:
-    """Quote a text if it would not be read back as itself."""
-    delimiters = re.escape(delimiter + text_cells.DELIMITERS)  # any of them could mislead a reader
-    awkward = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
-    if awkward or text in ("", "NA", "?"):
-        return '"' + text.replace('"', '""') + '"'
-    return text
-
-
-def _header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
-    """Make the first line."""
-    names = [
-        text_cells.FEATURE + name if not name or name.startswith(text_cells.MARKS) else name
-        for name in dataset.feature_names
-    ]
-    if dataset.weights is not None:
-        names.append(text_cells.WEIGHT)
-    names += [text_cells.LISTS] if lists else [text_cells.LABEL + name for name in dataset.labels]
-    return delimiter.join(_quoted(name, delimiter) for name in names) + "\n"
-
-
-def _row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Iterator[bytes]:
-    """Write the rows, many at a time."""
-    import pyarrow.compute as pc
-
-    width = dataset.n_features + (1 if lists else dataset.n_labels) + 1
-    step = max(1, CELLS_PER_WRITE // width)
-    runs = _runs(dataset.features, delimiter)
-    names = _label_texts(dataset.labels) if lists else None
-    for start in range(0, dataset.n_instances, step):
-        rows = slice(start, start + step)
-        X = cast(Any, dataset.X)[rows]
-        X = X.toarray() if dataset.is_sparse else X
-        parts = [
-            _run_texts(X[:, columns], features, texts, delimiter)
-            for columns, features, texts in runs
-        ]
-        if dataset.weights is not None:
-            parts.append(number_texts(dataset.weights[rows], whole=False))
-        Y = dataset.Y[rows]
-        parts.append(_lists(Y, names) if lists else _flags(Y, delimiter))
-        lines = pc.binary_join_element_wise(*parts, delimiter)
-        yield as_lines(lines)
-
-
-def _runs(
-    features: tuple[Feature, ...], delimiter: str
-) -> list[tuple[slice, tuple[Feature, ...], Any]]:
-    """Group neighbours that are written alike, so that wide data is not written by columns."""
-    import pyarrow as pa
-
-    def key(at: int) -> tuple[bool, bool, tuple[str, ...]]:
-        feature = features[at]
-        return feature.holds_codes, feature.integer, feature.categories
-
-    runs = []
-    for (_, _, categories), group in groupby(range(len(features)), key):
-        numbers = list(group)
-        columns = slice(numbers[0], numbers[-1] + 1)
-        texts = [_quoted(text, delimiter) for text in categories]
-        runs.append((columns, features[columns], pa.array(texts, pa.string())))
-    return runs
-
-
-def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimiter: str) -> Any:
-    """Write the values of features that are written alike, as a text a row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if features[0].holds_codes:
-        columns = [category_codes(f, values[:, at]) for at, f in enumerate(features)]
-        codes = np.column_stack(columns).ravel()
-        texts = categories.take(pa.array(codes, mask=codes < 0))
-    else:
-        texts = number_texts(np.ascontiguousarray(values).ravel(), whole=features[0].integer)
-    ends = np.arange(0, len(texts) + 1, len(features))
-    return join_runs(pc.fill_null(texts, ""), ends, delimiter)
-
-
-def _flags(Y: Any, delimiter: str) -> Any:
-    import pyarrow as pa
-
-    texts = pa.array(["0", "1"]).take(pa.array(Y.toarray().ravel().astype(np.int8)))
-    return join_runs(texts, np.arange(0, len(texts) + 1, Y.shape[1]), delimiter)
-
-
-def _label_texts(labels: Sequence[str]) -> Any:
-    """Write labels as JSON, for a cell in quotes."""
-    import pyarrow as pa
-
-    texts = [json.dumps(label, ensure_ascii=False).replace('"', '""') for label in labels]
-    return pa.array(texts, pa.string())
-
-
-def _lists(Y: Any, names: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    lists = join_runs(names.take(pa.array(Y.indices)), Y.indptr, ", ")
-    return pc.binary_join_element_wise('"[', lists, ']"', "")
 
 
 FORMAT = Format(

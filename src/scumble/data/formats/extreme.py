@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from itertools import chain
 
 import numpy as np
@@ -11,7 +12,7 @@ from scumble._core.files import Source, Target
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import sparse_lines
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.sparse_lines import BOM, MOST_COLUMNS, Rows
+from scumble.data.formats.sparse_lines import MOST_COLUMNS, Rows
 from scumble.data.label_lists import indicator
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
@@ -20,7 +21,7 @@ _ROW = re.compile(rb"(?:\d+(?:,\d+)*)?(?:[ \t]*(?:^|[ \t])\d+:\S+)*[ \t\r]*")
 
 def sniff(source: Source, head: bytes) -> float:
     """Tell how much a file looks like the extreme-classification form."""
-    lines = head.removeprefix(BOM).split(b"\n")
+    lines = head.removeprefix(BOM_UTF8).split(b"\n")
     if not _HEADER.fullmatch(lines[0]):
         return 0.05 if source.suffix == ".xc" else 0.0
     rows = lines[1:-1][:20]  # the last may be cut off
@@ -35,7 +36,7 @@ def read_extreme(
     """Read a file of the extreme-classification text form."""
     sparse_lines.refuse_label_choice(labels, "extreme")
     blocks = source.blocks()
-    line, _, rest = next(blocks, b"").removeprefix(BOM).partition(b"\n")
+    line, _, rest = next(blocks, b"").removeprefix(BOM_UTF8).partition(b"\n")
     n_rows, n_features, n_labels = _header(source, line)
     rows = Rows(
         source,
@@ -56,9 +57,11 @@ def read_extreme(
 
 def write_extreme(dataset: MultilabelDataset, target: Target) -> None:
     """Write a file of the extreme-classification text form."""
+    from scumble.data.formats.arrow_texts import sparse_rows
+
     with target.open() as stream:
         stream.write(f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n".encode())
-        for lines in sparse_lines.row_texts(dataset, base=0):
+        for lines in sparse_rows(dataset, base=0):
             stream.write(lines)
 
 

@@ -16,7 +16,7 @@ from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.base import PARTS, Format, LabelChoice
+from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_names
 
 _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
@@ -106,5 +106,4 @@ FORMAT = Format(
     sniff=sniff,
     read=read_keel,
     write=write_keel,
-    carries=frozenset(PARTS),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import chain
 from typing import Literal
@@ -16,7 +17,7 @@ from scumble._core.validation import check_count
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import sparse_lines
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.sparse_lines import BOM, MOST_COLUMNS, Rows
+from scumble.data.formats.sparse_lines import MOST_COLUMNS, Rows
 from scumble.data.label_lists import indicator, label_matrix
 
 # The writer's first line tells what the rows cannot: how many columns there are.
@@ -32,7 +33,7 @@ _PAIR = re.compile(rb"[^#]*?(?:^|[ \t])\d+:")
 
 def sniff(source: Source, head: bytes) -> float:
     """Tell how much a file looks like LibSVM."""
-    head = head.removeprefix(BOM)
+    head = head.removeprefix(BOM_UTF8)
     if _FIRST_LINE.match(head):
         return 1.0
     lines = head.split(b"\n")[: 20 if b"\n" in head else 1]
@@ -86,6 +87,8 @@ def write_libsvm(
     dataset: MultilabelDataset, target: Target, *, zero_based: bool = False, comment: bool = True
 ) -> None:
     """Write a multilabel LibSVM file; labels are written as their numbers from 0."""
+    from scumble.data.formats.arrow_texts import sparse_rows
+
     base = 0 if zero_based else 1
     with target.open() as stream:
         if comment:
@@ -93,14 +96,14 @@ def write_libsvm(
                 f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
                 f"{dataset.n_labels} labels\n".encode()
             )
-        for lines in sparse_lines.row_texts(dataset, base=base):
+        for lines in sparse_rows(dataset, base=base):
             stream.write(lines)
 
 
 def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
     """Look at the first line for what our writer says there."""
     blocks = source.blocks()
-    first = next(blocks, b"").removeprefix(BOM)
+    first = next(blocks, b"").removeprefix(BOM_UTF8)
     found = _FIRST_LINE.match(first)
     told = (
         dict(zip(("base", "features", "labels"), map(int, found.groups()), strict=True))

@@ -11,7 +11,7 @@ from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff a
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import label_columns, write_arff
-from scumble.data.formats.base import PARTS, Format, LabelChoice
+from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_count
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
@@ -77,5 +77,4 @@ FORMAT = Format(
     sniff=sniff,
     read=read_meka,
     write=write_meka,
-    carries=frozenset(PARTS),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from scumble._core.errors import ParameterError
@@ -17,14 +18,14 @@ from scumble.data.formats.arff.label_xml import (
 )
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import label_columns, write_arff
-from scumble.data.formats.base import PARTS, Format, LabelChoice
+from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_tree
 
 
 def sniff(source: Source, head: bytes) -> float:
     """Tell how likely a file is MULAN's."""
     if sniff_relation(head) is None:
-        looks_like_it = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"%", b"@"))
+        looks_like_it = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
         return 0.4 if source.suffix == ".arff" and looks_like_it else 0.0
     path, by_name = find_label_xml(source)
     if path is None:
@@ -97,6 +98,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_mulan,
     write=write_mulan,
-    carries=frozenset(PARTS),
     beside=label_xml_of,
 )

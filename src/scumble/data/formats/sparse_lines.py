@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 from scipy import sparse
@@ -10,9 +10,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import Source
-from scumble._core.parallel import row_blocks
-from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arrow_texts import as_lines, join_runs, number_texts
+from scumble.data.feature import Feature
 from scumble.data.formats.kernels import svmlight as k
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.label_lists import row_pointers
@@ -23,8 +21,6 @@ MOST_COLUMNS = 2**31 - 1
 FREE_COLUMNS = 1 << 17
 #: ... or this many for each byte of the file. Each column costs memory for its name.
 COLUMNS_PER_BYTE = 16
-VALUES_PER_WRITE = 500_000
-BOM = b"\xef\xbb\xbf"
 #: What such lines can hold of a data set.
 CARRIES = frozenset(
     {"labels never seen", "missing values", "rows without labels", "sparse storage"}
@@ -81,25 +77,16 @@ class Rows:
 
     def _parse(self, block: bytes) -> tuple[Array, ...]:
         text = np.frombuffer(block, np.uint8)
-        most_rows = block.count(b"\n") + 1
-        most_labels = block.count(b",") + most_rows
-        most_values = block.count(b":")
-        places = np.empty((most_labels, 3), np.int64)  # number, start and end of each label
-        indices, values = np.empty(most_values, np.int64), np.empty(most_values)
-        long_at = np.empty((most_values, 3), np.int64)
-        ends = np.empty((most_rows, 3), np.int64)
-        fault, at, n_rows, n_labels, n_values, n_long, n_lines, whole, in_order = k.parse_lines(
-            text, self.rules, places, indices, values, long_at, ends
+        fault, at, n_lines, whole, in_order, places, indices, values, long_at, ends = k.parse_lines(
+            text, self.rules
         )
         if fault:
             raise self._fault(block, fault, at)
-        if n_long:
-            where = long_at[:n_long]
-            values[where[:, 0]] = exact_floats(text, where[:, 1], where[:, 2])
-        labels = self._numbered(block, places[:n_labels])
-        counts = np.diff(ends[:n_rows, :2], axis=0, prepend=0)
-        lines = ends[:n_rows, 2] + self.n_lines
-        indices, values = indices[:n_values].astype(np.int32), values[:n_values].copy()
+        if len(long_at):
+            values[long_at[:, 0]] = exact_floats(text, long_at[:, 1], long_at[:, 2])
+        labels = self._numbered(block, places)
+        counts = np.diff(ends[:, :2], axis=0, prepend=0)
+        lines = ends[:, 2] + self.n_lines
         if not in_order:
             indices, values = self._sorted(indices, values, counts[:, 1], lines)
         self.n_bytes += len(block)
@@ -179,30 +166,6 @@ def _excerpt(text: bytes) -> str:
     token = text[:200].partition(b"\n")[0].split()[:1]
     shown = token[0].decode(errors="replace") if token else ""
     return shown if len(shown) <= 40 else shown[:40] + "..."
-
-
-def row_texts(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
-    """Write rows as lines, many at a time."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    X = sparse.csr_array(dataset.X)
-    Y = dataset.Y
-    whole = all(feature.integer or feature.holds_codes for feature in dataset.features)
-    for start, stop in row_blocks(X.indptr, X.nnz // VALUES_PER_WRITE + 1):
-        part = slice(int(X.indptr[start]), int(X.indptr[stop]))
-        indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())
-        values = pc.fill_null(number_texts(X.data[part], whole=whole), "nan")
-        pairs = pc.binary_join_element_wise(indices, values, ":")
-        features = join_runs(pairs, X.indptr[start : stop + 1], " ")
-        label_part = slice(int(Y.indptr[start]), int(Y.indptr[stop]))
-        labels = pa.array(Y.indices[label_part]).cast(pa.string())
-        labels = join_runs(labels, Y.indptr[start : stop + 1], ",")
-        lines = pc.binary_join_element_wise(labels, features, " ")
-        # Without features the labels end the line; without both a blank shows that it is a row.
-        bare = pc.and_(pc.equal(features, ""), pc.not_equal(labels, ""))
-        lines = pc.if_else(bare, labels, lines)
-        yield as_lines(lines)
 
 
 def refuse_label_choice(labels: object, name: str) -> None:

@@ -14,14 +14,10 @@ from scumble.data.formats.kernels.csv import RAGGED, split_rows
 
 def split(text: str, *, at_end: bool = True) -> tuple[int, list[list[str]], int]:
     data = np.frombuffer(text.encode(), np.uint8)
-    most = len(text) + 2
-    cells, marks = np.empty((most, 2), np.int32), np.empty(most, np.uint8)
-    fault, _, _, n_rows, n_columns, size, _ = split_rows(
-        data, np.uint8(ord(",")), 0, at_end, cells, marks, np.empty(most, np.int64)
-    )
+    fault, _, _, n_columns, size, cells, marks, _ = split_rows(data, ord(","), 0, at_end)
     found = [
         text.encode()[a:b].decode().replace('""', '"' if mark == 2 else '""')
-        for (a, b), mark in zip(cells[: n_rows * n_columns].tolist(), marks, strict=False)
+        for (a, b), mark in zip(cells.tolist(), marks, strict=True)
     ]
     rows = [found[at : at + n_columns] for at in range(0, len(found), max(n_columns, 1))]
     return fault, rows, size

@@ -44,20 +44,14 @@ def slow(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
 
 def fast(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
     data = np.frombuffer(text.encode(), np.uint8)
-    most = len(data) + 2
-    labels = np.empty((most, 3), np.int64)
-    indices, values = np.empty(most, np.int64), np.empty(most)
-    long_at, rows = np.empty((most, 3), np.int64), np.empty((most, 3), np.int64)
-    fault, _, n_rows, _, _, n_long, _, _, _ = parse_lines(
-        data, (True, -1, 10**9), labels, indices, values, long_at, rows
-    )
+    fault, *_, labels, indices, values, long_at, rows = parse_lines(data, (True, -1, 10**9))
     if fault:
         return None
-    for at, start, end in long_at[:n_long].tolist():
+    for at, start, end in long_at.tolist():
         values[at] = float(text.encode()[start:end])
     found = []
     first_label = first_value = 0
-    for last_label, last_value, _ in rows[:n_rows].tolist():
+    for last_label, last_value, _ in rows.tolist():
         names = [text.encode()[a:b].decode() for _, a, b in labels[first_label:last_label].tolist()]
         pairs = list(
             zip(

@@ -46,11 +46,10 @@ class BodyReader:
     ) -> None:
         self._source, self._header, self._encoding = source, header, encoding
         lookup = Lookup(header.attributes, encoding)
-        self._roles = _roles(source, header, labels, lookup)
-        self._attributes = k.Attributes(self._roles, lookup.entries, lookup.blob, nulls)
+        self._roles = roles = _roles(source, header, labels, lookup)
+        line = header.n_lines + 1
+        self._parser = k.Parser(roles, lookup.entries, lookup.blob, nulls, line)
         self._shape = (len(header.attributes) - len(labels), len(labels))
-        self._state = np.zeros(k.STATE_SIZE, np.int64)
-        self._state[k.LINE] = header.n_lines + 1
         self._rows: DenseRows | SparseRows | None = None
         self._noted = _noted_texts(header)
         self._texts = {
@@ -67,50 +66,38 @@ class BodyReader:
             "numeric": self._number,
         }
 
-    @property
-    def line(self) -> int:
-        """Number of the next line."""
-        return int(self._state[k.LINE])
-
     def feed(self, block: bytes) -> None:
         """Read some whole lines."""
-        refuse_zero_bytes(self._source, block, self.line - 1)
+        refuse_zero_bytes(self._source, block, self._parser.line - 1)
         if not block.endswith(b"\n"):
             block += b"\n"  # the compiled loops rely on it
         text = np.frombuffer(block, np.uint8)
-        if self._rows is None:
-            self._rows = self._begin(text)
-        self._state[k.AT] = 0
+        at = self._parser.next_row(text)
+        if self._rows is None and at < len(text):  # the first row decides the form of all
+            self._rows = self._sparse_rows() if text[at] == ord("{") else self._dense_rows()
         ended = k.FULL
         while ended == k.FULL and self._rows is not None:
-            self._state[k.N_ROWS : k.FAULT_VALUE] = 0
-            ended = self._rows.parse(text, self._state, self._attributes)
-            self._resolve(block, text, self._rows)
+            ended, state = self._rows.parse(self._parser, text, at)
+            at = state["at"]
+            self._resolve(block, text, self._rows, state["n_events"])
             if ended < 0:
-                self._refuse(ended, block)
-            self._rows.keep(self._state)
+                self._refuse(ended, block, **state["fault"])
+            self._rows.keep(state["n_rows"], state["n_present"], state["n_values"])
             if self._rows.n_implied > MOST_IMPLIED:
                 raise self._source.error(
                     f"more than {MOST_IMPLIED} labels are present because sparse rows omit them "
                     "(the first value declared for them is 1). Declare them as {0,1}.",
-                    line=self.line,
+                    line=self._parser.line,
                 )
 
-    def _begin(self, text: Array) -> DenseRows | SparseRows | None:
-        """Let the first row decide the form of all; None if there is none in this block."""
-        at, line = k.next_row(text, 0, self.line)
-        if at == len(text):
-            self._state[k.LINE] = line
-            return None
-        if text[at] != ord("{"):
-            return self._dense_rows()
+    def _sparse_rows(self) -> SparseRows:
         for attribute, texts in self._texts.items():
             if attribute not in self._noted:
                 texts[""] = 0  # what a text is where it is omitted
-        return SparseRows(self._roles, *self._shape)
+        return SparseRows(self._shape, self._roles)
 
     def _dense_rows(self) -> DenseRows:
-        return DenseRows(*self._shape, as_sparse=self._header.notes.get("sparse", False))
+        return DenseRows(self._shape, as_sparse=self._header.notes.get("sparse", False))
 
     def finish(self) -> tuple[Any, sparse.csr_array, Array | None, dict[int, tuple[str, ...]]]:
         """Give features, labels, weights, and the texts of string attributes by attribute."""
@@ -129,7 +116,7 @@ class BodyReader:
         counts = np.bincount(X.indices, minlength=X.shape[1])
         is_named = np.zeros(X.shape[1], bool)
         for attribute in self._texts.keys() - self._noted.keys():
-            column = self._roles[attribute, k.COLUMN]
+            column = self._roles["column"][attribute]
             if counts[column] == X.shape[0]:
                 is_named[column] = True
                 del self._texts[attribute][""]
@@ -137,21 +124,26 @@ class BodyReader:
             X.data[is_named[X.indices]] -= 1
             X.eliminate_zeros()
 
-    def _resolve(self, block: bytes, text: Array, rows: DenseRows | SparseRows) -> None:
+    def _resolve(
+        self, block: bytes, text: Array, rows: DenseRows | SparseRows, n_events: int
+    ) -> None:
         """Read what the compiled loops could not."""
-        events = rows.events[: self._state[k.N_EVENTS]]
+        events = rows.events[:n_events]
         if not len(events):
             return
-        of_row = events[:, k.V_ATTRIBUTE] == k.WEIGHT
+        of_row = events["attribute"] == k.WEIGHT
         if of_row.any():
             self._resolve_weights(events[of_row], block, rows)
             events = events[~of_row]
-        is_long = events[:, k.V_HOW] == k.LATER_LONG
+        is_long = events["how"] == k.LATER_LONG
         if is_long.any():
             self._resolve_numbers(events[is_long], text, rows)
             events = events[~is_long]
-        values = [self._read_text(block, *event) for event in events[:, k.V_ATTRIBUTE :].tolist()]
-        rows.put(events[:, k.V_PLACE], self._columns(events), np.array(values, np.float64))
+        self._put(rows, events, [self._read_text(block, *event) for event in events.tolist()])
+
+    def _put(self, rows: DenseRows | SparseRows, events: Array, values: Any) -> None:
+        columns = self._roles["column"][events["attribute"]]
+        rows.put(events["place"], columns, np.array(values, np.float64))
 
     def _resolve_weights(self, events: Array, block: bytes, rows: DenseRows | SparseRows) -> None:
         for row, _, start, end, _, line, value in events.tolist():
@@ -169,21 +161,17 @@ class BodyReader:
         rows.any_weight = True
 
     def _resolve_numbers(self, events: Array, text: Array, rows: DenseRows | SparseRows) -> None:
-        values = exact_floats(text, events[:, k.V_START], events[:, k.V_END])
+        values = exact_floats(text, events["start"], events["end"])
         infinite = np.isinf(values)
         if infinite.any():
-            _, _, start, end, _, line, value = events[infinite][0].tolist()
+            _, _, start, end, _, line, value = events[infinite][0].item()
             found = excerpt(text[start:end].tobytes().decode("ascii"))
             raise self._source.error(_TOO_LARGE.format(found), line=line, column=value)
-        rows.put(events[:, k.V_PLACE], self._columns(events), values)
+        self._put(rows, events, values)
 
-    def _columns(self, events: Array) -> Array:
-        return self._roles[events[:, k.V_ATTRIBUTE], k.COLUMN]
-
-    def _read_text(
-        self, block: bytes, attribute: int, start: int, end: int, how: int, line: int, value: int
-    ) -> float:
+    def _read_text(self, block: bytes, *event: int) -> float:
         """Read one text, date, nominal value with escapes or number in words."""
+        _, attribute, start, end, how, line, value = event
         try:
             text = block[start:end].decode(self._encoding)
         except UnicodeDecodeError as error:
@@ -231,18 +219,18 @@ class BodyReader:
                 ) from error
         return known[text]
 
-    def _refuse(self, fault: int, block: bytes) -> NoReturn:
-        state = self._state.tolist()
-        token = block[state[k.FAULT_START] : state[k.FAULT_END]].decode(self._encoding, "replace")
-        number = state[k.FAULT_ATTRIBUTE]
-        declared, value = self._header.attributes, state[k.FAULT_VALUE]
-        about_row = number < 0 or fault == k.OTHER_FORM
-        attribute = None if about_row else declared[number]
-        if attribute is not None and fault == k.UNDECLARED:
-            message = undeclared(attribute, token)
+    def _refuse(
+        self, fault: int, block: bytes, *, attribute: int, line: int, value: int, **place: int
+    ) -> NoReturn:
+        token = block[place["start"] : place["end"]].decode(self._encoding, "replace")
+        attributes = self._header.attributes
+        about_row = attribute < 0 or fault == k.OTHER_FORM
+        declared = None if about_row else attributes[attribute]
+        if declared is not None and fault == k.UNDECLARED:
+            message = undeclared(declared, token)
         else:
-            message = explain(fault, attribute, value, token, len(declared))
-        raise self._source.error(message, line=state[k.LINE], column=value)
+            message = explain(fault, declared, value, token, len(attributes))
+        raise self._source.error(message, line=line, column=value)
 
 
 def _noted_texts(header: Header) -> dict[int, list[str]]:
@@ -257,12 +245,12 @@ def _noted_texts(header: Header) -> dict[int, list[str]]:
 
 def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup) -> Array:
     """Tabulate what the compiled loops have to know of each attribute."""
-    roles = np.zeros((len(header.attributes), 4), np.int64)
-    roles[:, k.KIND] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
-    roles[:, k.DOMAIN] = lookup.domains
+    roles = np.zeros(len(header.attributes), k.ROLE)
+    roles["kind"] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
+    roles["domain"] = lookup.domains
     is_feature = np.ones(len(roles), bool)
     is_feature[list(labels)] = False
-    roles[is_feature, k.COLUMN] = np.arange(np.count_nonzero(is_feature))
+    roles["column"][is_feature] = np.arange(np.count_nonzero(is_feature))
     for number, at in enumerate(labels):
         attribute = header.attributes[at]
         kind = attribute.type.kind
@@ -300,7 +288,7 @@ class Lookup:
                     entries.append((domain, code, size, len(spelled), escaped, presence(value)))
                     blob.append(spelled)
                     size += len(spelled)
-        self.entries = np.array(entries, np.int64).reshape(-1, 6)
+        self.entries = np.array(entries, k.ENTRY)
         self.blob = np.frombuffer(b"".join(blob), np.uint8)
 
 

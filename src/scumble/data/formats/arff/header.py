@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,11 +17,10 @@ from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
 
 _LINES = re.compile(rb"\r\n|\n|\r")
-_TEXT_LINES = re.compile("\r\n|\n|\r")
+#: Begins with a line end and names both cases, because the search for it is 20 times as fast then.
 _DATA = re.compile(
-    rb"(?i)(?:\A|[\r\n])[\t\x0b\x0c ]*@data(?![^\x00-\x20%])[^\r\n]*(?:\r\n|\n|\r|\Z)"
+    rb"[\r\n][\t\x0b\x0c ]*@[Dd][Aa][Tt][Aa](?![^\x00-\x20%])[^\r\n]*(?:\r\n|\n|\r|\Z)"
 )
-_BOM = b"\xef\xbb\xbf"
 _NUMBERS = {"numeric": False, "real": False, "integer": True}
 #: What may follow a numeric type: a range (KEEL), an attribute weight (WEKA), a comment.
 _AFTER_NUMBER = re.compile(
@@ -53,7 +53,7 @@ class Type:
     raw: tuple[str | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Attribute:
     """One ``@attribute`` declaration."""
 
@@ -84,10 +84,11 @@ def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple
     parser = _HeaderParser(source, encoding)
     for number, block in enumerate(blocks):
         refuse_zero_bytes(source, block, parser.header.n_lines)
-        start = len(_BOM) if number == 0 and block.startswith(_BOM) else 0
-        data = _DATA.search(block, start)
-        stop = len(block) if data is None else data.end()
-        parser.feed(block[start:stop])
+        if number == 0:
+            block = block.removeprefix(BOM_UTF8)
+        data = _DATA.search(b"\n" + block)
+        stop = len(block) if data is None else data.end() - 1
+        parser.feed(block[:stop])
         if data is not None:
             return parser.finish(), block[stop:]
     raise source.error(
@@ -122,7 +123,7 @@ class _HeaderParser:
         except UnicodeDecodeError as error:
             n_before = len(_LINES.findall(block, 0, error.start))
             raise EncodingError(self.header.n_lines + 1 + n_before) from error
-        lines = _TEXT_LINES.split(text)
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         if not lines[-1]:
             lines.pop()  # the block ended with a line end
         for line in lines:

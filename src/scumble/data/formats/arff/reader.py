@@ -109,13 +109,16 @@ def _dataset(
 
 def _feature(attribute: Attribute, texts: tuple[str, ...] | None, noted: dict[str, Any]) -> Feature:
     """Say what an attribute is; notes correct what a declaration could not say."""
-    kind, fields = attribute.type, noted.get(attribute.name, {})
+    name, kind = attribute.name, attribute.type
     categories = kind.categories if texts is None else texts
+    feature = Feature(name, kind.kind, categories, kind.integer, kind.date_format)
+    if name not in noted:
+        return feature
+    fields = noted[name]
     if fields.get("kind", kind.kind) not in _MEANT.get(kind.kind, (kind.kind,)):
-        raise DataError(f"The feature {attribute.name!r} cannot be of kind {fields['kind']!r}.")
-    feature = Feature(attribute.name, kind.kind, categories, kind.integer, kind.date_format)
+        raise DataError(f"The feature {name!r} cannot be of kind {fields['kind']!r}.")
     changes = {key: fields[key] for key in ("kind", "integer", "date_format") if key in fields}
-    return replace(feature, **changes) if changes else feature
+    return replace(feature, **changes)
 
 
 #: What a column may be in truth, by what its declaration says.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from scumble._core.suggestions import suggest
 from scumble._core.text import excerpt
 from scumble.data.formats.arff.header import Attribute
 from scumble.data.formats.kernels import arff as k
+from scumble.data.label_lists import row_pointers
 
 #: About how many values are read before they are put aside.
 _ROOM = 1 << 16
@@ -51,60 +52,81 @@ _FAULTS = {
 }
 
 
+class Entries:
+    """Entries of a sparse matrix, whose rows come in parts."""
+
+    def __init__(self) -> None:
+        self._columns: list[Array] = []
+        self._values: list[Array] = []
+        self.counts: list[Array] = []  # of each row's entries
+
+    def add(self, columns: Array, ends: Array, values: Array | None = None) -> None:
+        """Put rows aside; without values, entries are only there or not."""
+        self._columns.append(columns.copy())
+        self._values.append(np.ones(len(columns), bool) if values is None else values.copy())
+        self.counts.append(np.diff(ends, prepend=0))
+
+    def matrix(self, n_columns: int, kind: type) -> sparse.csr_array:
+        """Join all parts."""
+        values, columns = _joined(self._values, kind), _joined(self._columns, np.int32)
+        pointers = row_pointers(_joined(self.counts, np.int64))
+        if len(columns) <= np.iinfo(np.int32).max:
+            pointers = pointers.astype(np.int32)
+        return sparse.csr_array((values, columns, pointers), shape=(len(pointers) - 1, n_columns))
+
+
+def _joined(parts: list[Array], kind: type) -> Array:
+    """Join arrays, of which there may be none, and forget the parts."""
+    joined = np.concatenate([np.empty(0, kind), *parts])
+    parts.clear()
+    return joined
+
+
 class Rows:
     """What dense and sparse rows have in common: labels, weights, events."""
 
-    _parser: ClassVar[Callable[..., int]]
+    n_implied = 0  # labels that may be present without being named
 
-    def __init__(self, n_features: int, n_labels: int, height: int, *outputs: Array) -> None:
-        self.n_features, self.n_labels = n_features, n_labels
-        n_attributes = n_features + n_labels
-        self.events = np.empty((_EVENTS + n_attributes, k.EVENT_SIZE), np.int64)
+    def __init__(self, shape: tuple[int, int], height: int, *outputs: Array | None) -> None:
+        self.n_features, self.n_labels = shape
+        self.events = np.empty(_EVENTS + sum(shape), k.EVENT)
         self.row_weights = np.ones(height)
         self.any_weight = False
-        self._present = np.empty(_ROOM // 4 + n_attributes, np.int32)
-        self._ends = np.empty((height, 2), np.int64)  # of a row's labels and values
-        self.n_implied = 0  # labels that may be present without being named
-        self._label_parts: list[Array] = []
-        self._label_counts: list[Array] = []
-        self._weight_parts: list[Array] = []
+        self._present = np.empty(_ROOM // 4 + sum(shape), np.int32)
+        self._ends = np.empty(height, k.ENDS)
+        self._labels = Entries()
+        self._weights: list[Array] = []
         self._outputs = (*outputs, self._present, self._ends, self.events)
 
-    def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
+    def parse(self, parser: k.Parser, text: Array, at: int) -> tuple[int, dict[str, Any]]:
         """Read on in a text until it ends or the arrays are full."""
-        return self._parser(text, state, attributes, *self._outputs)
+        return parser.parse(text, at, *self._outputs)  # type: ignore[arg-type]  # all arrays
 
-    def keep(self, state: Array) -> None:
+    def keep(self, n_rows: int, n_present: int, n_values: int) -> None:
         """Put the rows aside that were read last."""
-        n_rows, n_present = int(state[k.N_ROWS]), int(state[k.N_PRESENT])
-        self._label_parts.append(self._present[:n_present].copy())
-        self._label_counts.append(np.diff(self._ends[:n_rows, 0], prepend=0))
+        self._labels.add(self._present[:n_present], self._ends["labels"][:n_rows])
         if self.any_weight:
-            before = self._label_counts[len(self._weight_parts) : -1]  # of rows without a weight
-            self._weight_parts += [np.ones(len(counts)) for counts in before]
-            self._weight_parts.append(self.row_weights[:n_rows].copy())
+            before = self._labels.counts[len(self._weights) : -1]  # of rows without a weight
+            self._weights += [np.ones(len(counts)) for counts in before]
+            self._weights.append(self.row_weights[:n_rows].copy())
             self.row_weights[:n_rows] = 1.0
 
     def labels(self) -> sparse.csr_array:
         """Join all labels."""
-        indices, indptr = join_rows(self._label_parts, self._label_counts)
-        shape = (len(indptr) - 1, self.n_labels)
-        return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
+        return self._labels.matrix(self.n_labels, bool)
 
     def weights(self) -> Array | None:
         """Join all weights."""
-        return np.concatenate(self._weight_parts) if self._weight_parts else None
+        return np.concatenate(self._weights) if self._weights else None
 
 
 class DenseRows(Rows):
     """Rows with a value for every attribute."""
 
-    _parser = staticmethod(k.parse_dense)
-
-    def __init__(self, n_features: int, n_labels: int, *, as_sparse: bool) -> None:
-        height = max(1, _ROOM // max(n_features + n_labels, 1))
-        self._X = np.empty((height, n_features))
-        super().__init__(n_features, n_labels, height, self._X)
+    def __init__(self, shape: tuple[int, int], *, as_sparse: bool) -> None:
+        height = max(1, _ROOM // max(sum(shape), 1))
+        self._X = np.empty((height, shape[0]))
+        super().__init__(shape, height, self._X.reshape(-1), None)
         self._as_sparse = as_sparse
         self._parts: list[Any] = []
 
@@ -112,10 +134,10 @@ class DenseRows(Rows):
         """Enter values that Python had to read, by row and column."""
         self._X[places, columns] = values
 
-    def keep(self, state: Array) -> None:
+    def keep(self, n_rows: int, n_present: int, n_values: int) -> None:
         """Put rows aside, see `Rows.keep`."""
-        super().keep(state)
-        part = self._X[: state[k.N_ROWS]]
+        super().keep(n_rows, n_present, n_values)
+        part = self._X[:n_rows]
         self._parts.append(sparse.csr_array(part) if self._as_sparse else part.copy())
 
     def features(self) -> Array | sparse.csr_array:
@@ -132,47 +154,27 @@ class DenseRows(Rows):
 class SparseRows(Rows):
     """Rows that name their nonzero values."""
 
-    _parser = staticmethod(k.parse_sparse)
-
-    def __init__(self, roles: Array, n_features: int, n_labels: int) -> None:
-        size = _ROOM + n_features + n_labels
-        self._indices, self._values = np.empty(size, np.int32), np.empty(size)
-        super().__init__(n_features, n_labels, _ROOM // 8, self._indices, self._values)
-        self._n_implied = int(np.count_nonzero(roles[:, k.DEFAULT]))  # by each row
-        self._index_parts: list[Array] = []
-        self._value_parts: list[Array] = []
-        self._value_counts: list[Array] = []
+    def __init__(self, shape: tuple[int, int], roles: Array) -> None:
+        size = _ROOM + sum(shape)
+        self._values, self._columns = np.empty(size), np.empty(size, np.int32)
+        super().__init__(shape, _ROOM // 8, self._values, self._columns)
+        self._implied_by_row = int(np.count_nonzero(roles["omitted"]))
+        self._features = Entries()
 
     def put(self, places: Array, columns: Array, values: Array) -> None:
         """Enter values that Python had to read, by place; their columns stand there already."""
         self._values[places] = values
 
-    def keep(self, state: Array) -> None:
+    def keep(self, n_rows: int, n_present: int, n_values: int) -> None:
         """Put rows aside, see `Rows.keep`."""
-        super().keep(state)
-        n_rows, n_values = int(state[k.N_ROWS]), int(state[k.N_VALUES])
-        self._index_parts.append(self._indices[:n_values].copy())
-        self._value_parts.append(self._values[:n_values].copy())
-        self._value_counts.append(np.diff(self._ends[:n_rows, 1], prepend=0))
-        self.n_implied += n_rows * self._n_implied
+        super().keep(n_rows, n_present, n_values)
+        ends = self._ends["values"][:n_rows]
+        self._features.add(self._columns[:n_values], ends, self._values[:n_values])
+        self.n_implied += n_rows * self._implied_by_row
 
     def features(self) -> sparse.csr_array:
         """Join all features."""
-        indices, indptr = join_rows(self._index_parts, self._value_counts)
-        values = np.concatenate([np.empty(0), *self._value_parts])
-        self._value_parts.clear()
-        shape = (len(indptr) - 1, self.n_features)
-        return sparse.csr_array((values, indices, indptr), shape=shape)
-
-
-def join_rows(indices: list[Array], counts: list[Array]) -> tuple[Array, Array]:
-    """Join the column numbers and row pointers of a sparse matrix."""
-    joined = np.concatenate([np.empty(0, np.int32), *indices])
-    indices.clear()
-    small = len(joined) <= np.iinfo(np.int32).max
-    indptr = np.zeros(1 + sum(map(len, counts)), np.int32 if small else np.int64)
-    np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]), out=indptr[1:])
-    return (joined if small else joined.astype(np.int64)), indptr
+        return self._features.matrix(self.n_features, float)
 
 
 # What the compiled loops refuse, in words ---------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,7 +22,6 @@ LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
 MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
 #: A row within quotes may be this long; beyond it a quote is surely missing.
 MOST_QUOTED = 64 << 20
-_BOM = b"\xef\xbb\xbf"
 #: Exchanges points and commas, where commas stand before decimals.
 EXCHANGED = bytes.maketrans(b".,", b",.")
 #: So many cells are looked at for commas before decimals.
@@ -61,14 +60,7 @@ class Cells:
 
     def column(self, column: int) -> tuple[Array, Array, Any]:
         """Copy a column's texts."""
-        places = self.places[column :: self.n_columns]
-        data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
-        offsets = np.zeros(len(self) + 1, np.int64)
-        missing = np.empty(len(self), np.uint8)
-        k.copy_cells(
-            self.text, self.places, self.marks, self.n_columns, column, data, offsets, missing
-        )
-        return data, offsets, missing.view(bool)
+        return k.copy_cells(self.text, self.places, self.marks, self.n_columns, column)
 
     def error(self, source: Source, message: str, row: int, column: int) -> ReadError:
         """Make an error that names a cell's place in the file."""
@@ -83,7 +75,7 @@ def found_encoding(head: bytes) -> str:
 def sniffed_text(head: bytes) -> bytes:
     """Return the first bytes of a file as UTF-8."""
     if found_encoding(head) == "utf-8":
-        return head.removeprefix(_BOM)
+        return head.removeprefix(codecs.BOM_UTF8)
     return head.decode("utf-16", errors="ignore").encode(errors="ignore")
 
 
@@ -103,7 +95,7 @@ def text_blocks(source: Source, encoding: str | None) -> Iterator[bytes]:
     blocks = source.blocks() if name == "utf-8" else _recoded(source, encoding)
     for at, block in enumerate(blocks):
         if at == 0:
-            block = block.removeprefix(_BOM)
+            block = block.removeprefix(codecs.BOM_UTF8)
         if not block.isascii():
             _check_utf8(source, block, n_lines)
         n_lines += block.count(b"\n")
@@ -137,19 +129,13 @@ def split_block(
     source: Source, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
 ) -> tuple[Cells, int, int]:
     """Cut one block into cells."""
-    most_rows = block.count(b"\n") + block.count(b"\r") + 1
-    most_cells = block.count(delimiter.encode()) + most_rows
-    places, marks = np.empty((most_cells, 2), np.int32), np.empty(most_cells, np.uint8)
-    lines = np.empty(most_rows, np.int64)
     text = np.frombuffer(block, np.uint8)
-    fault, line, column, n_rows, found, size, n_read = k.split_rows(
-        text, ord(delimiter), n_columns, at_end, places, marks, lines
+    fault, line, column, found, size, places, marks, lines = k.split_rows(
+        text, ord(delimiter), n_columns, at_end
     )
     if fault:
         raise _fault(source, fault, n_lines + line + 1, column, found)
-    n_cells = n_rows * found
-    cells = Cells(text, places[:n_cells], marks[:n_cells], lines[:n_rows] + n_lines + 1, found)
-    return cells, size, n_read
+    return Cells(text, places, marks, lines + n_lines + 1, found), size, line
 
 
 def has_label_marks(names: Iterable[str]) -> bool:
@@ -186,21 +172,31 @@ def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) 
     # The column `lists`, by name or number, is not looked at: commas may stand between its labels.
     if delimiter == ",":
         return "."
-    others = [at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))]
-    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells, others)))
-    has_points = any(map(_WITH_POINT.fullmatch, _sample(cells, others)))
+    others = {at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))}
+    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells, ",", others)))
+    has_points = any(map(_WITH_POINT.fullmatch, _sample(cells, ".", others)))
     return "," if has_commas and not has_points else "."
 
 
 def _has_decimal_commas(cells: Cells) -> bool:
     """Tell whether there are commas, all of them before decimals."""
-    texts = [text for text in _sample(cells, range(cells.n_columns)) if "," in text]
-    return bool(texts) and all(map(_WITH_COMMA.fullmatch, texts))
+    found = False
+    for text in _sample(cells, ",", range(cells.n_columns)):
+        found = _WITH_COMMA.fullmatch(text) is not None
+        if not found:
+            break
+    return found
 
 
-def _sample(cells: Cells, columns: Sequence[int]) -> Iterator[str]:
-    for row in range(min(len(cells), 2 + _SAMPLE // cells.n_columns)):
-        yield from (cells.cell(row, column) for column in columns)
+def _sample(cells: Cells, sign: str, columns: Container[int]) -> Iterator[str]:
+    """Give those of the first cells, in some columns, that hold a sign."""
+    n_rows = min(len(cells), 2 + _SAMPLE // cells.n_columns)
+    starts, ends = cells.places[: n_rows * cells.n_columns].T
+    n_before = np.concatenate([[0], np.cumsum(cells.text[: ends[-1]] == ord(sign), dtype=np.int32)])
+    for at in np.flatnonzero(n_before[starts] < n_before[ends]).tolist():
+        row, column = divmod(at, cells.n_columns)
+        if column in columns:
+            yield cells.cell(row, column)
 
 
 def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:

@@ -69,14 +69,16 @@ class Features:
 
     def add(self, cells: Cells) -> Array:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
-        values = np.empty((len(cells), len(self.columns)))
-        long_at = np.empty((len(cells.text) // 5 + 1, 4), np.int64)  # 1e23, with a delimiter
-        state, point = self.state.view(np.uint8), ord(self.decimal)
-        n_long = parse_numbers(
-            cells.text, cells.places, cells.n_columns, self.columns, values, state, long_at, point
+        values, long_at = parse_numbers(
+            cells.text,
+            cells.places,
+            cells.n_columns,
+            self.columns,
+            self.state.view(np.uint8),
+            ord(self.decimal),
         )
-        if n_long:
-            row, k, start, end = long_at[:n_long].T
+        if len(long_at):
+            row, k, start, end = long_at.T
             text = cells.text
             if self.decimal != ".":
                 text = np.frombuffer(text.tobytes().translate(EXCHANGED), np.uint8)
@@ -137,14 +139,12 @@ class Flags:
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        present = np.empty(len(cells) * len(self.columns), np.int32)
-        counts = np.empty(len(cells), np.int64)
-        n_present, row, k = parse_flags(
-            cells.text, cells.places, cells.n_columns, self.columns, present, counts
+        row, k, present, counts = parse_flags(
+            cells.text, cells.places, cells.n_columns, self.columns
         )
         if row >= 0:
             raise self._fault(cells, row, k)
-        self.present.append(present[:n_present].copy())
+        self.present.append(present.copy())
         self.counts.append(counts)
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
@@ -193,14 +193,10 @@ class Lists:
 
     def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
         """Read lists as Python and JSON write them."""
-        most = data.tobytes().count(b",") + len(cells)
-        tokens, escaped = np.empty((most, 2), np.int64), np.zeros(most, bool)
-        counts = np.empty(len(cells), np.int64)
-        fault, row, n = lists.parse_lists(data, offsets, tokens, escaped.view(np.uint8), counts)
+        fault, row, counts, tokens, escaped = lists.parse_lists(data, offsets)
         if fault != lists.FINE:
             raise self._fault(cells, row, fault)
-        tokens, plain = tokens[:n], ~escaped[:n]
-        codes = np.empty(n, np.int64)
+        plain, codes = ~escaped, np.empty(len(tokens), np.int64)
         codes[plain] = self.texts.number(pieces(data, tokens[plain, 0], tokens[plain, 1]))
         for at in np.flatnonzero(~plain).tolist():
             text = data[tokens[at, 0] : tokens[at, 1]].tobytes().decode()

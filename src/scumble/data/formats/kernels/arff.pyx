@@ -2,9 +2,9 @@
 
 A value is a word, which ends at a blank, comma or brace, or a quoted text. What only Python can
 read (texts, dates, numbers too long for exact arithmetic, escaped nominal values not spelled as in
-the header) is left in ``events``; everything else lands in the output arrays. Both parsers stop
-at the end of the text, at the first fault, or before a row that may not fit what is left of the
-output arrays; called again they go on from there.
+the header) is left in ``events``; everything else lands in the output arrays. The parser stops at
+the end of the text, at the first fault, or before a row that may not fit what is left of the output
+arrays; called again it goes on from there.
 
 The text ends with a line end, which the doors make sure of, and no loop steps over a line end but
 `_next_row`, which looks at the size: so no other loop has to watch for the end of the array.
@@ -12,26 +12,15 @@ The text ends with a line end, which the doors make sure of, and no loop steps o
 
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp, memset
 
-from scumble.data.formats.kernels.numbers cimport LONG, NO_NUMBER, Number, read_number
+from scumble.data.formats.kernels.numbers cimport (
+    LONG, NO_END, NO_NUMBER, Number, read_number,
+)
 
 import numpy as np
 
-# Places in `state`, which goes in and comes out of the parsers: the fields of State.
-cpdef enum:
-    AT = 0
-    LINE = 1
-    N_ROWS = 2
-    N_VALUES = 3
-    N_PRESENT = 4
-    N_EVENTS = 5
-    FAULT_VALUE = 6
-    FAULT_ATTRIBUTE = 7
-    FAULT_START = 8
-    FAULT_END = 9
-    STATE_SIZE = 10
-
-# How a parser ended. Negative numbers are faults.
+# How the parser ended. Negative numbers are faults.
 cpdef enum:
     DONE = 0
     FULL = 1
@@ -52,28 +41,13 @@ cpdef enum:
     AFTER_ROW = -15
     OTHER_FORM = -16
 
-# Columns of `roles`, the fields of Role, and what KIND may be. From NUMBER_LABEL on are labels.
+# What kind a role may be. From NUMBER_LABEL on are labels.
 cpdef enum:
-    KIND = 0
-    COLUMN = 1
-    DOMAIN = 2
-    DEFAULT = 3
     NUMBER = 0
     NOMINAL = 1
     TEXT = 2
     NUMBER_LABEL = 3
     NOMINAL_LABEL = 4
-
-# Columns of `events`, the fields of Event.
-cpdef enum:
-    V_PLACE = 0
-    V_ATTRIBUTE = 1
-    V_START = 2
-    V_END = 3
-    V_HOW = 4
-    V_LINE = 5
-    V_VALUE = 6
-    EVENT_SIZE = 7
     WEIGHT = -1  # as attribute of an event
 
 # What a value turned out to be; faults are negative. What Python has to read is a text as it
@@ -83,9 +57,6 @@ cpdef enum:
     LATER = 1
     LATER_ESCAPED = 2
     LATER_LONG = 3
-
-cdef extern from "Python.h":
-    const Py_ssize_t PY_SSIZE_T_MAX
 
 # What bytes do outside of quotes.
 cdef enum:
@@ -110,20 +81,6 @@ cdef void _classify_bytes() noexcept:
 
 
 _classify_bytes()
-
-
-cdef struct State:
-    int64_t at
-    int64_t line
-    int64_t n_rows
-    int64_t n_values
-    int64_t n_present
-    int64_t n_events
-    # Filled at a fault: the value's number in its row, its attribute, its place in the text.
-    int64_t fault_value
-    int64_t fault_attribute
-    int64_t fault_start
-    int64_t fault_end
 
 
 cdef struct Role:  # of an attribute
@@ -155,6 +112,27 @@ cdef struct Event:  # where a value belongs, what it is, where its text stands
 cdef struct Ends:  # of a row
     int64_t labels
     int64_t values
+
+
+cdef struct State:  # how far the parser came, and what it met last if that is a fault
+    Py_ssize_t at
+    int64_t line
+    Py_ssize_t n_rows
+    Py_ssize_t n_values
+    Py_ssize_t n_present
+    Py_ssize_t n_events
+    Event fault
+
+
+# The records as Python has to make them.
+cdef Role _role
+cdef Entry _entry
+cdef Event _event
+cdef Ends _ends
+ROLE = np.asarray(<Role[:1]> &_role).dtype
+ENTRY = np.asarray(<Entry[:1]> &_entry).dtype
+EVENT = np.asarray(<Event[:1]> &_event).dtype
+ENDS = np.asarray(<Ends[:1]> &_ends).dtype
 
 
 cdef struct Schema:  # what is known before the first row
@@ -191,59 +169,100 @@ cdef struct Value:  # what was read, the place of its text, and of what follows 
     Py_ssize_t after
 
 
-cdef class Attributes:
-    """What the parsers have to know of the attributes.
+cdef class Parser:
+    """What has to be known of the attributes, and the line that is read next.
 
-    ``roles`` has a row (KIND, COLUMN, DOMAIN, DEFAULT) per attribute, ``entries`` a row (domain,
-    code, start and length in the blob, whether it is spelled with escapes, present) per declared
-    nominal value; ``nulls`` makes ``<null>`` a missing value.
+    ``roles`` has a record per attribute, ``entries`` one per declared nominal value, whose text
+    stands in the blob; ``nulls`` makes ``<null>`` a missing value.
     """
 
     cdef Schema schema
     cdef Py_ssize_t n_features
     cdef object arrays  # own the memory that schema points to
+    cdef readonly int64_t line
 
     def __cinit__(
-        self, const int64_t[:, ::1] roles, const int64_t[:, ::1] entries,
-        const uint8_t[::1] blob, bint nulls,
+        self, Role[::1] roles, Entry[::1] entries, const uint8_t[::1] blob, bint nulls,
+        int64_t line,
     ):
         cdef Schema* schema = &self.schema
         cdef Py_ssize_t n_entries = entries.shape[0]
         cdef Py_ssize_t at
         cdef int64_t[::1] seen = np.zeros(roles.shape[0], np.int64)
-        cdef const int64_t[::1] odd = np.flatnonzero(np.asarray(roles)[:, DEFAULT]).astype(np.int64)
+        cdef const int64_t[::1] odd = np.flatnonzero(np.asarray(roles)["omitted"]).astype(np.int64)
         cdef int32_t[::1] table = np.full(1 << (2 * n_entries + 1).bit_length(), -1, np.int32)
-        if roles.shape[1] != 4 or entries.shape[1] != 6:
-            raise ValueError("A role has 4 columns, an entry 6.")
+        self.line = line
         self.arrays = roles, entries, blob, seen, odd, table
         schema.n_attributes = roles.shape[0]
         if roles.shape[0]:
-            schema.roles = <const Role*> &roles[0, 0]
+            schema.roles = &roles[0]
             schema.seen = &seen[0]
         schema.n_odd_labels = odd.shape[0]
         if odd.shape[0]:
             schema.odd_labels = &odd[0]
         if n_entries:
-            schema.entries = <const Entry*> &entries[0, 0]
+            schema.entries = &entries[0]
         if blob.shape[0]:
             schema.blob = &blob[0]
         schema.table = &table[0]
         schema.mask = table.shape[0] - 1
         schema.nulls = nulls
         for at in range(n_entries):
-            _check_entry(&schema.entries[at], blob.shape[0])
+            if not 0 <= entries[at].length <= blob.shape[0] - entries[at].start <= blob.shape[0]:
+                raise ValueError("A declared value is not within the blob.")
             _enter(schema, at)
         for at in range(schema.n_attributes):
-            if schema.roles[at].column < 0:
+            if roles[at].column < 0:
                 raise ValueError("A column is negative.")
-            if schema.roles[at].kind < NUMBER_LABEL:
-                self.n_features = max(self.n_features, schema.roles[at].column + 1)
+            if roles[at].kind < NUMBER_LABEL:
+                self.n_features = max(self.n_features, roles[at].column + 1)
 
+    def next_row(self, const uint8_t[::1] text):
+        """Pass over empty lines and comments; give the place of the next row, or the end."""
+        cdef State state
+        state.at, state.line = 0, self.line
+        _next_row(_start_of(text), text.shape[0], &state)
+        self.line = state.line
+        return state.at
 
-cdef int _check_entry(const Entry* entry, Py_ssize_t size) except -1:
-    if entry.start < 0 or entry.length < 0 or entry.length > size - entry.start:
-        raise ValueError("A declared value is not within the blob.")
-    return 0
+    def parse(
+        self, const uint8_t[::1] text, Py_ssize_t at, double[::1] values, int32_t[::1] indices,
+        int32_t[::1] present not None, Ends[::1] ends, Event[::1] events not None,
+    ):
+        """Read rows from a place on; give how it ended, and a dictionary of what was found.
+
+        Rows are such as ``1.5,red,0,1``, or ``{0 1.5, 3 red}`` if there are ``indices``, else None.
+        Features go to ``values`` row by row; sparse rows have only those that are not zero, their
+        columns in ``indices``, up to the end of each row's values. The numbers of the labels that
+        are present follow each other in ``present``, those of a row up to the end of its labels. An
+        event's place is its row, or that of its value in sparse rows.
+        """
+        cdef const uint8_t* start = _start_of(text)
+        cdef Output out
+        cdef State state
+        cdef int ended
+        if not 0 <= at <= text.shape[0] or 0 in (len(present), len(events)):
+            raise IndexError("There is no such place, or no room for what stands there.")
+        memset(&state, 0, sizeof(State))
+        state.at, state.line = at, self.line
+        out.n_columns = self.n_features
+        out.values = &values[0] if values.shape[0] else NULL
+        out.indices = &indices[0] if indices is not None and indices.shape[0] else NULL
+        out.most_values = values.shape[0]
+        out.most_rows = ends.shape[0]
+        if indices is not None:
+            out.most_values = min(out.most_values, indices.shape[0])
+        elif self.n_features:
+            out.most_rows = min(out.most_rows, out.most_values // self.n_features)
+        out.ends = &ends[0] if ends.shape[0] else NULL
+        out.present = &present[0]
+        out.most_present = present.shape[0]
+        out.events = &events[0]
+        out.most_events = events.shape[0]
+        with nogil:
+            ended = _parse(&self.schema, start, text.shape[0], &state, &out, indices is not None)
+        self.line = state.line
+        return ended, state
 
 
 cdef void _enter(Schema* schema, Py_ssize_t number) noexcept nogil:
@@ -297,35 +316,24 @@ cdef inline Py_ssize_t _line_end(const uint8_t* text, Py_ssize_t at) noexcept no
     return at
 
 
-cdef inline int _read_decimal(const uint8_t* text, Py_ssize_t at, Value* value) noexcept nogil:
-    """Read a number that begins here and goes on to the end of the word.
+cdef inline int _read_decimal(
+    const uint8_t* text, Py_ssize_t* at, double* value
+) noexcept nogil:
+    """Read a number that begins here and goes on to the end of the word, and step over it.
 
-    Gives READ, with its value, LATER_LONG, or LATER if it is none, and where it ends, or the first
-    byte that does not fit.
+    Gives READ, with its value, LATER_LONG, or LATER if it is none.
     """
     # The line's end stops it: there is no need to know where the text ends.
-    cdef Number number = read_number(text, at, PY_SSIZE_T_MAX, c".")
-    value.number = number.value
-    value.after = number.after
+    cdef Number number = read_number(text, at[0], NO_END, c".")
+    value[0] = number.value
+    at[0] = number.after
     if number.kind == NO_NUMBER or CLASS[text[number.after]] == IN_WORD:
         return LATER
     return LATER_LONG if number.kind == LONG else READ
 
 
-def next_row(const uint8_t[::1] text, Py_ssize_t at, int64_t line):
-    """Pass over empty lines and comments; give the place and line of the next row, or the end."""
-    cdef State state
-    cdef const uint8_t* start = _start_of(text)
-    state.at = at
-    state.line = line
-    if not 0 <= at <= text.shape[0]:
-        raise IndexError(f"There is no byte {at} in {text.shape[0]}.")
-    _next_row(start, text.shape[0], &state)
-    return state.at, state.line
-
-
 cdef const uint8_t* _start_of(const uint8_t[::1] text) except? NULL:
-    """Give the first byte of a text that is fit for the parsers."""
+    """Give the first byte of a text that is fit for the parser."""
     if text.shape[0] == 0 or text[text.shape[0] - 1] != c"\n":
         raise ValueError("The text does not end with a line end.")
     return &text[0]
@@ -347,14 +355,7 @@ cdef inline void _next_row(const uint8_t* text, Py_ssize_t size, State* state) n
 
 
 cdef inline bint _is_null(const uint8_t* text, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    cdef const char* null = b"<null>"
-    cdef Py_ssize_t at
-    if end - start != 6:
-        return False
-    for at in range(6):
-        if text[start + at] != <uint8_t> null[at]:
-            return False
-    return True
+    return end - start == 6 and memcmp(text + start, b"<null>", 6) == 0
 
 
 cdef inline int _read_quoted(
@@ -365,7 +366,6 @@ cdef inline int _read_quoted(
     cdef int found = LATER
     at += 1
     value.start = at
-    value.number = 0.0
     while text[at] != quote and CLASS[text[at]] != LINE_END:
         if text[at] == c"\\" and CLASS[text[at + 1]] != LINE_END:
             found = LATER_ESCAPED
@@ -390,44 +390,46 @@ cdef void _read_value(
     """
     cdef bint is_number = role.kind == NUMBER or role.kind == NUMBER_LABEL
     cdef bint is_missing = False
+    cdef bint is_flag
     cdef int found = LATER
+    cdef Py_ssize_t end = at
+    value.number = 0.0
     if text[at] == c"'" or text[at] == c'"':
         found = value.found = _read_quoted(text, at, is_number, value)
         if found < 0:
             return
+        end = value.after
     else:
-        value.start = value.after = at
-        value.number = 0.0
+        value.start = at
         if is_number:
-            found = _read_decimal(text, at, value)
-        while CLASS[text[value.after]] == IN_WORD:
-            value.after += 1
-        value.end = value.after
-        if value.end == at or text[at] == c"%":
+            found = _read_decimal(text, &end, &value.number)
+        if found != READ:
+            while CLASS[text[end]] == IN_WORD:
+                end += 1
+            is_missing = (
+                (text[at] == c"?" and end == at + 1) or (schema.nulls and _is_null(text, at, end))
+            )
+        value.end = end
+        if end == at or text[at] == c"%":
             value.found = EMPTY_VALUE
             value.after = at
             return
-        is_missing = found != READ and (
-            (text[at] == c"?" and value.end == at + 1)
-            or (schema.nulls and _is_null(text, at, value.end))
-        )
-    at = _skip_blanks(text, value.after)
+    at = _skip_blanks(text, end)
     if CLASS[text[at]] == COMMA:
         at = _skip_blanks(text, at + 1)
-    elif at == value.after and CLASS[text[at]] == IN_WORD:
-        value.found = NO_SEPARATOR
-        value.after = at
-        return
+    elif at == end and CLASS[text[at]] == IN_WORD:
+        found = NO_SEPARATOR
     value.after = at
-    if is_missing:
+    if found == NO_SEPARATOR or role.kind == NUMBER and not is_missing:
+        value.found = found
+    elif is_missing:
         value.number = NAN
         value.found = MISSING_LABEL if role.kind >= NUMBER_LABEL else READ
-    elif role.kind == NUMBER or role.kind == TEXT:
+    elif role.kind == TEXT:
         value.found = found
     elif is_number:
-        if found != READ or not (value.number == 0.0 or value.number == 1.0):
-            found = BAD_LABEL
-        value.found = found
+        is_flag = found == READ and (value.number == 0.0 or value.number == 1.0)
+        value.found = READ if is_flag else BAD_LABEL
     else:
         value.found = _read_nominal(schema, role, text, found == LATER_ESCAPED, value)
 
@@ -450,7 +452,7 @@ cdef inline int _read_nominal(
     return BAD_LABEL if schema.entries[number].present < 0 else READ
 
 
-cdef inline void _note(
+cdef void _note(
     Event* event, const State* state, int64_t place, int64_t attribute, int64_t number,
     const Value* value,
 ) noexcept nogil:
@@ -464,13 +466,11 @@ cdef inline void _note(
     event.value = number
 
 
-cdef inline int _fail(
-    State* state, int fault, int64_t number, int64_t attribute, const Value* value
+cdef int _fail(
+    State* state, int fault, int64_t number, int64_t attribute, Value* value
 ) noexcept nogil:
-    state.fault_value = number
-    state.fault_attribute = attribute
-    state.fault_start = value.start
-    state.fault_end = value.end
+    value.found = fault
+    _note(&state.fault, state, state.n_rows, attribute, number, value)
     return fault
 
 
@@ -641,11 +641,11 @@ cdef int _sparse_row(
 
 
 cdef int _parse(
-    const Schema* schema, const uint8_t* text, Py_ssize_t size, State* state, const Output* out
+    const Schema* schema, const uint8_t* text, Py_ssize_t size, State* state, const Output* out,
+    bint sparse,
 ) noexcept nogil:
     """Read rows while every attribute of one more, and its weight, would fit the output."""
     cdef Py_ssize_t width = schema.n_attributes
-    cdef bint sparse = out.indices != NULL
     cdef int ended
     while True:
         _next_row(text, size, state)
@@ -664,79 +664,3 @@ cdef int _parse(
             ended = _dense_row(schema, text, state, out)
         if ended < 0:
             return ended
-
-
-cdef State* _state_of(int64_t[::1] state, Py_ssize_t size) except NULL:
-    cdef Py_ssize_t place
-    if state.shape[0] != STATE_SIZE or state[AT] > size:
-        raise ValueError("The state does not belong to this text.")
-    for place in range(FAULT_VALUE):
-        if state[place] < 0:
-            raise ValueError("A state counts from 0.")
-    return <State*> &state[0]
-
-
-cdef int _take_labels_and_events(
-    Output* out, int32_t[::1] present, int64_t[:, ::1] ends, int64_t[:, ::1] events
-) except -1:
-    if ends.shape[1] != 2 or events.shape[1] != EVENT_SIZE or 0 in (len(present), len(events)):
-        raise ValueError("An end has 2 columns, an event 7, and there must be room for some.")
-    out.most_rows = ends.shape[0]
-    out.ends = <Ends*> &ends[0, 0] if ends.shape[0] else NULL
-    out.present = &present[0]
-    out.most_present = present.shape[0]
-    out.events = <Event*> &events[0, 0]
-    out.most_events = events.shape[0]
-    return 0
-
-
-def parse_dense(
-    const uint8_t[::1] text, int64_t[::1] state, Attributes attributes not None,
-    double[:, ::1] X, int32_t[::1] present, int64_t[:, ::1] ends, int64_t[:, ::1] events,
-):
-    """Read rows such as ``1.5,red,0,1``.
-
-    Features go to the rows of ``X``; the numbers of the labels that are present follow each other
-    in ``present``, those of a row up to ``ends[row, 0]``. An event's place is its row.
-    """
-    cdef Output out
-    cdef const uint8_t* start = _start_of(text)
-    cdef State* place = _state_of(state, text.shape[0])
-    cdef int ended
-    _take_labels_and_events(&out, present, ends, events)
-    if X.shape[1] < attributes.n_features:
-        raise ValueError("There are fewer columns than features.")
-    out.n_columns = X.shape[1]
-    out.most_rows = min(out.most_rows, X.shape[0])
-    out.most_values = 0
-    out.values = &X[0, 0] if X.shape[0] and X.shape[1] else NULL
-    out.indices = NULL
-    with nogil:
-        ended = _parse(&attributes.schema, start, text.shape[0], place, &out)
-    return ended
-
-
-def parse_sparse(
-    const uint8_t[::1] text, int64_t[::1] state, Attributes attributes not None,
-    int32_t[::1] indices, double[::1] values, int32_t[::1] present, int64_t[:, ::1] ends,
-    int64_t[:, ::1] events,
-):
-    """Read rows such as ``{0 1.5, 3 red}``.
-
-    Nonzero features go to ``indices`` and ``values``, those of a row up to ``ends[row, 1]``;
-    present labels as in `parse_dense`. An event's place is that of its value.
-    """
-    cdef Output out
-    cdef const uint8_t* start = _start_of(text)
-    cdef State* place = _state_of(state, text.shape[0])
-    cdef int ended
-    _take_labels_and_events(&out, present, ends, events)
-    if 0 in (len(indices), len(values)):
-        raise ValueError("There must be room for some values.")
-    out.n_columns = 0
-    out.most_values = min(indices.shape[0], values.shape[0])
-    out.values = &values[0]
-    out.indices = &indices[0]
-    with nogil:
-        ended = _parse(&attributes.schema, start, text.shape[0], place, &out)
-    return ended

@@ -1,43 +1,20 @@
 from scumble._core.arrays import Array
 
-FINE: int
 RAGGED: int
 UNCLOSED: int
 AFTER_QUOTE: int
 
-PLAIN: int
-QUOTED: int
 DOUBLED: int
 
 def split_rows(
-    text: Array,
-    delimiter: int,
-    n_columns: int,
-    at_end: bool,
-    cells: Array,
-    marks: Array,
-    lines: Array,
-) -> tuple[int, int, int, int, int, int, int]: ...
+    text: Array, delimiter: int, n_columns: int, at_end: bool
+) -> tuple[int, int, int, int, int, Array, Array, Array]: ...
 def parse_numbers(
-    text: Array,
-    cells: Array,
-    n_columns: int,
-    columns: Array,
-    values: Array,
-    state: Array,
-    long_at: Array,
-    point: int,
-) -> int: ...
+    text: Array, cells: Array, n_columns: int, columns: Array, state: Array, point: int
+) -> tuple[Array, Array]: ...
 def parse_flags(
-    text: Array, cells: Array, n_columns: int, columns: Array, present: Array, counts: Array
-) -> tuple[int, int, int]: ...
+    text: Array, cells: Array, n_columns: int, columns: Array
+) -> tuple[int, int, Array, Array]: ...
 def copy_cells(
-    text: Array,
-    cells: Array,
-    marks: Array,
-    n_columns: int,
-    column: int,
-    data: Array,
-    offsets: Array,
-    missing: Array,
-) -> None: ...
+    text: Array, cells: Array, marks: Array, n_columns: int, column: int
+) -> tuple[Array, Array, Array]: ...

@@ -7,6 +7,4 @@ NO_COMMA: int
 NO_LABEL: int
 AFTER_LIST: int
 
-def parse_lists(
-    text: Array, offsets: Array, tokens: Array, escaped: Array, counts: Array
-) -> tuple[int, int, int]: ...
+def parse_lists(text: Array, offsets: Array) -> tuple[int, int, Array, Array, Array]: ...

@@ -3,6 +3,10 @@
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp
 
+from scumble.data.formats.kernels.numbers cimport count_byte
+
+import numpy as np
+
 # What can be wrong with a list.
 cpdef enum:
     FINE = 0
@@ -11,9 +15,6 @@ cpdef enum:
     NO_COMMA = 3
     NO_LABEL = 4
     AFTER_LIST = 5
-
-cdef enum:
-    NO_ROOM = -1
 
 
 cdef struct Token:
@@ -25,7 +26,6 @@ cdef struct Tokens:
     Token* places
     uint8_t* escaped
     Py_ssize_t count
-    Py_ssize_t most
 
 
 cdef struct Label:
@@ -35,25 +35,10 @@ cdef struct Label:
     bint has_escape
 
 
-cdef Tokens _tokens(int64_t[:, ::1] places, uint8_t[::1] escaped) except *:
-    cdef Tokens tokens
-    if places.shape[1] != 2 or escaped.shape[0] < places.shape[0]:
-        raise IndexError("A token has two ends and a place to tell whether it holds escapes.")
-    tokens.count = 0
-    tokens.most = places.shape[0]
-    tokens.places = <Token*> &places[0, 0] if tokens.most else NULL
-    tokens.escaped = &escaped[0] if tokens.most else NULL
-    return tokens
-
-
-cdef int _check_cells(
-    const uint8_t[::1] text, const int64_t[::1] offsets, const int64_t[::1] counts
-) except -1:
+cdef int _check_cells(const uint8_t[::1] text, const int64_t[::1] offsets) except -1:
     """Make sure that the cells follow each other within the text."""
     cdef int64_t before = 0
     cdef Py_ssize_t cell
-    if offsets.shape[0] != counts.shape[0] + 1:
-        raise IndexError("There must be one offset more than cells.")
     for cell in range(offsets.shape[0]):
         if offsets[cell] < before:
             raise IndexError("Offsets decrease.")
@@ -63,44 +48,34 @@ cdef int _check_cells(
     return 0
 
 
-cdef inline bint _add(Tokens* tokens, Token place, bint has_escape) noexcept nogil:
-    """Keep a label; give False where there is no room."""
-    if tokens.count == tokens.most:
-        return False
-    tokens.places[tokens.count] = place
-    tokens.escaped[tokens.count] = has_escape
-    tokens.count += 1
-    return True
-
-
-def parse_lists(
-    const uint8_t[::1] text, const int64_t[::1] offsets, int64_t[:, ::1] tokens,
-    uint8_t[::1] escaped not None, int64_t[::1] counts,
-):
+def parse_lists(const uint8_t[::1] text, const int64_t[::1] offsets):
     """Read each cell as a list of Python or JSON: ``['a', "b"]``, ``[1, 2]``, ``(a, b)``.
 
-    Each label leaves (start, end) in ``tokens`` and in ``escaped`` whether it holds backslashes;
-    each cell its number of labels in ``counts``. An empty cell is an empty list.
-
-    Returns (fault, its cell, number of labels).
+    An empty cell is an empty list. Returns (fault, its cell, number of labels of each cell, start
+    and end of each label, whether it holds backslashes).
     """
-    cdef Tokens found = _tokens(tokens, escaped)
     cdef const uint8_t* start = &text[0] if text.shape[0] else NULL
+    cdef Py_ssize_t n_cells = max(offsets.shape[0] - 1, 0)
+    # There are no more labels in a cell than commas and one; one more, to have an address.
+    cdef Py_ssize_t most = count_byte(start, text.shape[0], c",") + n_cells + 1
+    cdef int64_t[:, ::1] places = np.empty((most, 2), np.int64)
+    cdef uint8_t[::1] escaped = np.empty(most, np.uint8)
+    cdef int64_t[::1] counts = np.empty(n_cells, np.int64)
+    cdef Tokens found
     cdef Py_ssize_t cell, before
-    cdef int fault = FINE
-    _check_cells(text, offsets, counts)
-    with nogil:
-        for cell in range(counts.shape[0]):
-            before = found.count
-            fault = _parse_list(start, offsets[cell], offsets[cell + 1], &found)
-            if fault != FINE:
-                break
-            counts[cell] = found.count - before
-    if fault == NO_ROOM:
-        raise IndexError("There are more labels than room for them.")
-    if fault != FINE:
-        return fault, cell, 0
-    return FINE, 0, found.count
+    cdef int fault
+    _check_cells(text, offsets)
+    found.places = <Token*> &places[0, 0]
+    found.escaped = &escaped[0]
+    found.count = 0
+    for cell in range(n_cells):
+        before = found.count
+        fault = _parse_list(start, offsets[cell], offsets[cell + 1], &found)
+        if fault != FINE:
+            return fault, cell, None, None, None
+        counts[cell] = found.count - before
+    n = found.count
+    return FINE, 0, counts.base, places.base[:n], escaped.base[:n].view(bool)
 
 
 cdef inline uint8_t _closing(uint8_t byte) noexcept nogil:
@@ -138,8 +113,9 @@ cdef int _parse_list(
         label = _parse_label(text, at, end, close)
         if label.fault != FINE:
             return label.fault
-        if not _add(tokens, label.place, label.has_escape):
-            return NO_ROOM
+        tokens.places[tokens.count] = label.place
+        tokens.escaped[tokens.count] = label.has_escape
+        tokens.count += 1
         at = _skip(text, label.after, end)
         if at < end and text[at] == c",":
             at = _skip(text, at + 1, end)

@@ -15,6 +15,9 @@ cdef enum:
     MOST_DIGITS = 19  # always fit 64 bits
     LOWER = 32  # the bit that makes an ASCII letter lower case
 
+cdef extern from "Python.h":
+    const Py_ssize_t NO_END "PY_SSIZE_T_MAX"  # of a text that stops numbers by itself
+
 cdef extern from *:
     """
     /* The powers of ten a double holds exactly. */
@@ -32,6 +35,22 @@ cdef inline bint is_exact(uint64_t mantissa) noexcept nogil:
 
 cdef inline bint is_digit(uint8_t byte) noexcept nogil:
     return 48 <= byte <= 57
+
+
+cdef inline bint is_before(Py_ssize_t at, Py_ssize_t end) noexcept nogil:
+    """Tell whether there is a byte; the compiler drops the question where NO_END is written."""
+    return end == NO_END or at < end
+
+
+cdef inline Py_ssize_t count_byte(
+    const uint8_t* text, Py_ssize_t size, uint8_t byte
+) noexcept nogil:
+    """Count how often a byte stands in a text: how much room its parts need at most."""
+    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t at
+    for at in range(size):
+        count += text[at] == byte
+    return count
 
 
 cdef inline double scaled(uint64_t mantissa, int64_t power, bint negative) noexcept nogil:
@@ -60,55 +79,44 @@ cdef struct Number:
     Py_ssize_t after  # where it ends, or the first byte that does not fit
 
 
-cdef struct Digits:
-    uint64_t mantissa
-    Py_ssize_t n_significant
-    Py_ssize_t at
-
-
 cdef inline Number read_number(
     const uint8_t* text, Py_ssize_t at, Py_ssize_t end, uint8_t point
 ) noexcept nogil:
     """Read the number that begins here, as far as it goes before ``end``."""
-    cdef Digits digits
-    cdef Py_ssize_t first
+    cdef uint64_t mantissa = 0
     cdef int64_t power = 0
-    cdef Py_ssize_t n_digits
+    cdef Py_ssize_t first, n_digits
     cdef Number found
-    cdef bint negative = at < end and text[at] == c"-"
+    cdef bint negative = is_before(at, end) and text[at] == c"-"
     cdef bint fits = True
-    digits.at = at + (negative or (at < end and text[at] == c"+"))
-    digits.mantissa = 0
-    digits.n_significant = 0
+    if negative or (is_before(at, end) and text[at] == c"+"):
+        at += 1
+    first = at
+    at = _read_digits(text, at, end, &mantissa)
+    n_digits = at - first
     found.kind = INTEGER
     found.value = 0.0
-    first = digits.at
-    _read_digits(text, end, &digits)
-    n_digits = digits.at - first
-    if digits.at < end and text[digits.at] == point:
+    if is_before(at, end) and text[at] == point:
         found.kind = DECIMAL
-        digits.at += 1
-        first = digits.at
-        _read_digits(text, end, &digits)
-        power = first - digits.at
+        power = at + 1
+        at = _read_digits(text, at + 1, end, &mantissa)
+        power -= at
         n_digits -= power
-    if n_digits and digits.at < end and text[digits.at] | LOWER == c"e":
+    if n_digits > MOST_DIGITS:
+        fits = _n_significant(text, first, at) <= MOST_DIGITS
+    if n_digits and is_before(at, end) and text[at] | LOWER == c"e":
         found.kind = DECIMAL
-        fits = _read_exponent(text, end, &digits, &power)
-    found.after = digits.at
-    if n_digits == 0 or not fits:
+        if not _read_exponent(text, end, &at, &power):
+            n_digits = 0
+    found.after = at
+    if n_digits == 0:
         found.kind = NO_NUMBER
-    elif digits.mantissa == 0:
+    elif fits and is_exact(mantissa) and -EXACT_POWER <= power <= EXACT_POWER:
+        found.value = scaled(mantissa, power, negative)
+    elif fits and mantissa == 0:
         found.value = -0.0 if negative else 0.0
-    elif (
-        digits.n_significant > MOST_DIGITS
-        or not is_exact(digits.mantissa)
-        or power > EXACT_POWER
-        or power < -EXACT_POWER
-    ):
-        found.kind = LONG
     else:
-        found.value = scaled(digits.mantissa, power, negative)
+        found.kind = LONG
     return found
 
 
@@ -132,40 +140,44 @@ cdef inline Number parse_number(
     return found
 
 
-cdef inline void _read_digits(const uint8_t* text, Py_ssize_t end, Digits* digits) noexcept nogil:
-    """Read on to the first byte that is no digit; zeros in front are not significant."""
-    cdef Py_ssize_t at = digits.at
-    cdef uint64_t mantissa = digits.mantissa
-    cdef Py_ssize_t first, stop
-    if digits.n_significant == 0:
-        while at < end and text[at] == 48:
-            at += 1
-    first = at
-    stop = min(end, at + MOST_DIGITS - digits.n_significant)
-    while at < stop and is_digit(text[at]):
-        mantissa = mantissa * 10 + (text[at] - 48)
+cdef inline Py_ssize_t _read_digits(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, uint64_t* mantissa
+) noexcept nogil:
+    """Read on to the first byte that is no digit; beyond 19 digits the mantissa may overflow."""
+    cdef unsigned int digit
+    while is_before(at, end):
+        digit = <unsigned int> text[at] - 48
+        if digit > 9:
+            break
+        mantissa[0] = mantissa[0] * 10 + digit
         at += 1
-    while at < end and is_digit(text[at]):
-        at += 1
-    digits.at = at
-    digits.n_significant += at - first
-    digits.mantissa = mantissa
+    return at
+
+
+cdef inline Py_ssize_t _n_significant(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end
+) noexcept nogil:
+    """Count digits from the first that is not zero on; a point may stand among them."""
+    cdef Py_ssize_t count = 0
+    for at in range(at, end):
+        count += is_digit(text[at]) and (count > 0 or text[at] != 48)
+    return count
 
 
 cdef inline bint _read_exponent(
-    const uint8_t* text, Py_ssize_t end, Digits* digits, int64_t* power
+    const uint8_t* text, Py_ssize_t end, Py_ssize_t* place, int64_t* power
 ) noexcept nogil:
     """Add the signed whole number after the letter to the power; give False if there is none."""
-    cdef Py_ssize_t at = digits.at + 1
+    cdef Py_ssize_t at = place[0] + 1
     cdef int64_t far = (<int64_t> 1) << 40  # more than any text has digits; ten times it fits
-    cdef bint negative = at < end and text[at] == c"-"
+    cdef bint negative = is_before(at, end) and text[at] == c"-"
     cdef int64_t value = 0
     cdef Py_ssize_t first
-    at += negative or (at < end and text[at] == c"+")
+    at += negative or (is_before(at, end) and text[at] == c"+")
     first = at
-    while at < end and is_digit(text[at]):
+    while is_before(at, end) and is_digit(text[at]):
         value = min(value * 10 + (text[at] - 48), far)
         at += 1
     power[0] += -value if negative else value
-    digits.at = at
+    place[0] = at
     return at > first

@@ -1,11 +1,13 @@
 """Parser of lines such as ``1,3 5:0.2 7:1``, shared by LibSVM and the extreme form."""
 
 from libc.math cimport isnan
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from scumble.data.formats.kernels.numbers cimport (
-    INTEGER, LONG, NO_NUMBER, Number, is_digit, parse_number,
+    INTEGER, LONG, NO_NUMBER, Number, count_byte, is_digit, parse_number,
 )
+
+import numpy as np
 
 # What can be wrong, with the byte where it is.
 cpdef enum:
@@ -19,7 +21,6 @@ cpdef enum:
     A_NAME = -1  # as number of a label
 
 cdef enum:
-    NO_ROOM = -1
     MOST_DIGITS = 18  # always fit 63 bits
 
 
@@ -41,23 +42,17 @@ cdef struct Row:
     int64_t line
 
 
-cdef struct Output:
-    Label* labels
-    int64_t* indices
-    double* values
-    LongNumber* long_numbers
-    Row* rows
-    Py_ssize_t most_labels
-    Py_ssize_t most_values
-    Py_ssize_t most_rows
-
-
 cdef struct Lines:
     const uint8_t* text
     Py_ssize_t size
     bint lenient
     int64_t label_limit
     int64_t index_limit
+    Label* labels
+    int32_t* indices
+    double* values
+    LongNumber* long_numbers
+    Row* rows
     Py_ssize_t at
     Py_ssize_t n_rows
     Py_ssize_t n_labels
@@ -73,52 +68,49 @@ cdef struct Token:
     Py_ssize_t colon  # the first one, or -1
 
 
-def parse_lines(
-    const uint8_t[::1] text, rules, int64_t[:, ::1] labels, int64_t[::1] indices,
-    double[::1] values, int64_t[:, ::1] long_at, int64_t[:, ::1] rows,
-):
+def parse_lines(const uint8_t[::1] text, rules):
     """Read whole lines.
 
     ``rules`` are (lenient, label_limit, index_limit): whether comments, query numbers and empty
     lines are allowed, which are no rows then; labels are whole numbers below the first limit unless
-    it is negative, feature numbers are below the second. Labels leave (their number, or A_NAME
-    where they are not whole numbers, start, end) in ``labels``. Numbers that `parse_number` finds
-    too long leave a row (position among the values, start, end) in ``long_at``. Each row of the
-    data leaves (end of its labels, end of its values, line) in ``rows``.
+    it is negative, feature numbers are below the second, which fits 31 bits.
 
-    Returns (fault, its byte, rows, labels, values, long values, lines, all whole, all sorted).
+    Returns (fault, its byte, number of lines, all whole, all sorted, labels, indices, values, long
+    numbers, rows). A label is (its number, or A_NAME where it is not a whole number, start, end), a
+    number that `parse_number` finds too long (position among the values, start, end), a row (end of
+    its labels, end of its values, line).
     """
-    cdef Output out
     cdef Lines lines
     cdef int fault
-    if labels.shape[1] != 3 or long_at.shape[1] != 3 or rows.shape[1] != 3:
-        raise IndexError("Labels, long numbers and rows have three columns.")
-    out.most_labels = labels.shape[0]
-    out.most_values = min(indices.shape[0], values.shape[0], long_at.shape[0])
-    out.most_rows = rows.shape[0]
-    out.labels = <Label*> &labels[0, 0] if out.most_labels else NULL
-    out.indices = &indices[0] if out.most_values else NULL
-    out.values = &values[0] if out.most_values else NULL
-    out.long_numbers = <LongNumber*> &long_at[0, 0] if out.most_values else NULL
-    out.rows = <Row*> &rows[0, 0] if out.most_rows else NULL
     lines.text = &text[0] if text.shape[0] else NULL
     lines.size = text.shape[0]
     lines.lenient, lines.label_limit, lines.index_limit = rules
     lines.at = lines.n_rows = lines.n_labels = lines.n_values = lines.n_long = lines.line = 0
     lines.whole = lines.in_order = True
+    # A line has one label more than commas, a value has a colon; one more, to have an address.
+    cdef Py_ssize_t most_rows = count_byte(lines.text, lines.size, c"\n") + 1
+    cdef Py_ssize_t most_values = count_byte(lines.text, lines.size, c":") + 1
+    cdef Py_ssize_t most_labels = count_byte(lines.text, lines.size, c",") + most_rows
+    cdef int64_t[:, ::1] labels = np.empty((most_labels, 3), np.int64)
+    cdef int64_t[:, ::1] long_at = np.empty((most_values, 3), np.int64)
+    cdef int64_t[:, ::1] rows = np.empty((most_rows, 3), np.int64)
+    cdef int32_t[::1] indices = np.empty(most_values, np.int32)
+    cdef double[::1] values = np.empty(most_values)
+    lines.labels = <Label*> &labels[0, 0]
+    lines.long_numbers = <LongNumber*> &long_at[0, 0]
+    lines.rows = <Row*> &rows[0, 0]
+    lines.indices = &indices[0]
+    lines.values = &values[0]
     with nogil:
-        fault = _parse_lines(&lines, &out)
-    if fault == NO_ROOM:
-        raise IndexError("There are more rows, labels or values than room for them.")
-    if fault != FINE:
-        return fault, lines.at, 0, 0, 0, 0, 0, False, False
+        fault = _parse_lines(&lines)
     return (
-        FINE, 0, lines.n_rows, lines.n_labels, lines.n_values, lines.n_long, lines.line,
-        lines.whole, lines.in_order,
+        fault, lines.at, lines.line, lines.whole, lines.in_order,
+        labels.base[:lines.n_labels], indices.base[:lines.n_values], values.base[:lines.n_values],
+        long_at.base[:lines.n_long], rows.base[:lines.n_rows],
     )
 
 
-cdef int _parse_lines(Lines* lines, const Output* out) noexcept nogil:
+cdef int _parse_lines(Lines* lines) noexcept nogil:
     cdef const uint8_t* text = lines.text
     cdef Py_ssize_t begin
     cdef Row* row
@@ -136,12 +128,10 @@ cdef int _parse_lines(Lines* lines, const Output* out) noexcept nogil:
             lines.at += 1
             continue
         else:
-            fault = _parse_row(lines, out)
+            fault = _parse_row(lines)
             if fault != FINE:
                 return fault
-        if lines.n_rows == out.most_rows:
-            return NO_ROOM
-        row = &out.rows[lines.n_rows]
+        row = &lines.rows[lines.n_rows]
         row.labels_end = lines.n_labels
         row.values_end = lines.n_values
         row.line = lines.line
@@ -150,14 +140,14 @@ cdef int _parse_lines(Lines* lines, const Output* out) noexcept nogil:
     return FINE
 
 
-cdef int _parse_row(Lines* lines, const Output* out) noexcept nogil:
+cdef int _parse_row(Lines* lines) noexcept nogil:
     """Read a row from its first token on, up to its line's end."""
     cdef const uint8_t* text = lines.text
     cdef int64_t previous = -1
     cdef Token token = _token(lines)
     cdef int fault
     if token.colon < 0:
-        fault = _parse_labels(lines, token.end, out)
+        fault = _parse_labels(lines, token.end)
         if fault != FINE:
             return fault
     while True:
@@ -169,15 +159,13 @@ cdef int _parse_row(Lines* lines, const Output* out) noexcept nogil:
             return FINE
         token = _token(lines)
         if not (lines.lenient and _is_query(text, lines.at, token.colon)):
-            fault = _parse_pair(lines, token, &previous, out)
+            fault = _parse_pair(lines, token, &previous)
             if fault != FINE:
                 return fault
         lines.at = token.end
 
 
-cdef inline int _parse_pair(
-    Lines* lines, Token token, int64_t* previous, const Output* out
-) noexcept nogil:
+cdef inline int _parse_pair(Lines* lines, Token token, int64_t* previous) noexcept nogil:
     """Read index:value."""
     cdef Py_ssize_t place = lines.n_values
     cdef int64_t index = 0
@@ -189,10 +177,8 @@ cdef inline int _parse_pair(
     number = parse_number(lines.text, token.colon + 1, token.end, c".")
     if number.kind == NO_NUMBER:
         return NO_VALUE
-    if place == out.most_values:
-        return NO_ROOM
-    if number.kind == LONG:  # there are no more of them than values
-        long_number = &out.long_numbers[lines.n_long]
+    if number.kind == LONG:
+        long_number = &lines.long_numbers[lines.n_long]
         long_number.place = place
         long_number.start = token.colon + 1
         long_number.end = token.end
@@ -200,8 +186,8 @@ cdef inline int _parse_pair(
     lines.whole &= number.kind == INTEGER or isnan(number.value)
     lines.in_order &= index > previous[0]
     previous[0] = index
-    out.indices[place] = index
-    out.values[place] = number.value
+    lines.indices[place] = <int32_t> index
+    lines.values[place] = number.value
     lines.n_values += 1
     return FINE
 
@@ -250,7 +236,7 @@ cdef inline bint _is_query(const uint8_t* text, Py_ssize_t at, Py_ssize_t colon)
     return colon == at + 3 and text[at] == c"q" and text[at + 1] == c"i" and text[at + 2] == c"d"
 
 
-cdef int _parse_labels(Lines* lines, Py_ssize_t end, const Output* out) noexcept nogil:
+cdef int _parse_labels(Lines* lines, Py_ssize_t end) noexcept nogil:
     """Read labels between commas; at a fault ``lines.at`` is the label."""
     cdef const uint8_t* text = lines.text
     cdef Py_ssize_t begin = lines.at
@@ -275,9 +261,7 @@ cdef int _parse_labels(Lines* lines, Py_ssize_t end, const Output* out) noexcept
             return NO_LABEL
         if lines.label_limit >= 0 and value >= <uint64_t> lines.label_limit:
             return LABEL_TOO_LARGE
-        if lines.n_labels == out.most_labels:
-            return NO_ROOM
-        label = &out.labels[lines.n_labels]
+        label = &lines.labels[lines.n_labels]
         label.number = <int64_t> value if is_number else A_NAME
         label.start = begin
         label.end = at
@@ -288,9 +272,7 @@ cdef int _parse_labels(Lines* lines, Py_ssize_t end, const Output* out) noexcept
         begin = at + 1
 
 
-cdef inline int _parse_index(
-    const Lines* lines, Py_ssize_t colon, int64_t* index
-) noexcept nogil:
+cdef inline int _parse_index(const Lines* lines, Py_ssize_t colon, int64_t* index) noexcept nogil:
     """Read the number before the colon."""
     cdef const uint8_t* text = lines.text
     cdef Py_ssize_t at = lines.at
