@@ -83,13 +83,19 @@ cdef class Dealer:
 
     def take_labels(self, Py_ssize_t block):
         """Find the labels at places block, block + n_blocks, ... of the line of assignments."""
-        cdef int64_t n = self.ends[self.ends.shape[0] - 1]
         if not 0 <= block < self.n_blocks:
             raise ValueError(f"There is no block {block} of {self.n_blocks}.")
-        taken = np.empty(max((n - block + self.n_blocks - 1) // self.n_blocks, 0), np.int32)
+        cdef Py_ssize_t label = 0
+        cdef int64_t place = block
+        cdef Py_ssize_t slot
+        taken = np.empty(len(range(block, self.ends[self.ends.shape[0] - 1], self.n_blocks)), np.int32)
         cdef int32_t[::1] labels = taken
         with nogil:
-            _take_labels(self.ends, block, self.n_blocks, labels)
+            for slot in range(labels.shape[0]):
+                while self.ends[label] <= place:
+                    label += 1
+                labels[slot] = <int32_t> label
+                place += self.n_blocks
         return taken
 
     def fill(
@@ -103,7 +109,8 @@ cdef class Dealer:
         labels go to ``indices``, and each row's end there to ``row_ends``.
         """
         cdef Block dealt
-        cdef int32_t[::1] labels = self.take_labels(block)
+        taken = self.take_labels(block)
+        cdef int32_t[::1] labels = taken
         cdef int32_t[::1] rows = np.empty(labels.shape[0], np.int32)
         cdef int32_t[::1] unsorted = np.empty(labels.shape[0], np.int32)
         cdef int64_t[::1] last = np.empty(n_rows + 1, np.int64)
@@ -112,7 +119,9 @@ cdef class Dealer:
         cdef double total
         if not 0 <= n_rows <= row_ends.shape[0] or labels.shape[0] != indices.shape[0]:
             raise ValueError("There is no room for the rows, or not for the labels.")
-        _check_shares(labels, n_rows)
+        # In order, so that more places of a label than rows would reach beyond n_rows.
+        if (taken[n_rows:] == taken[: max(len(taken) - n_rows, 0)]).any():
+            raise ValueError("A label has more places than there are rows.")
         if labels.shape[0] == 0:
             row_ends[:] = 0
             return 0.0
@@ -129,42 +138,6 @@ cdef class Dealer:
             _spread(&dealt, row_ends)
             indices[:] = labels
         return total
-
-
-cdef int _check_shares(const int32_t[::1] labels, Py_ssize_t n_rows) except -1:
-    """Make sure that no label has more places than there are rows: none fits a row twice."""
-    cdef Py_ssize_t slot
-    for slot in range(n_rows, labels.shape[0]):
-        if labels[slot] == labels[slot - n_rows]:
-            raise ValueError("A label has more places than there are rows.")
-    return 0
-
-
-cdef int _take_labels(
-    const int64_t[::1] ends, Py_ssize_t block, Py_ssize_t n_blocks, int32_t[::1] labels
-) except -1 nogil:
-    cdef Py_ssize_t n_labels = ends.shape[0]
-    cdef Py_ssize_t label = 0
-    cdef int64_t place = block
-    cdef Py_ssize_t slot, leap, low, high, middle
-    for slot in range(labels.shape[0]):
-        if ends[label] <= place:  # leap ahead, then halve: rare labels are skipped by millions
-            leap = 1
-            low = label
-            while label + leap < n_labels and ends[label + leap] <= place:
-                low = label + leap
-                leap *= 2
-            high = min(label + leap, n_labels - 1)
-            while low + 1 < high:
-                middle = (low + high) // 2
-                if ends[middle] <= place:
-                    low = middle
-                else:
-                    high = middle
-            label = high
-        labels[slot] = <int32_t> label
-        place += n_blocks
-    return 0
 
 
 cdef void _draw_rows(Block* block, int64_t* last) noexcept nogil:
