@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble._core.suggestions import suggest
+from scumble._core.errors import ParameterError, ParameterTypeError, suggest
 
 
 def find_labels(

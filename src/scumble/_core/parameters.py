@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.suggestions import suggest
+from scumble._core.errors import ParameterError, ScumbleError, suggest
 from scumble._core.text import plain_text
 
 
@@ -264,6 +263,16 @@ class Seed(Domain):
         """Tell whether a value is one of them."""
         generators = np.random.Generator | np.random.RandomState
         return value is None or isinstance(value, generators) or Int(0).accepts(value)
+
+
+def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
+    """Make the generator a `random_state` stands for."""
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    Seed().check(random_state, name="random_state", caller=caller)
+    return np.random.default_rng(int(random_state))
 
 
 class Threads(Domain):

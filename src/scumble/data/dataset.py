@@ -14,7 +14,7 @@ from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
 from scumble._core.label_selection import find_labels
-from scumble._core.numbers import counted
+from scumble._core.text import counted
 from scumble._core.validation import check_named_labels
 from scumble.data.columns import features_from_columns
 from scumble.data.feature import Feature, first_repeated

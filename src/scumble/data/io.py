@@ -11,10 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError, ReadError, ScumbleWarning
+from scumble._core.errors import (
+    ParameterError,
+    ParameterTypeError,
+    ReadError,
+    ScumbleWarning,
+    suggest,
+)
 from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
-from scumble._core.suggestions import suggest
 from scumble._core.text import PIPE, shown_path
 from scumble.data.dataset import MultilabelDataset
 

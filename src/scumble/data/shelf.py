@@ -18,9 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning
+from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning, suggest
 from scumble._core.files import NamedFile
-from scumble._core.suggestions import suggest
 
 if TYPE_CHECKING:  # `scumble gui NAME` looks for the name before all else: no numpy for that
     from scumble.data.dataset import MultilabelDataset

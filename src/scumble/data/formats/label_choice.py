@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, suggest
 from scumble._core.files import Source
-from scumble._core.suggestions import suggest
 from scumble._core.text import excerpt
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import first_repeated

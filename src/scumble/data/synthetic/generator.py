@@ -16,8 +16,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.parameters import Real
-from scumble._core.random import as_generator
+from scumble._core.parameters import Real, as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.synthetic.assignment import assign_labels, most_rows

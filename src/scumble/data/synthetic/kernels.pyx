@@ -88,7 +88,8 @@ cdef class Dealer:
         cdef Py_ssize_t label = 0
         cdef int64_t place = block
         cdef Py_ssize_t slot
-        taken = np.empty(len(range(block, self.ends[self.ends.shape[0] - 1], self.n_blocks)), np.int32)
+        end = self.ends[self.ends.shape[0] - 1]
+        taken = np.empty(len(range(block, end, self.n_blocks)), np.int32)
         cdef int32_t[::1] labels = taken
         with nogil:
             for slot in range(labels.shape[0]):

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import special, stats
 
 from scumble._core.errors import ParameterError
-from scumble._core.parameters import Real
-from scumble._core.random import as_generator
+from scumble._core.parameters import Real, as_generator
 from scumble._core.shown import Shown
 from scumble._core.validation import check_count
 from scumble.evaluate.statistics.score_table import Floats, check_numbers, score_table
