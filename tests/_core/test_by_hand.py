@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from scumble._core import calls, errors, hierarchy, java, shown, text
-from scumble._core.categorical import resolve_categorical
-from scumble._core.label_selection import find_labels
 from scumble._core.parallel import row_blocks
 from scumble._core.provenance import carried_weights, carry_weights, is_resampled, mark_resampled
+from scumble._core.selection import find_labels, resolve_categorical
 from scumble._core.validation import label_lists, match_lists
 
 NAMES = ("comedy", "drama", "war")

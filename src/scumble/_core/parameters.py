@@ -68,13 +68,8 @@ class Domain:
 
     def field(self) -> dict[str, Any]:
         """Describe the field of a form."""
-        return {
-            "kind": self.kind,
-            "choices": list(self.choices),
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "required": self.required,
-        }
+        limits = {name: getattr(self, name) for name in ("minimum", "maximum", "required")}
+        return {"kind": self.kind, "choices": list(self.choices), **limits}
 
     def hidden(self) -> Self:
         """Leave it out of forms."""

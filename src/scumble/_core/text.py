@@ -6,8 +6,8 @@ import os
 import re
 import textwrap
 import unicodedata
-from collections.abc import Sequence
-from itertools import accumulate, takewhile
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, islice, takewhile
 from typing import Any
 
 #: The path that means standard input or standard output.
@@ -49,6 +49,12 @@ def shorten(text: str, width: int) -> str:
 def excerpt(text: str, limit: int = 60) -> str:
     """Quote a piece of a file, cut to a readable length."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def listed(names: Iterable[object], most: int) -> str:
+    """Quote the first names of a list, with dots where there are more."""
+    first = [*islice(names, most + 1)]
+    return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")
 
 
 def align(

@@ -13,11 +13,10 @@ from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
-from scumble._core.label_selection import find_labels
+from scumble._core.selection import find_labels, is_integer
 from scumble._core.text import counted
 from scumble._core.validation import check_named_labels
-from scumble.data.columns import features_from_columns
-from scumble.data.feature import Feature, first_repeated
+from scumble.data.feature import Feature, features_from_columns, first_repeated
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -159,7 +158,7 @@ class MultilabelDataset:
             raise DataError(
                 f"A data set has rows and labels: data[rows, labels]. Got {len(key)} indices."
             )
-        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
+        if is_integer(rows):
             raise DataError(
                 f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
             )

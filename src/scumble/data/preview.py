@@ -266,15 +266,8 @@ def _described(
 
 
 def _column(at: int, name: str, guess: Guess) -> dict[str, Any]:
-    role, roles, why, _ = guess
-    return {
-        "at": at,
-        "key": key_of(name, at),
-        "name": _cut(name, LONGEST_KEY),
-        "role": role,
-        "roles": list(roles),
-        "why": why,
-    }
+    named = {"at": at, "key": key_of(name, at), "name": _cut(name, LONGEST_KEY)}
+    return {**named, "role": guess.role, "roles": list(guess.roles), "why": guess.why}
 
 
 def _cut(text: str, length: int) -> str:

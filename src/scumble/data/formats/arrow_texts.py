@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble.data.columns import are_whole
+from scumble.data.feature import are_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,8 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
-from scumble.data.columns import category_codes
 from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.feature import category_codes
 from scumble.data.formats.arrow_texts import as_lines, join_runs, number_texts
 from scumble.data.formats.base import PARTS, Format, taking
 from scumble.data.formats.delimited import cells as text_cells
