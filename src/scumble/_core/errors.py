@@ -89,6 +89,14 @@ class ParameterTypeError(ScumbleError, TypeError):
     """A parameter or an input has a type that cannot be used."""
 
 
+def refused(
+    name: str, caller: str, must: str, value: object, kind: type[ScumbleError] = ParameterError
+) -> ScumbleError:
+    """Make the error that says what a parameter of a caller, unless "", must be, and what it is."""
+    of = f" of {caller}" if caller else ""
+    return kind(f"The {name!r} parameter{of} must {must}. Got {value!r} instead.")
+
+
 class LabelError(ScumbleError, ValueError):
     """A label matrix holds something other than 0/1, or has the wrong shape."""
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ScumbleError, suggest
+from scumble._core.errors import ParameterError, ScumbleError, refused, suggest
 from scumble._core.text import plain_text
 
 
@@ -57,10 +57,8 @@ class Domain:
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Refuse any other value."""
         if not self.accepts(value):
-            raise self.error(
-                f"The {name!r} parameter of {caller} must be {self.words}. Got {value!r} instead."
-                f"{self.advice(value)}"
-            )
+            text = refused(name, caller, f"be {self.words}", value)
+            raise self.error(f"{text}{self.advice(value)}")
 
     def advice(self, value: Any) -> str:
         """Say what may have been meant, after a blank; nothing by default."""
@@ -100,7 +98,7 @@ class Int(Domain):
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
-        return _is_integer(value) and value >= self.minimum
+        return is_integer(value) and value >= self.minimum
 
 
 class Real(Domain):
@@ -285,7 +283,7 @@ class Threads(Domain):
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
-        return value is None or (_is_integer(value) and value != 0)
+        return value is None or (is_integer(value) and value != 0)
 
 
 class Free(Domain):
@@ -423,5 +421,8 @@ def _texts_of(kind: type) -> dict[str, str]:
     return found
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
+    """Tell whole numbers, of Python or numpy, from truth values and all else."""
+    if type(value) is int:  # thousands of columns are mapped by plain numbers
+        return True
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError, suggest
+from scumble._core.errors import ParameterError, ParameterTypeError, refused, suggest
+from scumble._core.parameters import is_integer
 from scumble._core.text import listed
 
 #: A column may have so many values: more are no categories but names of rows, and tables of them,
@@ -81,10 +82,8 @@ def resolve_categorical(
         return {column: int(found[column]) for column in sorted(found)}
     is_column = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
     if isinstance(spec, str) or not (is_column or isinstance(spec, Sequence | Set)):
-        raise ParameterError(
-            f"The 'categorical_features' parameter of {caller} must be None, column numbers, "
-            f"column names, a boolean mask or a mapping. Got {spec!r} instead."
-        )
+        kinds = "be None, column numbers, column names, a boolean mask or a mapping"
+        raise refused("categorical_features", caller, kinds, spec)
     entries = list(spec)
     if _is_mask(entries):
         if len(entries) != n_columns:
@@ -107,13 +106,6 @@ def _column(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str
         f"The 'categorical_features' parameter of {caller} names the column {entry!r}. "
         f"Expected {known}."
     )
-
-
-def is_integer(value: Any) -> bool:
-    """Tell whole numbers, of Python or numpy, from truth values and all else."""
-    if type(value) is int:  # thousands of columns are mapped by plain numbers
-        return True
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _is_mask(entries: Sequence[Any]) -> bool:

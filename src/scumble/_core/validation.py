@@ -19,8 +19,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
-from scumble._core.parameters import Choice, Int
-from scumble._core.selection import is_integer
+from scumble._core.parameters import Choice, Int, is_integer
 
 #: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
 MOST_LABELS = 2**31 - 1

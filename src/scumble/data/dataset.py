@@ -13,7 +13,8 @@ from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
-from scumble._core.selection import find_labels, is_integer
+from scumble._core.parameters import is_integer
+from scumble._core.selection import find_labels
 from scumble._core.text import counted
 from scumble._core.validation import check_named_labels
 from scumble.data.feature import Feature, features_from_columns, first_repeated

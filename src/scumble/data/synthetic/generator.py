@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Real, as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import Feature, MultilabelDataset
@@ -228,10 +228,8 @@ class FeaturePlan:
         for parameter in ("n_informative", "n_nominal"):
             value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
             if value > self.n_features:
-                raise ParameterError(
-                    f"The {parameter!r} parameter of {CALLER} must not exceed 'n_features', "
-                    f"{self.n_features}. Got {value!r} instead."
-                )
+                most = f"not exceed 'n_features', {self.n_features}"
+                raise refused(parameter, CALLER, most, value)
         check_count(self.n_categories, name="n_categories", caller=CALLER, minimum=2)
         Real(0.0, math.inf).check(self.separation, name="separation", caller=CALLER)
         Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)
