@@ -130,11 +130,7 @@ class MultilabelDataset:
     @property
     def categorical_features(self) -> dict[int, int]:
         """Columns that hold codes, with their number of declared values."""
-        return {
-            at: len(feature.categories)
-            for at, feature in enumerate(self.features)
-            if feature.is_categorical
-        }
+        return {at: len(f.categories) for at, f in enumerate(self.features) if f.is_categorical}
 
     @property
     def text_features(self) -> tuple[int, ...]:
@@ -294,11 +290,11 @@ class MultilabelDataset:
         first = parts[0]
         for part in parts[1:]:
             _refuse_other_columns(first, part)
-        X: Any = (
-            sparse.vstack([sparse.csr_array(part.X) for part in parts], format="csr")
-            if any(part.is_sparse for part in parts)
-            else np.concatenate([part.X for part in parts])
-        )
+        X: Any = [part.X for part in parts]
+        if any(part.is_sparse for part in parts):
+            X = sparse.vstack(list(map(sparse.csr_array, X)), format="csr")
+        else:
+            X = np.concatenate(X)
         Y = sparse.vstack([part.Y for part in parts], format="csr")
         return replace(first, X=X, Y=Y, weights=_concat_weights(parts))
 
@@ -528,9 +524,8 @@ def _with_texts(part: MultilabelDataset, at: int, code_of: dict[str, int]) -> Mu
 def _concat_weights(parts: list[MultilabelDataset]) -> Array | None:
     if all(part.weights is None for part in parts):
         return None
-    return np.concatenate(
-        [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-    )
+    weights = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
+    return np.concatenate(list(weights))
 
 
 def _same(a: Array | None, b: Array | None) -> bool:

@@ -232,16 +232,10 @@ def _to_arrow(dataset: MultilabelDataset) -> Any:
 def _to_polars(dataset: MultilabelDataset) -> Any:
     pl = require("polars", purpose="to_frame('polars')", extra="frames")
 
-    columns = {}
-    for feature, values in _feature_columns(dataset):
-        column = column_from_feature(feature, values)
-        if feature.kind == "nominal":
-            texts = pl.Series(column.dictionary_decode())
-            columns[feature.name] = texts.cast(pl.Enum(feature.categories))
-        else:
-            columns[feature.name] = pl.Series(column)
-    columns |= {name: pl.Series(present) for name, present in label_columns(dataset)}
-    return pl.DataFrame(columns)
+    table = _to_arrow(dataset)
+    columns = dict(zip(table.column_names, map(pl.Series, table.columns), strict=True))
+    nominal = {f.name: pl.Enum(f.categories) for f in dataset.features if f.kind == "nominal"}
+    return pl.DataFrame(columns).cast(nominal)
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:

@@ -320,9 +320,7 @@ def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
         "feature names": dataset.feature_names != tuple(f"x{i}" for i in range(dataset.n_features)),
         "feature kinds": any(f.kind != "numeric" for f in dataset.features),
         "label names": dataset.labels != tuple(f"y{i}" for i in range(n_labels)),
-        "labels never seen": bool(
-            np.bincount(dataset.Y.indices, minlength=n_labels).min(initial=1) == 0
-        ),
+        "labels never seen": not np.bincount(dataset.Y.indices, minlength=n_labels).all(),
         "label hierarchy": dataset.label_parents is not None,
         "instance weights": dataset.weights is not None,
         "missing values": bool(np.isnan(dataset.X.data if dataset.is_sparse else dataset.X).any()),
