@@ -71,13 +71,18 @@ def resolve_categorical(
     if spec is None:
         return {}
     if isinstance(spec, Mapping):
-        found = {_column(key, n_columns, names, caller): spec[key] for key in spec}
+        found = {
+            # Thousands of columns are mapped by plain numbers: no call for each of them.
+            key
+            if type(key) is int and 0 <= key < n_columns
+            else _column(key, n_columns, names, caller): count
+            for key, count in spec.items()
+        }
         for column, count in found.items():
-            if not is_integer(count) or not 0 <= count <= MOST_VALUES:
+            if not (type(count) is int or is_integer(count)) or not 0 <= count <= MOST_VALUES:
                 raise ParameterError(
                     f"The 'categorical_features' parameter of {caller} maps column {column} to "
-                    f"{count!r}. Expected its number of values, an int in "
-                    f"[0, {MOST_VALUES}]."
+                    f"{count!r}. Expected its number of values, an int in [0, {MOST_VALUES}]."
                 )
         return {column: int(found[column]) for column in sorted(found)}
     is_column = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
