@@ -174,6 +174,7 @@ cdef class Answers:
 cdef class _Scratch:
     """Room to compare one query after another with all rows."""
 
+    cdef Py_ssize_t n_rows
     cdef double[::1] room  # what the pointers point into
     cdef double* near  # approximate squared distances from a query
     cdef double* slack  # by how much these may be wrong
@@ -181,6 +182,7 @@ cdef class _Scratch:
     cdef Nearest heap
 
     def __init__(self, Py_ssize_t n_rows, Answers answers):
+        self.n_rows = n_rows
         self.heap.n_wanted = answers.rows.shape[1]
         self.room = np.empty(3 * n_rows + 2 * self.heap.n_wanted)
         self.near = &self.room[0]
@@ -214,8 +216,7 @@ cdef inline double _distance(
     const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
 ) noexcept nogil:
     """Squared distance of row i of ``a`` from row j of ``b``."""
-    cdef double total
-    cdef double unknown
+    cdef double total, unknown
     if a.is_sparse:
         total = _sparse_distance(a, i, b, j, columns)
     else:
@@ -362,26 +363,13 @@ cdef inline void _offer(Nearest* heap, double distance, int64_t row) noexcept no
         _push(heap, heap.n_found - 1, distance, row)
 
 
-cdef void _unheap(const Nearest* heap, Nearest* found) noexcept nogil:
-    """Put the rows of the full heap in order of distance, then row number."""
-    cdef Py_ssize_t at
-    for at in range(heap.n_found):
-        _insert(found, heap.distances[at], heap.rows[at])
-
-
-cdef void _rank(
-    const double* exact, Py_ssize_t n_rows, int64_t own, Nearest* heap, Nearest* found
+cdef void _offer_all(
+    Nearest* heap, const double* exact, Py_ssize_t n_rows, int64_t own
 ) noexcept nogil:
-    """Find the nearest rows from all exact distances; the heap, unless NULL, chooses among ties."""
     cdef Py_ssize_t row
-    if heap == NULL:
-        _keep_nearest(exact, NULL, n_rows, own, found)
-        return
-    heap.n_found = 0
     for row in range(n_rows):
         if row != own:
             _offer(heap, exact[row], row)
-    _unheap(heap, found)
 
 
 cdef double _keep_nearest(
@@ -401,32 +389,42 @@ cdef double _keep_nearest(
     return worst
 
 
-cdef void _rank_exactly(
-    const Rows* queries, Py_ssize_t query, const Rows* base, const Kinds* columns,
-    _Scratch scratch, int64_t own, bint by_heap, Nearest* found,
+cdef void _rank(
+    Points queries, Py_ssize_t query, Points base, Metric metric, _Scratch scratch, Answers answers
 ) noexcept nogil:
-    """Compare the rows exactly that may be among the nearest, and rank them."""
+    """Rank rows by their distances from a query; those that are not exact are taken once more."""
+    cdef const Rows* asked = &queries.rows
+    cdef const Rows* rows = &base.rows
+    cdef const Kinds* columns = &metric.columns
     cdef const double* near = scratch.near
     cdef const double* slack = scratch.slack
     cdef Nearest* heap = &scratch.heap
+    cdef Nearest found = answers.of(query)
+    cdef int64_t own = answers.own[query]
     cdef double reach
     cdef Py_ssize_t row
     heap.n_found = 0
-    if by_heap:
-        for row in range(base.n_rows):
-            if heap.n_found == heap.n_wanted and near[row] - slack[row] > heap.distances[0]:
-                continue  # surely out
-            if row != own:
-                _offer(heap, _distance(queries, query, base, row, columns), row)
-        _unheap(heap, found)
-        return
-    reach = _keep_nearest(near, slack, base.n_rows, own, heap)  # the wanted ones surely lie within
-    for row in range(base.n_rows):
-        # Written so that NaN, from norms too large for a float, means: compare exactly.
-        if not (near[row] - slack[row] > reach) and row != own:
-            if found.n_found == found.n_wanted and found.distances[found.n_found - 1] == 0.0:
-                break  # nothing is nearer, and later rows lose ties
-            _insert(found, _distance(queries, query, base, row, columns), row)
+    if answers.by_heap:
+        if columns.error == 0.0:
+            _offer_all(heap, near, scratch.n_rows, own)
+        else:
+            for row in range(scratch.n_rows):
+                if heap.n_found == heap.n_wanted and near[row] - slack[row] > heap.distances[0]:
+                    continue  # surely out
+                if row != own:
+                    _offer(heap, _distance(asked, query, rows, row, columns), row)
+        for row in range(heap.n_found):
+            _insert(&found, heap.distances[row], heap.rows[row])
+    elif columns.error == 0.0:
+        _keep_nearest(near, NULL, scratch.n_rows, own, &found)
+    else:
+        reach = _keep_nearest(near, slack, scratch.n_rows, own, heap)  # the wanted ones are within
+        for row in range(scratch.n_rows):
+            # Written so that NaN, from norms too large for a float, means: compare exactly.
+            if not (near[row] - slack[row] > reach) and row != own:
+                if found.n_found == found.n_wanted and found.distances[found.n_found - 1] == 0.0:
+                    break  # nothing is nearer, and later rows lose ties
+                _insert(&found, _distance(asked, query, rows, row, columns), row)
 
 
 def search_directly(
@@ -439,9 +437,7 @@ def search_directly(
     cdef const double* values
     cdef const double* first = &columns[0, 0] if n_columns and n_rows else NULL
     cdef _Scratch scratch = _Scratch(n_rows, answers)
-    cdef Nearest* heap = &scratch.heap if answers.by_heap else NULL
     cdef double n_total = metric.columns.n_total
-    cdef Nearest found
     cdef Py_ssize_t query, low
     with nogil:
         for query in range(start, stop):
@@ -457,8 +453,7 @@ def search_directly(
                 low += TILE
             if n_total > 0.0:
                 scale_up(n_total, <double>n_columns, scratch.unknown, scratch.near, n_rows)
-            found = answers.of(query)
-            _rank(scratch.near, n_rows, answers.own[query], heap, &found)
+            _rank(queries, query, queries, metric, scratch, answers)  # all distances are exact
 
 
 cdef void _add_columns(
@@ -509,21 +504,15 @@ cdef void _answer(
     cdef double error = metric.columns.error
     cdef double n_total = metric.columns.n_total
     cdef double n_columns = <double>base.rows.n_columns
-    cdef int64_t own = answers.own[query]
-    cdef Nearest found = answers.of(query)
     if error == 0.0:
         round_all(scratch.near, n_rows)
-        if n_total > 0.0:
-            scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
-        _rank(scratch.near, n_rows, own, &scratch.heap if answers.by_heap else NULL, &found)
-        return
-    bound_errors(error, queries.rows.norms[query], base.rows.norms, scratch.slack, n_rows)
+    else:
+        bound_errors(error, queries.rows.norms[query], base.rows.norms, scratch.slack, n_rows)
     if n_total > 0.0:
         scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
-        scale_up(n_total, n_columns, scratch.unknown, scratch.slack, n_rows)
-    _rank_exactly(
-        &queries.rows, query, &base.rows, &metric.columns, scratch, own, answers.by_heap, &found
-    )
+        if error > 0.0:
+            scale_up(n_total, n_columns, scratch.unknown, scratch.slack, n_rows)
+    _rank(queries, query, base, metric, scratch, answers)
 
 
 def sparse_norms(Points points, Metric metric, double[::1] norms):
