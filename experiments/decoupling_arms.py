@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.random import as_generator
+from scumble._core.parameters import as_generator
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking, _Duels, _told_apart

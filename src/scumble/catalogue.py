@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from scumble._core import registry
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, suggest
 from scumble._core.parameters import (
     Bool,
     Choice,
@@ -32,7 +32,6 @@ from scumble._core.parameters import (
     parameters_of,
 )
 from scumble._core.registry import Entry, unregister
-from scumble._core.suggestions import suggest
 
 #: The room that registers the things of a kind.
 _ROOMS = {

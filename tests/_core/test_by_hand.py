@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from scumble._core import calls, hierarchy, java, numbers, shown, suggestions, text
-from scumble._core.categorical import resolve_categorical
-from scumble._core.label_selection import find_labels
+from scumble._core import calls, errors, hierarchy, java, shown, text
 from scumble._core.parallel import row_blocks
 from scumble._core.provenance import carried_weights, carry_weights, is_resampled, mark_resampled
+from scumble._core.selection import find_labels, resolve_categorical
 from scumble._core.validation import label_lists, match_lists
 
 NAMES = ("comedy", "drama", "war")
@@ -29,14 +28,14 @@ CASES = [
     ((java.hash_of("Aa"), java.hash_of("BB")), (2112, 2112)),
     ([java.JavaRandom(42).next_int(100)], [30]),
     (java.name_order(["red", "blue", "white", "orange"]), ["red", "orange", "white", "blue"]),
-    (numbers.counted(1, "label"), "1 label"),
-    (numbers.counted(1200, "label"), "1,200 labels"),
-    ([numbers.significant(value) for value in (0.09011494, 1234.56)], ["0.09011", "1,235"]),
+    (text.counted(1, "label"), "1 label"),
+    (text.counted(1200, "label"), "1,200 labels"),
+    ([text.significant(value) for value in (0.09011494, 1234.56)], ["0.09011", "1,235"]),
     ([shown.cell_text(value) for value in (12345, 0.123456, None)], ["12,345", "0.1235", "–"]),
     ([shown.cell_text(value) for value in ("a\tb", (1, 2))], ["a\\tb", "1, 2"]),
-    (suggestions.suggest("remidial", ["mlros", "remedial"]), " Did you mean 'remedial'?"),
-    (suggestions.suggest("f1_macro", ["f1", "macro_f1"]), " Did you mean 'macro_f1'?"),
-    (suggestions.suggest_parameter("k", ["n_neighbors", "scale"]), " Here it is 'n_neighbors'."),
+    (errors.suggest("remidial", ["mlros", "remedial"]), " Did you mean 'remedial'?"),
+    (errors.suggest("f1_macro", ["f1", "macro_f1"]), " Did you mean 'macro_f1'?"),
+    (errors.suggest_parameter("k", ["n_neighbors", "scale"]), " Here it is 'n_neighbors'."),
     (text.plain_text("See `fit`: ``k=1``   and :func:`rest`."), "See fit: k=1 and rest."),
     (text.align(("label", "n"), [("war", "12")]), [["label", " n"], ["war  ", "12"]]),
     (resolve_categorical([False, True, True], 3, caller="docs"), {1: 0, 2: 0}),

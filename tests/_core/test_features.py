@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from scumble._core.categorical import MOST_VALUES, resolve_categorical
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.features import FeatureCodes, encode, read_features, read_values
+from scumble._core.selection import MOST_VALUES, resolve_categorical
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn import BinaryRelevance, C45Classifier
 from scumble.resample import MLSMOTE

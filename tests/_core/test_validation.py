@@ -6,7 +6,7 @@ from hypothesis import given
 from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ParameterTypeError, ScumbleError
-from scumble._core.random import as_generator
+from scumble._core.parameters import as_generator
 from scumble._core.validation import check_choice, check_count, check_labels, check_named_labels
 from tests.measures.test_concurrence import matrices
 

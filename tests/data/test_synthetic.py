@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from scumble._core.errors import ParameterError
 from scumble.data import make_multilabel, shelf
-from scumble.data.synthetic import assignment, kernels
-from scumble.data.synthetic.counts import label_counts, reachable_mean_ir
+from scumble.data.synthetic import kernels, labels
+from scumble.data.synthetic.labels import label_counts, reachable_mean_ir
 from scumble.measures import cardinality, characterize, cooccurrence, mean_ir, scumble
 from scumble.measures import label_counts as count_labels
 
@@ -133,11 +133,11 @@ def test_blocks_share_the_line_of_assignments(counts, n_blocks):
 
 
 def test_many_small_blocks_make_one_data_set(monkeypatch):
-    monkeypatch.setattr(assignment, "BLOCK_ROWS", 50)
-    counts = label_counts(3001, 20, 20.0, assignment.most_rows(1003, 103))
+    monkeypatch.setattr(labels, "BLOCK_ROWS", 50)
+    counts = label_counts(3001, 20, 20.0, labels.most_rows(1003, 103))
     rng = np.random.default_rng(0)
 
-    Y = assignment.assign_labels([counts], 1003, 103, 0.2, rng)
+    Y = labels.assign_labels([counts], 1003, 103, 0.2, rng)
 
     assert Y.shape == (1003, 20)
     assert count_labels(Y).tolist() == counts.tolist()
@@ -146,11 +146,11 @@ def test_many_small_blocks_make_one_data_set(monkeypatch):
 
 
 def test_a_label_may_be_in_every_labelled_row(monkeypatch):
-    monkeypatch.setattr(assignment, "BLOCK_ROWS", 10)
-    most = assignment.most_rows(107, 7)
+    monkeypatch.setattr(labels, "BLOCK_ROWS", 10)
+    most = labels.most_rows(107, 7)
     counts = np.array([most, most, 5, 1])
 
-    Y = assignment.assign_labels([counts], 107, 7, None, np.random.default_rng(0))
+    Y = labels.assign_labels([counts], 107, 7, None, np.random.default_rng(0))
 
     assert most == 100
     assert count_labels(Y).tolist() == counts.tolist()
@@ -201,7 +201,7 @@ def test_the_measures_of_real_data_can_be_imitated(entry):
 def test_targets_are_hit_across_the_reachable_range(wanted_cardinality, wanted_ir, place):
     wishes = {"cardinality": wanted_cardinality, "mean_ir": wanted_ir, "n_features": 0}
     counts = label_counts(round(2000 * wanted_cardinality), 30, wanted_ir, 2000)
-    deal = assignment.Deal(counts, 2000, 0, np.zeros(1, np.uint64))
+    deal = labels.Deal(counts, 2000, 0, np.zeros(1, np.uint64))
     low, high = deal.try_out(-1.0), deal.try_out(2.0)
     wanted = low + place * (high - low)
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import scumble
-from scumble._core.numbers import significant
+from scumble._core.text import significant
 from scumble.advise.evidence import REMEDIAL, record
 from scumble.report import concurrence_report, render_html, render_report
 from scumble.resample import apply_remedial

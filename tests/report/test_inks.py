@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble._core.numbers import format_number, significant
+from scumble._core.text import format_number, significant
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
 from scumble.report import concurrence_report, pdf, render_html, render_pdf, render_report

@@ -1,12 +1,70 @@
-"""What can go wrong, as one tree of exceptions.
+"""What can go wrong, as one tree of exceptions, and what may have been meant instead.
 
-Every message says what failed, where, what was expected, what was found and what to do next.
+Every message says what failed, where, what was expected, what was found and what to do next. A name
+that there is not may be misspelt, or as other packages call it.
 """
 
 from __future__ import annotations
 
 import errno
+import re
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
+
+#: Our parameters, and what imbalanced-learn, scikit-learn, scikit-multilearn, mldr, MULAN and MEKA
+#: call them; of two that stand for the same, the first that there is.
+FOREIGN_PARAMETERS = {
+    "n_neighbors": (
+        "k",
+        "k_neighbors",
+        "n_neighbours",
+        "num_neighbors",
+        "numofneighbors",
+        "m_neighbors",
+    ),
+    "smoothing": ("s", "smooth"),
+    "estimator": (
+        "classifier",
+        "base_classifier",
+        "base_estimator",
+        "base_learner",
+        "base",
+        "learner",
+        "model",
+    ),
+    "random_state": ("order", "seed", "random_seed"),
+    "percent": ("sampling_strategy", "ratio", "p", "percentage"),
+    "n_jobs": ("jobs", "threads", "num_threads"),
+    "n_estimators": ("n_models", "num_models", "m"),
+    "threshold": ("th",),
+    "n_splits": ("folds", "k_folds", "cv"),
+    "splitter": ("folds", "k_folds", "cv"),
+    "resamplers": ("resampler",),
+    "datasets": ("dataset",),
+}
+#: What has to be known about a parameter of ours by those who know another.
+BESIDE = {
+    "percent": ", in percent of the rows: 25, not 0.25",
+    "estimator": ", the learner of each label",
+    "random_state": ", which also decides the order of labels",
+}
+#: Our methods, and what they are in other packages, in small letters without marks.
+FOREIGN_NAMES = {
+    "mlsmote": ("smote",),
+    "mlros": ("randomoversampler",),
+    "mlrus": ("randomundersampler",),
+    "mlenn": ("editednearestneighbours",),
+    "mltl": ("tomeklinks", "tomek"),
+    "br": ("binary", "multioutputclassifier", "onevsrestclassifier"),
+    "rakel": ("rakeld", "rakelo"),
+    "mlknn": ("knn", "kneighborsclassifier"),
+    "subset_accuracy": ("exactmatch", "exactmatchratio", "accuracyscore", "zerooneloss"),
+    "accuracy": ("jaccard",),
+    "macro_auc": ("rocauc",),
+    "iterative": ("iterativestratification",),
+    "labels": ("pie",),
+}
 
 
 class ScumbleError(Exception):
@@ -29,6 +87,14 @@ class ParameterError(ScumbleError, ValueError):
 
 class ParameterTypeError(ScumbleError, TypeError):
     """A parameter or an input has a type that cannot be used."""
+
+
+def refused(
+    name: str, caller: str, must: str, value: object, kind: type[ScumbleError] = ParameterError
+) -> ScumbleError:
+    """Make the error that says what a parameter of a caller, unless "", must be, and what it is."""
+    of = f" of {caller}" if caller else ""
+    return kind(f"The {name!r} parameter{of} must {must}. Got {value!r} instead.")
 
 
 class LabelError(ScumbleError, ValueError):
@@ -96,3 +162,43 @@ def cannot_be_written(error: OSError) -> str:
     else:
         reason = error.strerror or str(error)
     return f"cannot be written: {reason}"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Propose known names that may have been meant, after a blank; nothing where none is close."""
+    from difflib import get_close_matches
+
+    if len(name) > 60:
+        return ""
+    # The comparison is slow: it must not be what a wrong file costs most.
+    candidates = [other for other in islice(known, 20_000) if len(other) <= 60]
+    cutoff = 0.6 if len(name) > 4 else 0.5  # of two letters one may be wrong
+    near = _same(name, candidates) or get_close_matches(name, candidates, n=3, cutoff=cutoff)
+    near = near or get_close_matches(name.lower(), candidates, n=3, cutoff=cutoff)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def suggest_parameter(name: str, known: Iterable[str]) -> str:
+    """Propose a parameter, also for those that other packages have, after a blank."""
+    names = list(known)
+    for ours, theirs in FOREIGN_PARAMETERS.items():
+        if name.lower() in theirs and ours in names:
+            return f" Here it is {ours!r}{BESIDE.get(ours, '')}."
+    return suggest(name, names)
+
+
+def _same(name: str, candidates: list[str]) -> list[str]:
+    """Find names that differ in marks or in the order of words only, or what others call so."""
+    for ours, theirs in FOREIGN_NAMES.items():
+        if _bare(name) in theirs and ours in candidates:
+            return [ours]
+    words = sorted(re.split(r"[-_ .]", name.lower()))
+    return [
+        other
+        for other in candidates
+        if _bare(other) == _bare(name) or sorted(re.split(r"[-_ .]", other.lower())) == words
+    ]
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[-_ .]", "", name.lower())

@@ -15,7 +15,6 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array, column_ends
-from scumble._core.categorical import MOST_VALUES, resolve_categorical
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
     Column,
@@ -25,6 +24,7 @@ from scumble._core.frames import (
     read_column,
     wrong_type,
 )
+from scumble._core.selection import MOST_VALUES, resolve_categorical
 
 if TYPE_CHECKING:
     from scumble._core.neighbours import Space

@@ -80,6 +80,14 @@ class Source(NamedFile):
     """A file to read: plain or compressed, opened as often as needed."""
 
     has_place = True  #: Whether other files can stand beside it.
+    #: What its streams raise where it is damaged.
+    faults: tuple[type[Exception], ...] = (
+        EOFError,
+        OSError,
+        lzma.LZMAError,
+        zlib.error,
+        ValueError,
+    )
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
@@ -174,10 +182,7 @@ class Bounded:
         """Read up to ``size`` bytes; fewer only at the end."""
         parts: list[bytes] = []
         wanted = size
-        while wanted != 0:
-            part = self._read_some(min(wanted, BLOCK) if wanted > 0 else BLOCK)
-            if not part:
-                break
+        while wanted and (part := self._read_some(min(wanted, BLOCK) if wanted > 0 else BLOCK)):
             parts.append(part)
             wanted -= len(part) if size > 0 else 0
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -185,7 +190,7 @@ class Bounded:
     def _read_some(self, size: int) -> bytes:
         try:
             part = cast(bytes, self._stream.read(size))
-        except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
+        except self._source.faults as error:
             if isinstance(error, PermissionError) or self._stream is self._raw:
                 raise self._source._os_error(error) from error
             raise self._source.error(

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.categorical import MOST_VALUES
 from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.selection import MOST_VALUES
 
 #: Beyond this not every whole number is a double.
 MOST_EXACT = 2**53

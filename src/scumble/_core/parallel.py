@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.errors import ParameterError, ScumbleError, refused
+from scumble._core.parameters import is_integer
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -60,10 +61,8 @@ def thread_count(n_jobs: int | None = None) -> int:
         n_jobs = _from_environment()
     if n_jobs is None:
         return _cores()
-    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ParameterError(
-            f"The 'n_jobs' parameter must be a nonzero int or None. Got {n_jobs!r} instead."
-        )
+    if not is_integer(n_jobs) or n_jobs == 0:
+        raise refused("n_jobs", "", "be a nonzero int or None", n_jobs)
     n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
 

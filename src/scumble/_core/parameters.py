@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.suggestions import suggest
+from scumble._core.errors import ParameterError, ScumbleError, refused, suggest
 from scumble._core.text import plain_text
 
 
@@ -58,10 +57,8 @@ class Domain:
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Refuse any other value."""
         if not self.accepts(value):
-            raise self.error(
-                f"The {name!r} parameter of {caller} must be {self.words}. Got {value!r} instead."
-                f"{self.advice(value)}"
-            )
+            text = refused(name, caller, f"be {self.words}", value)
+            raise self.error(f"{text}{self.advice(value)}")
 
     def advice(self, value: Any) -> str:
         """Say what may have been meant, after a blank; nothing by default."""
@@ -69,13 +66,8 @@ class Domain:
 
     def field(self) -> dict[str, Any]:
         """Describe the field of a form."""
-        return {
-            "kind": self.kind,
-            "choices": list(self.choices),
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "required": self.required,
-        }
+        limits = {name: getattr(self, name) for name in ("minimum", "maximum", "required")}
+        return {"kind": self.kind, "choices": list(self.choices), **limits}
 
     def hidden(self) -> Self:
         """Leave it out of forms."""
@@ -106,7 +98,7 @@ class Int(Domain):
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
-        return _is_integer(value) and value >= self.minimum
+        return is_integer(value) and value >= self.minimum
 
 
 class Real(Domain):
@@ -266,6 +258,16 @@ class Seed(Domain):
         return value is None or isinstance(value, generators) or Int(0).accepts(value)
 
 
+def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
+    """Make the generator a `random_state` stands for."""
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    Seed().check(random_state, name="random_state", caller=caller)
+    return np.random.default_rng(int(random_state))
+
+
 class Threads(Domain):
     """Numbers of threads; negative ones leave some cores alone.
 
@@ -281,7 +283,7 @@ class Threads(Domain):
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
-        return value is None or (_is_integer(value) and value != 0)
+        return value is None or (is_integer(value) and value != 0)
 
 
 class Free(Domain):
@@ -419,5 +421,8 @@ def _texts_of(kind: type) -> dict[str, str]:
     return found
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
+    """Tell whole numbers, of Python or numpy, from truth values and all else."""
+    if type(value) is int:  # thousands of columns are mapped by plain numbers
+        return True
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -11,8 +11,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
-from scumble._core.suggestions import suggest
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
 from scumble._core.text import plain_text
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")

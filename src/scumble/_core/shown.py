@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from scumble._core.numbers import significant
-from scumble._core.text import align, safe, shorten
+from scumble._core.text import align, safe, shorten, significant
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Text for people: untrusted names made harmless, measured in terminal cells, wrapped."""
+"""Text for people: numbers written out, untrusted names made harmless, measured, wrapped."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import re
 import textwrap
 import unicodedata
-from collections.abc import Sequence
-from itertools import accumulate, takewhile
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, islice, takewhile
+from typing import Any
 
 #: The path that means standard input or standard output.
 PIPE = "-"
@@ -50,6 +51,12 @@ def excerpt(text: str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
+def listed(names: Iterable[object], most: int) -> str:
+    """Quote the first names of a list, with dots where there are more."""
+    first = [*islice(names, most + 1)]
+    return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")
+
+
 def align(
     head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
 ) -> list[list[str]]:
@@ -81,3 +88,23 @@ def shown_path(path: str | os.PathLike[str], pipe: str) -> str:
     ('films.csv', 'standard output')
     """
     return pipe if os.fspath(path) == PIPE else os.fspath(path)
+
+
+def format_number(value: Any, spec: str = ",d") -> str:
+    """Print a number, or a dash where there is none."""
+    return "–" if value is None else format(value, spec)
+
+
+def counted(n: int, noun: str) -> str:
+    """Print a number of things: "1 label", "1,200 labels"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def significant(value: float | None, digits: int = 4) -> str:
+    """Print with so many significant digits, never in powers of ten."""
+    if value is None:
+        return "–"
+    text = f"{value:,.{digits}g}"
+    if "e" not in text:
+        return text
+    return f"{value:,.0f}" if abs(value) >= 1 else f"{value:.{digits + 4}f}"

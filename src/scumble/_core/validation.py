@@ -19,7 +19,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
-from scumble._core.parameters import Choice, Int
+from scumble._core.parameters import Choice, Int, is_integer
 
 #: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
 MOST_LABELS = 2**31 - 1
@@ -301,8 +301,7 @@ def _from_label_lists(
 def _is_label(item: Any, *, of_names: bool) -> bool:
     if of_names:
         return isinstance(item, str)
-    is_integer = isinstance(item, int | np.integer) and not isinstance(item, bool)
-    return is_integer and 0 <= int(item) < MOST_LABELS
+    return is_integer(item) and 0 <= int(item) < MOST_LABELS
 
 
 def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:

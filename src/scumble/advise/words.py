@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scumble._core.numbers import counted
+from scumble._core.text import counted
 from scumble.advise.estimates import METRICS, Estimate
 from scumble.advise.evidence import AFTER, HELD, measured, remedial_here
 from scumble.measures.summary import plain

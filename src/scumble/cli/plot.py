@@ -75,8 +75,8 @@ def plot(
 def find_plot(kind: str) -> Plot:
     """Find a plot by its name, or by what mldr calls it."""
     import scumble.plots  # noqa: F401  (registers them)
+    from scumble._core.errors import suggest
     from scumble._core.registry import registered
-    from scumble._core.suggestions import suggest
 
     known = registered("plot")
     for entry in known.values():

@@ -13,11 +13,11 @@ from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
-from scumble._core.label_selection import find_labels
-from scumble._core.numbers import counted
+from scumble._core.parameters import is_integer
+from scumble._core.selection import find_labels
+from scumble._core.text import counted
 from scumble._core.validation import check_named_labels
-from scumble.data.columns import features_from_columns
-from scumble.data.feature import Feature, first_repeated
+from scumble.data.feature import Feature, features_from_columns, first_repeated
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -130,11 +130,7 @@ class MultilabelDataset:
     @property
     def categorical_features(self) -> dict[int, int]:
         """Columns that hold codes, with their number of declared values."""
-        return {
-            at: len(feature.categories)
-            for at, feature in enumerate(self.features)
-            if feature.is_categorical
-        }
+        return {at: len(f.categories) for at, f in enumerate(self.features) if f.is_categorical}
 
     @property
     def text_features(self) -> tuple[int, ...]:
@@ -159,7 +155,7 @@ class MultilabelDataset:
             raise DataError(
                 f"A data set has rows and labels: data[rows, labels]. Got {len(key)} indices."
             )
-        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
+        if is_integer(rows):
             raise DataError(
                 f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
             )
@@ -294,11 +290,11 @@ class MultilabelDataset:
         first = parts[0]
         for part in parts[1:]:
             _refuse_other_columns(first, part)
-        X: Any = (
-            sparse.vstack([sparse.csr_array(part.X) for part in parts], format="csr")
-            if any(part.is_sparse for part in parts)
-            else np.concatenate([part.X for part in parts])
-        )
+        X: Any = [part.X for part in parts]
+        if any(part.is_sparse for part in parts):
+            X = sparse.vstack(list(map(sparse.csr_array, X)), format="csr")
+        else:
+            X = np.concatenate(X)
         Y = sparse.vstack([part.Y for part in parts], format="csr")
         return replace(first, X=X, Y=Y, weights=_concat_weights(parts))
 
@@ -528,9 +524,8 @@ def _with_texts(part: MultilabelDataset, at: int, code_of: dict[str, int]) -> Mu
 def _concat_weights(parts: list[MultilabelDataset]) -> Array | None:
     if all(part.weights is None for part in parts):
         return None
-    return np.concatenate(
-        [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-    )
+    weights = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
+    return np.concatenate(list(weights))
 
 
 def _same(a: Array | None, b: Array | None) -> bool:

@@ -22,14 +22,16 @@ from scumble._core.frames import (
     read_column,
 )
 from scumble._core.optional import require
+from scumble._core.text import listed
 from scumble._core.validation import check_choice, check_named_labels
-from scumble.data.columns import (
+from scumble.data.feature import (
+    Feature,
     are_whole,
     category_codes,
     column_from_feature,
     features_from_columns,
+    first_repeated,
 )
-from scumble.data.feature import Feature, first_repeated
 from scumble.data.guesses import Asked, settle_columns
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
@@ -153,9 +155,8 @@ def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
     for role, columns in wanted.items():
         for name in columns:
             if name not in known:
-                shown = ", ".join(repr(column) for column in names[:20])
-                more = ", ..." if len(names) > 20 else ""
-                raise DataError(f"The table has no column {name!r}. Its columns are {shown}{more}.")
+                shown = listed(names, 20)
+                raise DataError(f"The table has no column {name!r}. Its columns are {shown}.")
             if name in seen:
                 both = role if seen[name] == role else f"{seen[name]} and {role}"
                 raise DataError(f"Column {name!r} is named twice, in {both}. Expected it once.")
@@ -231,16 +232,10 @@ def _to_arrow(dataset: MultilabelDataset) -> Any:
 def _to_polars(dataset: MultilabelDataset) -> Any:
     pl = require("polars", purpose="to_frame('polars')", extra="frames")
 
-    columns = {}
-    for feature, values in _feature_columns(dataset):
-        column = column_from_feature(feature, values)
-        if feature.kind == "nominal":
-            texts = pl.Series(column.dictionary_decode())
-            columns[feature.name] = texts.cast(pl.Enum(feature.categories))
-        else:
-            columns[feature.name] = pl.Series(column)
-    columns |= {name: pl.Series(present) for name, present in label_columns(dataset)}
-    return pl.DataFrame(columns)
+    table = _to_arrow(dataset)
+    columns = dict(zip(table.column_names, map(pl.Series, table.columns), strict=True))
+    nominal = {f.name: pl.Enum(f.categories) for f in dataset.features if f.kind == "nominal"}
+    return pl.DataFrame(columns).cast(nominal)
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:

@@ -11,10 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError, ReadError, ScumbleWarning
+from scumble._core.errors import (
+    ParameterError,
+    ParameterTypeError,
+    ReadError,
+    ScumbleWarning,
+    suggest,
+)
 from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
-from scumble._core.suggestions import suggest
 from scumble._core.text import PIPE, shown_path
 from scumble.data.dataset import MultilabelDataset
 
@@ -315,9 +320,7 @@ def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
         "feature names": dataset.feature_names != tuple(f"x{i}" for i in range(dataset.n_features)),
         "feature kinds": any(f.kind != "numeric" for f in dataset.features),
         "label names": dataset.labels != tuple(f"y{i}" for i in range(n_labels)),
-        "labels never seen": bool(
-            np.bincount(dataset.Y.indices, minlength=n_labels).min(initial=1) == 0
-        ),
+        "labels never seen": not np.bincount(dataset.Y.indices, minlength=n_labels).all(),
         "label hierarchy": dataset.label_parents is not None,
         "instance weights": dataset.weights is not None,
         "missing values": bool(np.isnan(dataset.X.data if dataset.is_sparse else dataset.X).any()),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import LabelError, ParameterError, ScumbleWarning
+from scumble._core.errors import LabelError, ScumbleWarning, refused
 from scumble._core.frames import is_text
 
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
@@ -92,9 +92,7 @@ def labels_from_texts(
     import pyarrow.compute as pc
 
     if not isinstance(separator, str) or not separator:
-        raise ParameterError(
-            f"The 'label_separator' parameter must be a text. Got {separator!r} instead."
-        )
+        raise refused("label_separator", "", "be a text", separator)
     array = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     if not (pa.types.is_null(array.type) or is_text(array.type)):
         raise LabelError(

@@ -90,7 +90,8 @@ def preview(
     with opened(path, member) as source:
         chosen = find_format(source, format).name
         if chosen == "csv":
-            return _of_text(_Beginning(source), delimiter, encoding, decimal, header)
+            how = layout.Options(delimiter=delimiter, header=header, decimal=decimal)
+            return _of_text(_Beginning(source), encoding, how)
         if chosen in ("parquet", "arrow") and _is_plain(source):
             return _of_columns(source, chosen)
         return Preview(chosen)
@@ -117,21 +118,14 @@ class _Beginning(Source):
         yield BytesIO(self.content)
 
 
-def _of_text(
-    source: _Beginning,
-    delimiter: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    header: bool | None,
-) -> Preview:
-    options = layout.Options(delimiter=delimiter, header=header, decimal=decimal)
+def _of_text(source: _Beginning, encoding: str | None, options: layout.Options) -> Preview:
     encoding = encoding or _likely_encoding(source)
     text = _first_lines(source, encoding)
-    delimiter = delimiter or text_cells.sniff_delimiter(source, text[:65536])[0]
+    delimiter = options.delimiter or text_cells.sniff_delimiter(source, text[:65536])[0]
     cells, _, _ = text_cells.split_block(source, text, delimiter, 0, 0, at_end=not source.is_cut)
     if not len(cells):
         raise source.error("the file holds no rows. Expected a table.")
-    decimal = decimal or text_cells.sniff_decimal(cells, delimiter)
+    decimal = options.decimal or text_cells.sniff_decimal(cells, delimiter)
     names = layout.find_header(cells, options, decimal)
     if names is not None and text_cells.has_label_marks(names):
         return Preview("csv")
@@ -266,15 +260,8 @@ def _described(
 
 
 def _column(at: int, name: str, guess: Guess) -> dict[str, Any]:
-    role, roles, why, _ = guess
-    return {
-        "at": at,
-        "key": key_of(name, at),
-        "name": _cut(name, LONGEST_KEY),
-        "role": role,
-        "roles": list(roles),
-        "why": why,
-    }
+    named = {"at": at, "key": key_of(name, at), "name": _cut(name, LONGEST_KEY)}
+    return {**named, "role": guess.role, "roles": list(guess.roles), "why": guess.why}
 
 
 def _cut(text: str, length: int) -> str:

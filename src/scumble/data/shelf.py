@@ -18,9 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning
+from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning, suggest
 from scumble._core.files import NamedFile
-from scumble._core.suggestions import suggest
 
 if TYPE_CHECKING:  # `scumble gui NAME` looks for the name before all else: no numpy for that
     from scumble.data.dataset import MultilabelDataset
@@ -319,8 +318,7 @@ def cache_folder() -> Path:
     ...     shelf.cache_folder().name
     'my data'
     """
-    chosen = os.environ.get("SCUMBLE_CACHE")
-    if chosen:
+    if chosen := os.environ.get("SCUMBLE_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
@@ -473,10 +471,9 @@ def _fetch_file(file: File, path: Path) -> None:
     for address in file.addresses:
         try:
             download(address, path, size=file.size, sha256=file.sha256)
+            return
         except DownloadError as error:
             failures.append(str(error))
-        else:
-            return
     raise DownloadError(
         f"{file.name} could not be fetched. " + " ".join(failures) + " If you can get it "
         "elsewhere, put it into a folder and let SCUMBLE_DATA name that folder."

@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import BLOCK, Bounded, Source, keeping_errors
 from scumble._core.progress import track
-from scumble._core.text import PIPE
+from scumble._core.text import PIPE, listed
 
 MAGIC = b"PK\x03\x04"
 #: A part of a data set that is published as a whole as well.
 PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 #: What zipfile raises for archives that are damaged, encrypted or packed in an unknown way; names
 #: that cannot be decoded are a ValueError.
-_FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
+_FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
 
 
 #: Where standard input is kept at the moment, if it is.
@@ -93,6 +92,8 @@ def _piped() -> bytes:
 class Member(Source):
     """A file inside of an archive, read like any other."""
 
+    faults = (*Source.faults, *_FAULTS)
+
     def __init__(self, archive: Source, member: str) -> None:
         super().__init__(archive.path)
         self.archive = archive
@@ -116,30 +117,15 @@ class Member(Source):
                 if progress:
                     size = archive.getinfo(self.member).compress_size
                     advance = stack.enter_context(track(f"Reading {self.name}", size))
-            except (OSError, *_FAULTS) as error:
+            except _FAULTS as error:
                 raise self.error(f"the archive cannot be read: {error}.") from error
             size = os.fstat(raw.fileno()).st_size
-            yield Bounded(self, _Stream(stream), raw, size, advance)
+            yield Bounded(self, stream, raw, size, advance)
 
     def beside(self) -> list[Member]:
         """List the other files of the archive."""
         names = _members(self)
         return [Member(self.archive, name) for name in names if name != self.member]
-
-
-class _Stream:
-    """A member's stream, whose faults are those that `Bounded` knows."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def read(self, size: int) -> bytes:
-        """Read up to ``size`` bytes."""
-        try:
-            part: bytes = self._stream.read(size)
-        except _FAULTS as error:
-            raise ValueError(str(error)) from error
-        return part
 
 
 def is_archive(source: Source) -> bool:
@@ -162,7 +148,9 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
         )
     if wanted is not None:
         if wanted not in names:
-            raise source.error(f"the archive holds no {wanted!r}. It holds {_listed(names)}.")
+            raise source.error(
+                f"the archive holds no {wanted!r}. It holds {listed(names, 10) or 'no file'}."
+            )
         return Member(source, wanted)
     found = _with_data(names, suffixes)
     stems = {name: PurePosixPath(name).stem for name in found}
@@ -174,7 +162,7 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
         found = [name for name in found if preferred(name)] or found
     if len(found) != 1:
         raise source.error(
-            f"the archive holds {_listed(names)}. Expected one file with data"
+            f"the archive holds {listed(names, 10) or 'no file'}. Expected one file with data"
             + (": name it with member=..." if names else ".")
         )
     return Member(source, found[0])
@@ -194,15 +182,10 @@ def _members(source: Source) -> list[str]:
     try:
         with zipfile.ZipFile(source.path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
-    except (OSError, *_FAULTS) as error:
+    except _FAULTS as error:
         raise source.error(f"the archive is damaged ({error}). Fetch it again.") from error
     return [
         name
         for name in names
         if not name.startswith("__MACOSX/") and not PurePosixPath(name).name.startswith(".")
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-    return shown or "no file"

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError, refused
 from scumble._core.parallel import run
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names, match_lists
@@ -207,10 +207,7 @@ class Undefined:
     def __init__(self, policy: Any = "mulan", *, caller: str = "evaluate") -> None:
         is_number = isinstance(policy, numbers.Real) and not isinstance(policy, bool)
         if not is_number and not (isinstance(policy, str) and policy in ("mulan", "ignore")):
-            raise ParameterError(
-                f"The 'undefined' parameter of {caller} must be 'mulan', 'ignore' or a number. "
-                f"Got {policy!r} instead."
-            )
+            raise refused("undefined", caller, "be 'mulan', 'ignore' or a number", policy)
         self.policy = policy
 
     def fill(self, values: Array, mulan: Any = math.nan) -> Array:

@@ -14,10 +14,10 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.parallel import limit_threads, thread_count
+from scumble._core.parameters import as_generator
 from scumble._core.processes import PeakMemory
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.random import as_generator
 from scumble._core.registry import find
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.data import MultilabelDataset

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble._core.label_selection import find_labels
-from scumble._core.suggestions import suggest
+from scumble._core.errors import ParameterError, ParameterTypeError, suggest
+from scumble._core.selection import find_labels
 from scumble._core.validation import check_named_labels
 from scumble.measures import concurrence
 from scumble.measures.imbalance import minority_from_ratios

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, suggest
 from scumble._core.registry import load_plugins, registered
-from scumble._core.suggestions import suggest
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.metric import Metric
 

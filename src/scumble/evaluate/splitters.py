@@ -19,9 +19,8 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.files import Source, writing
 from scumble._core.java import JavaRandom
-from scumble._core.parameters import Declared, Free, Int, Seed, declare
+from scumble._core.parameters import Declared, Free, Int, Seed, as_generator, declare
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length, is_dataset
 from scumble.measures import labelset_of_rows

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleWarning
-from scumble._core.parameters import Either, Int, Real
+from scumble._core.parameters import Either, Int, Real, as_generator
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.random import as_generator
 from scumble._core.validation import check_labels, check_same_length
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn.storage.columns import align_columns

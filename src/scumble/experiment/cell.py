@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from scumble._core.suggestions import suggest
+from scumble._core.errors import suggest
 
 #: The name that stands for "nothing is done here": no resampling, no classifier.
 NOTHING = "none"

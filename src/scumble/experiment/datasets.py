@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scumble._core.errors import DataError, ScumbleError
-from scumble._core.suggestions import suggest
+from scumble._core.errors import DataError, ScumbleError, suggest
 from scumble.experiment.cell import Cell, Part, canonical
 from scumble.experiment.store import Store
 

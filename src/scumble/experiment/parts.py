@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble import catalogue
-from scumble._core.errors import ScumbleError
-from scumble._core.suggestions import suggest_parameter
+from scumble._core.errors import ScumbleError, suggest_parameter
 from scumble._core.version import __version__
 from scumble.experiment.cell import NOTHING, Part
 from scumble.experiment.errors import PlanError

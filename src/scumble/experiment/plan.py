@@ -12,8 +12,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from scumble._core.errors import ReadError, ScumbleError
-from scumble._core.suggestions import suggest, suggest_parameter
+from scumble._core.errors import ReadError, ScumbleError, suggest, suggest_parameter
 from scumble.experiment.cell import NOTHING, Part, canonical, complaint
 from scumble.experiment.errors import PlanError
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, suggest
 from scumble._core.shown import Records
-from scumble._core.suggestions import suggest
 from scumble.experiment.cell import LABELS, complaint
 from scumble.experiment.errors import PlanError
 

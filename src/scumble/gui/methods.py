@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError
-from scumble._core.suggestions import suggest_parameter
+from scumble._core.errors import ParameterError, suggest_parameter
 from scumble._core.text import plain_text
 
 if TYPE_CHECKING:

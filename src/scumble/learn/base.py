@@ -15,9 +15,16 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.parallel import slices
-from scumble._core.parameters import COLUMNS, Declared, Domain, Seed, Threads, declare
+from scumble._core.parameters import (
+    COLUMNS,
+    Declared,
+    Domain,
+    Seed,
+    Threads,
+    as_generator,
+    declare,
+)
 from scumble._core.provenance import carried_weights
-from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training

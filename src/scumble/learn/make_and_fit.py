@@ -9,9 +9,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from scumble._core.errors import DataError, ParameterError, ScumbleWarning
+from scumble._core.errors import DataError, ParameterError, ScumbleWarning, suggest_parameter
 from scumble._core.registry import find_class
-from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.inner_classifier import close_seeds, tell_nominal

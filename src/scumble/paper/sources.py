@@ -6,8 +6,7 @@ import tomllib
 import warnings
 from importlib import resources
 
-from scumble._core.errors import DataError, ParameterError, ScumbleWarning
-from scumble._core.suggestions import suggest
+from scumble._core.errors import DataError, ParameterError, ScumbleWarning, suggest
 from scumble.data import MultilabelDataset, shelf
 from scumble.experiment.plan import Plan, plan_from
 

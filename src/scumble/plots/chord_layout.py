@@ -16,7 +16,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.label_selection import find_labels
+from scumble._core.selection import find_labels
 from scumble._core.validation import check_count, check_labels
 from scumble.measures.difficult import by_difficulty
 from scumble.measures.shape import joint_counts

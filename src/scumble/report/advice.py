@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scumble._core.numbers import format_number
-from scumble._core.text import safe
+from scumble._core.text import format_number, safe
 from scumble.report.pages import render_page
 from scumble.report.terminal import Line, Segment, cells, table, wrapped
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.numbers import counted
+from scumble._core.text import counted
 from scumble._core.validation import check_named_labels
 from scumble._core.version import __version__
 from scumble.advise.evidence import BORDER, HIGH_CONCURRENCE, treatment_sentences

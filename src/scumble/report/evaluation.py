@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scumble._core.numbers import format_number
-from scumble._core.text import safe, shown_path
+from scumble._core.text import format_number, safe, shown_path
 from scumble.report.terminal import Line, Segment, table
 
 MIB = 2**20

@@ -9,8 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from scumble._core.numbers import format_number, significant
-from scumble._core.text import safe
+from scumble._core.text import format_number, safe, significant
 from scumble.report.concurrence import more_labelsets, size_in_words
 from scumble.report.terminal import measure_rows
 from scumble.report.treatment import TRAITS, all_treatments

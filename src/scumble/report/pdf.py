@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from scumble._core.numbers import counted, format_number, significant
 from scumble._core.optional import require
-from scumble._core.text import safe
+from scumble._core.text import counted, format_number, safe, significant
 from scumble.report.concurrence import more_labelsets, size_in_words
 from scumble.report.pages import PACKAGE
 from scumble.report.terminal import OF_LABEL, OF_LABELSET, cells, measure_rows, together, trait_rows

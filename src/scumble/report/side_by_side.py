@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scumble._core.numbers import significant
+from scumble._core.text import significant
 from scumble.measures.summary import plain
 
 #: What is shown of each method: key, title, and whether less of it is better; None: neither.

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scumble._core.numbers import counted, format_number, significant
-from scumble._core.text import align, safe, wrap
+from scumble._core.text import align, counted, format_number, safe, significant, wrap
 from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 

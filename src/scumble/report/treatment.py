@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scumble._core.numbers import counted
+from scumble._core.text import counted
 
 #: The rows of a before/after table: attribute of `Summary`, title, how to print it.
 TRAITS = (

@@ -17,9 +17,8 @@ from sklearn.utils import _metadata_requests
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleError
-from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
+from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, as_generator, declare
 from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
-from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length, label_lists
 from scumble.data import Feature, MultilabelDataset, write

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from scumble._core.calls import parse_call, split_outside
-from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning
+from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning, suggest_parameter
 from scumble._core.progress import track
 from scumble._core.registry import find_class, registered
-from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble.measures.base import quotient
 from scumble.measures.concurrence import ABOVE_MEAN
 from scumble.resample.base import rows_in_percent
@@ -199,8 +199,5 @@ def _seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
         )
     seed = method.random_state
     if not isinstance(seed, int) or isinstance(seed, bool):
-        raise ParameterError(
-            f"The 'random_state' parameter of {caller} on a scan must be an int. "
-            f"Got {seed!r} instead."
-        )
+        raise refused("random_state", f"{caller} on a scan", "be an int", seed)
     return seed

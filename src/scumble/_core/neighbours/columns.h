@@ -10,7 +10,7 @@
 /* One column, or four: then the sums are read and written once instead of four times. */
 #define DEFINE_SUMS(NAME, DIFFERENCE)                                                            \
     WIDE static void NAME(                                                                       \
-        double value, const double *column, double *sums, ptrdiff_t n_rows)                      \
+        double value, const double *column, double *sums, double *unknown, ptrdiff_t n_rows)     \
     {                                                                                            \
         for (ptrdiff_t row = 0; row < n_rows; row++)                                             \
             sums[row] += DIFFERENCE(value, column[row]);                                         \
@@ -38,14 +38,21 @@ DEFINE_SUMS(add_squares, SQUARE_OF)
 DEFINE_SUMS(add_mismatches, UNEQUAL)
 DEFINE_SUMS(add_absolutes, ABSOLUTE_OF)
 
-/* Squares where cells may be missing: such a cell differs by what the caller says. */
+/* How far from a number a missing value can be, which lies in [0, 1]. */
+#define FARTHEST(known) (1.0 - (known) > (known) ? 1.0 - (known) : (known))
+
+/* Squares where cells may be missing. */
 WIDE static void add_gapped_squares(
-    double value, double when_missing, const double *column, double *sums, ptrdiff_t n_rows)
+    double value, const double *column, double *sums, double *unknown, ptrdiff_t n_rows)
 {
-    for (ptrdiff_t row = 0; row < n_rows; row++) {
+    const double when_missing = SQUARE_OF(FARTHEST(value), 0.0);
+    const ptrdiff_t n_known = value == value ? n_rows : 0;
+    for (ptrdiff_t row = 0; row < n_known; row++) {
         const double square = SQUARE_OF(value, column[row]);
         sums[row] += column[row] != column[row] ? when_missing : square;
     }
+    for (ptrdiff_t row = n_known; row < n_rows; row++) /* the value is missing */
+        sums[row] += column[row] != column[row] ? 1.0 : SQUARE_OF(FARTHEST(column[row]), 0.0);
 }
 
 /* One column where cells may be missing: what is not known in both adds nothing to the sum, and
@@ -64,6 +71,15 @@ WIDE static void add_gapped_squares(
 DEFINE_PARTIAL_SUMS(add_partial_squares, SQUARE_OF)
 DEFINE_PARTIAL_SUMS(add_partial_mismatches, UNEQUAL)
 DEFINE_PARTIAL_SUMS(add_partial_absolutes, ABSOLUTE_OF)
+
+/* All of these by the kind of a column, see kernels.pyx. */
+typedef void (*add_one)(double, const double *, double *, double *, ptrdiff_t);
+static const add_one ADD_ONE[] = {
+    add_squares, add_mismatches, add_absolutes, add_gapped_squares, add_mismatches,
+    add_partial_squares, add_partial_mismatches, add_partial_absolutes};
+typedef void (*add_four)(const double *, const double *, ptrdiff_t, double *, ptrdiff_t);
+static const add_four ADD_FOUR[] = {
+    add_squares_of_four, add_mismatches_of_four, add_absolutes_of_four};
 
 /* Sums over some columns as if over all; infinite where nothing is known of both. A factor of 1
  * leaves the sum as it is, to the bit. */

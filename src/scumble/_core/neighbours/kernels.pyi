@@ -28,14 +28,7 @@ def search_directly(
     queries: Points, columns: Array, metric: Metric, answers: Answers, start: int, stop: int
 ) -> None: ...
 def search_products(
-    products: Array,
-    first: int,
-    queries: Points,
-    base: Points,
-    metric: Metric,
-    answers: Answers,
-    start: int,
-    stop: int,
+    products: Array, first: int, queries: Points, base: Points, metric: Metric, answers: Answers
 ) -> None: ...
 def sparse_norms(points: Points, metric: Metric, norms: Array) -> None: ...
 def search_sparse(

@@ -7,41 +7,29 @@ distances sum over the columns known in both rows and are scaled up to all colum
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int32_t, int64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
 
 import numpy as np
 
-SQUARE, MISMATCH, ABSOLUTE = range(3)
-#: The first two where cells of the column may be missing (NaN), which then differ as in WEKA.
-GAPPED_SQUARE, GAPPED_MISMATCH = 3, 4
-#: All three where cells may be missing, which then count for nothing.
-PARTIAL_SQUARE, PARTIAL_MISMATCH, PARTIAL_ABSOLUTE = 5, 6, 7
+cpdef enum:
+    SQUARE, MISMATCH, ABSOLUTE
+    # The first two where cells of the column may be missing (NaN), which then differ as in WEKA.
+    GAPPED_SQUARE, GAPPED_MISMATCH
+    # All three where cells may be missing, which then count for nothing.
+    PARTIAL_SQUARE, PARTIAL_MISMATCH, PARTIAL_ABSOLUTE
 
 cdef enum:
-    _SQUARE = 0
-    _MISMATCH = 1
-    _ABSOLUTE = 2
-    _GAPPED_SQUARE = 3
-    _GAPPED_MISMATCH = 4
-    _PARTIAL_SQUARE = 5
-    _PARTIAL_MISMATCH = 6
     TILE = 512  # rows whose sums stay in the nearest cache
     STEP = 1 << 16  # rows between two looks at whether to stop
 
 cdef extern from "scumble/_core/neighbours/columns.h" nogil:
-    void add_squares(double, const double*, double*, Py_ssize_t)
-    void add_squares_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
-    void add_mismatches(double, const double*, double*, Py_ssize_t)
-    void add_mismatches_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
-    void add_absolutes(double, const double*, double*, Py_ssize_t)
-    void add_absolutes_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
-    void add_gapped_squares(double, double, const double*, double*, Py_ssize_t)
-    void add_partial_squares(double, const double*, double*, double*, Py_ssize_t)
-    void add_partial_mismatches(double, const double*, double*, double*, Py_ssize_t)
-    void add_partial_absolutes(double, const double*, double*, double*, Py_ssize_t)
+    ctypedef void (*add_one)(double, const double*, double*, double*, Py_ssize_t)
+    ctypedef void (*add_four)(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
+    const add_one* ADD_ONE  # by the kind of a column
+    const add_four* ADD_FOUR  # by the kind of four columns without gaps
+    double FARTHEST(double)
     void scale_up(double, double, const double*, double*, Py_ssize_t)
     void compare_nominal(double, double, const double*, double*, Py_ssize_t)
     void approximate(double, const double*, const double*, double, double*, Py_ssize_t)
@@ -70,12 +58,6 @@ cdef struct Nearest:
     int64_t* rows
     Py_ssize_t n_wanted
     Py_ssize_t n_found
-
-cdef struct Scratch:
-    double* near  # approximate squared distances from a query
-    double* slack  # by how much these may be wrong
-    double* unknown  # how many columns are missing in the query or the row, if any can be
-    Nearest heap
 
 
 cdef class Points:
@@ -189,46 +171,52 @@ cdef class Answers:
         return found
 
 
+cdef class _Scratch:
+    """Room to compare one query after another with all rows."""
+
+    cdef Py_ssize_t n_rows
+    cdef double[::1] room  # what the pointers point into
+    cdef double* near  # approximate squared distances from a query
+    cdef double* slack  # by how much these may be wrong
+    cdef double* unknown  # how many columns are missing in the query or the row, if any can be
+    cdef Nearest heap
+
+    def __init__(self, Py_ssize_t n_rows, Answers answers):
+        self.n_rows = n_rows
+        self.heap.n_wanted = answers.rows.shape[1]
+        self.room = np.empty(3 * n_rows + 2 * self.heap.n_wanted)
+        self.near = &self.room[0]
+        self.slack = self.near + n_rows
+        self.unknown = self.slack + n_rows
+        self.heap.distances = self.unknown + n_rows
+        self.heap.rows = <int64_t*>(self.heap.distances + self.heap.n_wanted)
+
+
 cdef inline double _difference(int kind, double a, double b) noexcept nogil:
-    cdef double known, farthest
-    if kind == _SQUARE:
+    cdef double farthest
+    if kind <= ABSOLUTE:
+        return _plain_difference(kind, a, b)
+    if kind == GAPPED_MISMATCH:
+        return _plain_difference(MISMATCH, a, b)  # a missing value differs from everything, NaN too
+    if kind >= PARTIAL_SQUARE:  # these come in the order of the plain kinds
+        return 0.0 if a != a or b != b else _plain_difference(kind - PARTIAL_SQUARE, a, b)
+    if a == a and b == b:
         return (a - b) * (a - b)
-    if kind == _MISMATCH or kind == _GAPPED_MISMATCH:
-        return 1.0 if a != b else 0.0  # a missing value differs from everything, NaN likewise
-    if kind == _ABSOLUTE:
-        return fabs(a - b)
-    if kind >= _PARTIAL_SQUARE:
-        return _partial_difference(kind, a, b)
-    if a != a and b != b:
-        return 1.0
-    if a != a or b != b:
-        known = b if a != a else a
-        farthest = _farthest(known)
-        return farthest * farthest
-    return (a - b) * (a - b)
+    farthest = FARTHEST(b if a != a else a)
+    return 1.0 if a != a and b != b else farthest * farthest
 
 
-cdef inline double _partial_difference(int kind, double a, double b) noexcept nogil:
-    if a != a or b != b:
-        return 0.0
-    if kind == _PARTIAL_SQUARE:
+cdef inline double _plain_difference(int kind, double a, double b) noexcept nogil:
+    if kind == SQUARE:
         return (a - b) * (a - b)
-    if kind == _PARTIAL_MISMATCH:
-        return 1.0 if a != b else 0.0
-    return fabs(a - b)
-
-
-cdef inline double _farthest(double known) noexcept nogil:
-    """Tell how far a missing value can be, which lies in [0, 1]."""
-    return 1.0 - known if known < 0.5 else known
+    return fabs(a - b) if kind == ABSOLUTE else a != b
 
 
 cdef inline double _distance(
     const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
 ) noexcept nogil:
     """Squared distance of row i of ``a`` from row j of ``b``."""
-    cdef double total
-    cdef double unknown
+    cdef double total, unknown
     if a.is_sparse:
         total = _sparse_distance(a, i, b, j, columns)
     else:
@@ -375,103 +363,68 @@ cdef inline void _offer(Nearest* heap, double distance, int64_t row) noexcept no
         _push(heap, heap.n_found - 1, distance, row)
 
 
-cdef void _unheap(const Nearest* heap, Nearest* found) noexcept nogil:
-    """Put the rows of the full heap in order of distance, then row number."""
-    cdef Py_ssize_t at
-    for at in range(heap.n_found):
-        _insert(found, heap.distances[at], heap.rows[at])
-
-
-cdef int _make_scratch(Scratch* scratch, Py_ssize_t n_rows, Py_ssize_t n_wanted) except -1:
-    scratch.near = <double*>malloc(3 * n_rows * sizeof(double))
-    scratch.slack = scratch.near + n_rows
-    scratch.unknown = scratch.slack + n_rows
-    scratch.heap.distances = <double*>malloc(n_wanted * sizeof(double))
-    scratch.heap.rows = <int64_t*>malloc(n_wanted * sizeof(int64_t))
-    scratch.heap.n_wanted = n_wanted
-    if scratch.near == NULL or scratch.heap.distances == NULL or scratch.heap.rows == NULL:
-        _free_scratch(scratch)
-        raise MemoryError
-    return 0
-
-
-cdef void _free_scratch(Scratch* scratch) noexcept:
-    free(scratch.near)
-    free(scratch.heap.distances)
-    free(scratch.heap.rows)
-
-
-cdef void _rank(
-    const double* exact, Py_ssize_t n_rows, int64_t own, Nearest* heap, Nearest* found
+cdef void _offer_all(
+    Nearest* heap, const double* exact, Py_ssize_t n_rows, int64_t own
 ) noexcept nogil:
-    """Find the nearest rows from all exact distances; the heap, unless NULL, chooses among ties."""
-    cdef double worst = INFINITY
     cdef Py_ssize_t row
-    if heap != NULL:
-        heap.n_found = 0
-        for row in range(n_rows):
-            if row != own:
-                _offer(heap, exact[row], row)
-        _unheap(heap, found)
-        return
     for row in range(n_rows):
+        if row != own:
+            _offer(heap, exact[row], row)
+
+
+cdef double _keep_nearest(
+    const double* near, const double* slack, Py_ssize_t n_rows, int64_t own, Nearest* found
+) noexcept nogil:
+    """Find the rows with the lowest distances plus slack, unless NULL; give the largest of them."""
+    cdef double worst = INFINITY
+    cdef double distance
+    cdef Py_ssize_t row
+    for row in range(n_rows):
+        distance = near[row] if slack == NULL else near[row] + slack[row]
         # Rows come in order, so of equal distances the earlier row is in already.
-        if (exact[row] < worst or found.n_found < found.n_wanted) and row != own:
-            _insert(found, exact[row], row)
+        if (distance < worst or found.n_found < found.n_wanted) and row != own:
+            _insert(found, distance, row)
             if found.n_found == found.n_wanted:
                 worst = found.distances[found.n_wanted - 1]
-
-
-cdef double _reach(const Scratch* scratch, Py_ssize_t n_rows, int64_t own) noexcept nogil:
-    """Find a distance within which the wanted number of rows surely lies."""
-    cdef double* nearest = scratch.heap.distances
-    cdef Py_ssize_t n_wanted = scratch.heap.n_wanted
-    cdef Py_ssize_t n_found = 0
-    cdef double worst = INFINITY
-    cdef double upper
-    cdef Py_ssize_t row, at
-    for row in range(n_rows):
-        upper = scratch.near[row] + scratch.slack[row]
-        if not (upper < worst or n_found < n_wanted) or row == own:
-            continue
-        if n_found < n_wanted:
-            n_found += 1
-        at = n_found - 1
-        while at > 0 and nearest[at - 1] > upper:
-            nearest[at] = nearest[at - 1]
-            at -= 1
-        nearest[at] = upper
-        if n_found == n_wanted:
-            worst = nearest[n_wanted - 1]
     return worst
 
 
-cdef void _rank_exactly(
-    const Rows* queries, Py_ssize_t query, const Rows* base, const Kinds* columns,
-    Scratch* scratch, int64_t own, bint by_heap, Nearest* found,
+cdef void _rank(
+    Points queries, Py_ssize_t query, Points base, Metric metric, _Scratch scratch, Answers answers
 ) noexcept nogil:
-    """Compare the rows exactly that may be among the nearest, and rank them."""
+    """Rank rows by their distances from a query; those that are not exact are taken once more."""
+    cdef const Rows* asked = &queries.rows
+    cdef const Rows* rows = &base.rows
+    cdef const Kinds* columns = &metric.columns
     cdef const double* near = scratch.near
     cdef const double* slack = scratch.slack
     cdef Nearest* heap = &scratch.heap
+    cdef Nearest found = answers.of(query)
+    cdef int64_t own = answers.own[query]
     cdef double reach
     cdef Py_ssize_t row
-    if by_heap:
-        heap.n_found = 0
-        for row in range(base.n_rows):
-            if heap.n_found == heap.n_wanted and near[row] - slack[row] > heap.distances[0]:
-                continue  # surely out
-            if row != own:
-                _offer(heap, _distance(queries, query, base, row, columns), row)
-        _unheap(heap, found)
-        return
-    reach = _reach(scratch, base.n_rows, own)
-    for row in range(base.n_rows):
-        # Written so that NaN, from norms too large for a float, means: compare exactly.
-        if not (near[row] - slack[row] > reach) and row != own:
-            if found.n_found == found.n_wanted and found.distances[found.n_found - 1] == 0.0:
-                break  # nothing is nearer, and later rows lose ties
-            _insert(found, _distance(queries, query, base, row, columns), row)
+    heap.n_found = 0
+    if answers.by_heap:
+        if columns.error == 0.0:
+            _offer_all(heap, near, scratch.n_rows, own)
+        else:
+            for row in range(scratch.n_rows):
+                if heap.n_found == heap.n_wanted and near[row] - slack[row] > heap.distances[0]:
+                    continue  # surely out
+                if row != own:
+                    _offer(heap, _distance(asked, query, rows, row, columns), row)
+        for row in range(heap.n_found):
+            _insert(&found, heap.distances[row], heap.rows[row])
+    elif columns.error == 0.0:
+        _keep_nearest(near, NULL, scratch.n_rows, own, &found)
+    else:
+        reach = _keep_nearest(near, slack, scratch.n_rows, own, heap)  # the wanted ones are within
+        for row in range(scratch.n_rows):
+            # Written so that NaN, from norms too large for a float, means: compare exactly.
+            if not (near[row] - slack[row] > reach) and row != own:
+                if found.n_found == found.n_wanted and found.distances[found.n_found - 1] == 0.0:
+                    break  # nothing is nearer, and later rows lose ties
+                _insert(&found, _distance(asked, query, rows, row, columns), row)
 
 
 def search_directly(
@@ -483,35 +436,24 @@ def search_directly(
     cdef Py_ssize_t n_rows = columns.shape[1]
     cdef const double* values
     cdef const double* first = &columns[0, 0] if n_columns and n_rows else NULL
-    cdef Scratch scratch
-    cdef Nearest* heap = &scratch.heap if answers.by_heap else NULL
-    cdef Nearest found
+    cdef _Scratch scratch = _Scratch(n_rows, answers)
+    cdef double n_total = metric.columns.n_total
     cdef Py_ssize_t query, low
-    cdef int64_t own
-    _make_scratch(&scratch, n_rows, answers.rows.shape[1])
-    try:
-        with nogil:
-            for query in range(start, stop):
-                values = queries.rows.dense + query * n_columns
-                if metric.columns.n_total > 0.0:
-                    memset(scratch.unknown, 0, n_rows * sizeof(double))
-                low = 0
-                while low < n_rows:
-                    _add_columns(
-                        values, first + low, n_rows, n_columns, metric.columns.kinds,
-                        scratch.near + low, scratch.unknown + low, min(TILE, n_rows - low),
-                    )
-                    low += TILE
-                if metric.columns.n_total > 0.0:
-                    scale_up(
-                        metric.columns.n_total, <double>n_columns, scratch.unknown, scratch.near,
-                        n_rows,
-                    )
-                own = answers.own[query]
-                found = answers.of(query)
-                _rank(scratch.near, n_rows, own, heap, &found)
-    finally:
-        _free_scratch(&scratch)
+    with nogil:
+        for query in range(start, stop):
+            values = queries.rows.dense + query * n_columns
+            if n_total > 0.0:
+                memset(scratch.unknown, 0, n_rows * sizeof(double))
+            low = 0
+            while low < n_rows:
+                _add_columns(
+                    values, first + low, n_rows, n_columns, metric.columns.kinds,
+                    scratch.near + low, scratch.unknown + low, min(TILE, n_rows - low),
+                )
+                low += TILE
+            if n_total > 0.0:
+                scale_up(n_total, <double>n_columns, scratch.unknown, scratch.near, n_rows)
+            _rank(queries, query, queries, metric, scratch, answers)  # all distances are exact
 
 
 cdef void _add_columns(
@@ -526,99 +468,51 @@ cdef void _add_columns(
         alike = 1
         while alike < 4 and at + alike < n_columns and kinds[at + alike] == kinds[at]:
             alike += 1
-        if alike == 4 and kinds[at] < _GAPPED_SQUARE:
-            _add_four(kinds[at], values + at, columns + at * stride, stride, exact, n_rows)
+        if alike == 4 and kinds[at] < GAPPED_SQUARE:
+            ADD_FOUR[kinds[at]](values + at, columns + at * stride, stride, exact, n_rows)
             at += 4
         else:
-            _add_one(kinds[at], values[at], columns + at * stride, exact, unknown, n_rows)
+            ADD_ONE[kinds[at]](values[at], columns + at * stride, exact, unknown, n_rows)
             at += 1
-
-
-cdef void _add_four(
-    int kind, const double* values, const double* columns, Py_ssize_t stride, double* exact,
-    Py_ssize_t n_rows,
-) noexcept nogil:
-    """Add the differences of four columns of a kind."""
-    if kind == _SQUARE:
-        add_squares_of_four(values, columns, stride, exact, n_rows)
-    elif kind == _MISMATCH:
-        add_mismatches_of_four(values, columns, stride, exact, n_rows)
-    else:
-        add_absolutes_of_four(values, columns, stride, exact, n_rows)
-
-
-cdef void _add_one(
-    int kind, double value, const double* column, double* exact, double* unknown,
-    Py_ssize_t n_rows,
-) noexcept nogil:
-    """Add the differences of one column, and count where partial ones are not known."""
-    cdef Py_ssize_t row
-    if kind == _SQUARE:
-        add_squares(value, column, exact, n_rows)
-    elif kind == _MISMATCH or kind == _GAPPED_MISMATCH:
-        add_mismatches(value, column, exact, n_rows)
-    elif kind == _ABSOLUTE:
-        add_absolutes(value, column, exact, n_rows)
-    elif kind == _PARTIAL_SQUARE:
-        add_partial_squares(value, column, exact, unknown, n_rows)
-    elif kind == _PARTIAL_MISMATCH:
-        add_partial_mismatches(value, column, exact, unknown, n_rows)
-    elif kind > _PARTIAL_MISMATCH:
-        add_partial_absolutes(value, column, exact, unknown, n_rows)
-    elif value == value:
-        add_gapped_squares(value, _farthest(value) * _farthest(value), column, exact, n_rows)
-    else:
-        for row in range(n_rows):
-            exact[row] += _difference(kind, value, column[row])
 
 
 def search_products(
     const double[:, ::1] products, Py_ssize_t first, Points queries, Points base, Metric metric,
-    Answers answers, Py_ssize_t start, Py_ssize_t stop,
+    Answers answers,
 ):
-    """Search with the products of the queries ``first`` + start..stop with all rows.
+    """Search with the products of the queries from ``first`` on with all rows.
 
     From norms and products follow distances up to rounding; rows that may be among the nearest
     are compared exactly.
     """
-    cdef Scratch scratch
+    cdef _Scratch scratch = _Scratch(base.rows.n_rows, answers)
     cdef Py_ssize_t at
-    _make_scratch(&scratch, base.rows.n_rows, answers.rows.shape[1])
-    try:
-        with nogil:
-            for at in range(start, stop):
-                approximate(
-                    queries.rows.norms[first + at], base.rows.norms, &products[at, 0], 2.0,
-                    scratch.near, base.rows.n_rows,
-                )
-                _answer(queries, first + at, base, metric, &scratch, answers)
-    finally:
-        _free_scratch(&scratch)
+    with nogil:
+        for at in range(products.shape[0]):
+            approximate(
+                queries.rows.norms[first + at], base.rows.norms, &products[at, 0], 2.0,
+                scratch.near, base.rows.n_rows,
+            )
+            _answer(queries, first + at, base, metric, scratch, answers)
 
 
 cdef void _answer(
-    Points queries, Py_ssize_t query, Points base, Metric metric, Scratch* scratch, Answers answers
+    Points queries, Py_ssize_t query, Points base, Metric metric, _Scratch scratch, Answers answers
 ) noexcept nogil:
     """Find the nearest rows of a query from approximate distances."""
     cdef Py_ssize_t n_rows = base.rows.n_rows
     cdef double error = metric.columns.error
     cdef double n_total = metric.columns.n_total
     cdef double n_columns = <double>base.rows.n_columns
-    cdef int64_t own = answers.own[query]
-    cdef Nearest found = answers.of(query)
     if error == 0.0:
         round_all(scratch.near, n_rows)
-        if n_total > 0.0:
-            scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
-        _rank(scratch.near, n_rows, own, &scratch.heap if answers.by_heap else NULL, &found)
-        return
-    bound_errors(error, queries.rows.norms[query], base.rows.norms, scratch.slack, n_rows)
+    else:
+        bound_errors(error, queries.rows.norms[query], base.rows.norms, scratch.slack, n_rows)
     if n_total > 0.0:
         scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
-        scale_up(n_total, n_columns, scratch.unknown, scratch.slack, n_rows)
-    _rank_exactly(
-        &queries.rows, query, &base.rows, &metric.columns, scratch, own, answers.by_heap, &found
-    )
+        if error > 0.0:
+            scale_up(n_total, n_columns, scratch.unknown, scratch.slack, n_rows)
+    _rank(queries, query, base, metric, scratch, answers)
 
 
 def sparse_norms(Points points, Metric metric, double[::1] norms):
@@ -648,30 +542,24 @@ def search_sparse(
     Distances up to rounding follow from the norms and from the columns two rows share; rows that
     may be among the nearest are compared exactly.
     """
-    cdef Scratch scratch
+    cdef _Scratch scratch = _Scratch(base.rows.n_rows, answers)
     cdef Rows asked = queries.rows
-    cdef bint is_partial = metric.columns.n_total > 0.0
-    cdef double* overlap
-    cdef double norm
+    cdef double* overlap = scratch.slack
+    cdef Py_ssize_t n_rows = base.rows.n_rows
     cdef Py_ssize_t query, at
-    _make_scratch(&scratch, base.rows.n_rows, answers.rows.shape[1])
-    try:
-        with nogil:
-            for query in range(start, stop):
-                overlap = scratch.slack
-                memset(overlap, 0, base.rows.n_rows * sizeof(double))
-                for at in range(asked.indptr[query], asked.indptr[query + 1]):
-                    _add_overlap(
-                        &by_column.rows, asked.indices[at], asked.data[at], &metric.columns,
-                        overlap,
-                    )
-                if is_partial:
-                    _add_gaps(&asked, query, &base.rows, &by_column.rows, scratch.unknown)
-                norm = asked.norms[query]
-                approximate(norm, base.rows.norms, overlap, 1.0, scratch.near, base.rows.n_rows)
-                _answer(queries, query, base, metric, &scratch, answers)
-    finally:
-        _free_scratch(&scratch)
+    with nogil:
+        for query in range(start, stop):
+            memset(overlap, 0, n_rows * sizeof(double))
+            for at in range(asked.indptr[query], asked.indptr[query + 1]):
+                _add_overlap(
+                    &by_column.rows, asked.indices[at], asked.data[at], &metric.columns, overlap
+                )
+            if metric.columns.n_total > 0.0:
+                _add_gaps(&asked, query, &base.rows, &by_column.rows, scratch.unknown)
+            approximate(
+                asked.norms[query], base.rows.norms, overlap, 1.0, scratch.near, n_rows
+            )
+            _answer(queries, query, base, metric, scratch, answers)
 
 
 cdef void _add_gaps(
@@ -702,11 +590,11 @@ cdef void _add_overlap(
     cdef double own, shared
     cdef double[TILE] shares
     cdef Py_ssize_t at, size
-    if kind == _SQUARE:
+    if kind == SQUARE:
         own = 2.0 * (value - zero)
         for at in range(start, stop):
             overlap[rows[at]] += own * (data[at] - zero)
-    elif kind == _MISMATCH:
+    elif kind == MISMATCH:
         # Two loops, the first without branches: the next value could not be foreseen.
         while start < stop:
             size = min(TILE, stop - start)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, look_up
 from scumble._core.neighbours import kernels
 from scumble._core.neighbours.space import Space
-from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble._core.validation import check_choice, check_count
 
 #: Elements of a block of products: 2 MB a thread, whatever the number of rows.
@@ -20,6 +20,8 @@ DIRECT_BELOW = 1 << 24
 #: Trees win over products with few columns and many rows.
 TREE_MAX_COLUMNS = 8
 TREE_MIN_ROWS = 4096
+#: Steps of a block of queries.
+BLOCK_STEPS = 1 << 20
 
 
 class Neighbours(NamedTuple):
@@ -185,21 +187,12 @@ def _mapped(values: Any, n_values: Array, table: Array) -> Any:
     if sparse.issparse(values):
         nominal = n_values[values.indices] > 0
         data = values.data.copy()
-        data[nominal] = _looked_up(table, starts[values.indices[nominal]], data[nominal])
+        data[nominal] = look_up(table, starts[values.indices[nominal]] + data[nominal])
         return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
     nominal = np.flatnonzero(n_values)
     mapped = values.copy()
-    mapped[:, nominal] = _looked_up(table, starts[nominal], values[:, nominal])
+    mapped[:, nominal] = look_up(table, starts[nominal] + values[:, nominal])
     return mapped
-
-
-def _looked_up(table: Array, starts: Array, codes: Array) -> Array:
-    """Take the numbers of codes out of a table; a missing code stays missing."""
-    if not np.isnan(codes.sum()):
-        return table[starts + codes.astype(np.int64)]
-    missing = np.isnan(codes)
-    numbers = table[starts + np.where(missing, 0, codes).astype(np.int64)]
-    return np.where(missing, np.nan, numbers)
 
 
 def _choose(task: _Task, space: Space, table: Array | None) -> Any:
@@ -224,11 +217,11 @@ def _directly(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     metric = task.metric()
     answers = task.answers(rows, squared)
 
-    def search(block: tuple[int, int]) -> None:
-        kernels.search_directly(queries, columns, metric, answers, *block)
+    def search(part: slice) -> None:
+        kernels.search_directly(queries, columns, metric, answers, part.start, part.stop)
 
     cost = task.base.shape[0] * max(task.base.shape[1], 1)
-    run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
+    run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
 def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None:
@@ -242,7 +235,7 @@ def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None
 
     def search(first: int) -> None:
         products = asked[first : first + size] @ base.T
-        kernels.search_products(products, first, queries, points, metric, answers, 0, len(products))
+        kernels.search_products(products, first, queries, points, metric, answers)
 
     # Threads of the linear algebra inside ours would only wait for each other.
     with one_thread_for_products():
@@ -286,12 +279,12 @@ def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     columns = kernels.Points(by_column)
     answers = task.answers(rows, squared)
 
-    def search(block: tuple[int, int]) -> None:
-        kernels.search_sparse(rows_q, rows_b, columns, metric, answers, *block)
+    def search(part: slice) -> None:
+        kernels.search_sparse(rows_q, rows_b, columns, metric, answers, part.start, part.stop)
 
     in_column = np.diff(by_column.indptr).astype(np.int64)
     cost = 4 * base.shape[0] + int(in_column @ in_column) // base.shape[0]
-    run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
+    run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
 def _with_norms(values: sparse.csr_array, metric: kernels.Metric) -> kernels.Points:
@@ -310,8 +303,7 @@ def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     base = kernels.Points(task.base)
     metric = task.metric()
 
-    def search(block: tuple[int, int]) -> None:
-        part = slice(*block)
+    def search(part: slice) -> None:
         asked = task.queries[part]
         near, found = tree.query(asked, k=n_asked)
         # Itself and the wanted ones lie within this reach, whatever the rounding.
@@ -327,7 +319,7 @@ def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
         points = kernels.Points(asked)
         kernels.rank_candidates(starts, np.concatenate(candidates), points, base, metric, answers)
 
-    run(search, _blocks(len(rows), 1 << 12), n_jobs=task.n_jobs)
+    run(search, slices(len(rows), 1 << 12, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
 def _by_tree_and_heap(task: _Task, space: Space, rows: Array, squared: Array) -> None:
@@ -345,9 +337,3 @@ def _by_tree_and_heap(task: _Task, space: Space, rows: Array, squared: Array) ->
     chosen, distances = rows[tied], squared[tied]
     _directly(again, space, chosen, distances)
     rows[tied], squared[tied] = chosen, distances
-
-
-def _blocks(n_queries: int, cost: int) -> list[tuple[int, int]]:
-    """Cut the queries into ranges of about a million steps each, by the data alone."""
-    size = max(1, min(n_queries, (1 << 20) // max(cost, 1)))
-    return [(at, min(at + size, n_queries)) for at in range(0, n_queries, size)]

@@ -14,8 +14,8 @@ from scumble._core.errors import DataError, ReadError, ScumbleError
 from scumble._core.files import Source
 from scumble._core.frames import is_text
 from scumble._core.validation import check_choice
-from scumble.data.columns import column_from_feature, feature_from_column
 from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.feature import column_from_feature, feature_from_column
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.label_choice import (
     choose_features,

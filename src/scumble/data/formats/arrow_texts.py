@@ -15,8 +15,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import row_blocks
-from scumble.data.columns import are_whole, category_codes
 from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.feature import are_whole, category_codes
 from scumble.data.formats.delimited.cells import DELIMITERS, FEATURE, LABEL, LISTS, MARKS, WEIGHT
 
 CELLS_PER_WRITE = 1_000_000

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused, suggest
 from scumble._core.files import Source
-from scumble._core.suggestions import suggest
 from scumble._core.text import excerpt
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import first_repeated
@@ -96,9 +95,7 @@ def column_number(source: Source, names: Sequence[str], column: str | int, optio
             raise source.error(f"{option} names {excerpt(column)}, {_no_column(column, names)}")
         return list(names).index(column)
     if not isinstance(column, int | np.integer) or isinstance(column, bool):
-        raise ParameterError(
-            f"The {option!r} parameter must be a column's name or number. Got {column!r} instead."
-        )
+        raise refused(option, "", "be a column's name or number", column)
     if not -len(names) <= column < len(names):
         raise source.error(
             f"{option} names the column {column}, but the columns are numbered 0 to "

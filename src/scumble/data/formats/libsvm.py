@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import refused
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_count
 from scumble.data.dataset import MultilabelDataset
@@ -57,10 +57,7 @@ def read_libsvm(
     # numbers (qid:3) and comments are passed over.
     sparse_lines.refuse_label_choice(labels, "libsvm")
     if zero_based not in (True, False, "auto"):
-        raise ParameterError(
-            f"The 'zero_based' parameter of read_libsvm must be True, False or 'auto'. "
-            f"Got {zero_based!r} instead."
-        )
+        raise refused("zero_based", "read_libsvm", "be True, False or 'auto'", zero_based)
     for name, count in (("n_features", n_features), ("n_labels", n_labels)):
         if count is not None:
             check_count(count, name=name, caller="read_libsvm", minimum=0)

@@ -6,29 +6,28 @@ Its features say something about the labels, so that classifiers have something 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
-from scumble._core.parameters import Real
-from scumble._core.random import as_generator
+from scumble._core.errors import ParameterError, refused
+from scumble._core.parameters import Real, as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.synthetic.assignment import assign_labels, most_rows
-from scumble.data.synthetic.counts import label_counts
+from scumble.data.synthetic.labels import assign_labels, label_counts, most_rows
 
 CALLER = "make_multilabel"
 AUTO = "auto"
 #: What is made where nothing else is asked for; or what comes nearest.
 USUAL = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
 #: How far the curve of label counts may be bent, in order of preference, to reach a SCUMBLE.
-BENDS = (1.0, 1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
+BENDS = (1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
 #: Rows made at a time, so that temporary arrays stay small.
 BLOCK_ROWS = 65536
 #: Words that belong to a label, in sparse features.
@@ -148,7 +147,9 @@ def make_multilabel(
     rng = as_generator(random_state, caller=CALLER)
 
     most = most_rows(n_instances, n_unlabelled)
-    counts = _candidates(n_assignments, n_labels, wanted_ir, most, aim, nearest=mean_ir == AUTO)
+    law = partial(label_counts, n_assignments, n_labels, wanted_ir, most)
+    bends = BENDS if aim is not None and n_labels > 2 else ()
+    counts = _candidates(law, bends, nearest=mean_ir == AUTO)
     Y = assign_labels(counts, n_instances, n_unlabelled, aim, rng, n_jobs, nearest=scumble == AUTO)
     make_features = sparse_features if sparse and n_features else dense_features
     X, features = make_features(Y, plan, rng)
@@ -156,19 +157,13 @@ def make_multilabel(
 
 
 def _candidates(
-    n_assignments: int,
-    n_labels: int,
-    mean_ir: float,
-    most: int,
-    scumble: float | None,
-    *,
-    nearest: bool,
+    law: Callable[..., Array], bends: Sequence[float], *, nearest: bool
 ) -> Iterator[Array]:
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
-    yield label_counts(n_assignments, n_labels, mean_ir, most, nearest=nearest)
-    for bend in BENDS[1:] if scumble is not None and n_labels > 2 else ():
+    yield law(nearest=nearest)
+    for bend in bends:
         with suppress(ParameterError):
-            yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
+            yield law(bend=bend)
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
@@ -229,10 +224,8 @@ class FeaturePlan:
         for parameter in ("n_informative", "n_nominal"):
             value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
             if value > self.n_features:
-                raise ParameterError(
-                    f"The {parameter!r} parameter of {CALLER} must not exceed 'n_features', "
-                    f"{self.n_features}. Got {value!r} instead."
-                )
+                most = f"not exceed 'n_features', {self.n_features}"
+                raise refused(parameter, CALLER, most, value)
         check_count(self.n_categories, name="n_categories", caller=CALLER, minimum=2)
         Real(0.0, math.inf).check(self.separation, name="separation", caller=CALLER)
         Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)

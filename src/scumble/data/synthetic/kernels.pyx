@@ -49,7 +49,8 @@ cdef inline Py_ssize_t _draw(uint64_t* state, Py_ssize_t n) noexcept nogil:
 cdef struct Block:
     uint64_t random
     Py_ssize_t n_slots  # label assignments
-    int32_t* labels  # of each slot
+    const int32_t* taken  # labels of each slot, before slots are in order of rows
+    int32_t* labels  # of each slot, once they are
     int32_t* rows  # of each slot
     Py_ssize_t n_rows  # that get labels
     int64_t* starts  # of the rows, once slots are in order of rows
@@ -83,13 +84,20 @@ cdef class Dealer:
 
     def take_labels(self, Py_ssize_t block):
         """Find the labels at places block, block + n_blocks, ... of the line of assignments."""
-        cdef int64_t n = self.ends[self.ends.shape[0] - 1]
         if not 0 <= block < self.n_blocks:
             raise ValueError(f"There is no block {block} of {self.n_blocks}.")
-        taken = np.empty(max((n - block + self.n_blocks - 1) // self.n_blocks, 0), np.int32)
+        cdef Py_ssize_t label = 0
+        cdef int64_t place = block
+        cdef Py_ssize_t slot
+        end = self.ends[self.ends.shape[0] - 1]
+        taken = np.empty(len(range(block, end, self.n_blocks)), np.int32)
         cdef int32_t[::1] labels = taken
         with nogil:
-            _take_labels(self.ends, block, self.n_blocks, labels)
+            for slot in range(labels.shape[0]):
+                while self.ends[label] <= place:
+                    label += 1
+                labels[slot] = <int32_t> label
+                place += self.n_blocks
         return taken
 
     def fill(
@@ -103,68 +111,34 @@ cdef class Dealer:
         labels go to ``indices``, and each row's end there to ``row_ends``.
         """
         cdef Block dealt
-        cdef int32_t[::1] labels = self.take_labels(block)
+        taken = self.take_labels(block)
+        cdef int32_t[::1] labels = taken
         cdef int32_t[::1] rows = np.empty(labels.shape[0], np.int32)
-        cdef int32_t[::1] unsorted = np.empty(labels.shape[0], np.int32)
         cdef int64_t[::1] last = np.empty(n_rows + 1, np.int64)
         cdef int64_t[::1] starts = np.zeros(n_rows + 1, np.int64)
         cdef double[:, ::1] sums = np.zeros((3, n_rows + 1))
         cdef double total
         if not 0 <= n_rows <= row_ends.shape[0] or labels.shape[0] != indices.shape[0]:
             raise ValueError("There is no room for the rows, or not for the labels.")
-        _check_shares(labels, n_rows)
+        # In order, so that more places of a label than rows would reach beyond n_rows.
+        if (taken[n_rows:] == taken[: max(len(taken) - n_rows, 0)]).any():
+            raise ValueError("A label has more places than there are rows.")
         if labels.shape[0] == 0:
             row_ends[:] = 0
             return 0.0
         dealt.random = seed
         dealt.n_slots, dealt.n_rows = labels.shape[0], n_rows
-        dealt.labels, dealt.rows, dealt.starts = &labels[0], &rows[0], &starts[0]
+        dealt.taken, dealt.labels = &labels[0], &indices[0]
+        dealt.rows, dealt.starts = &rows[0], &starts[0]
         dealt.ratios, dealt.logs = &self.ratios[0], &self.logs[0]
         dealt.ratio_sums, dealt.log_sums, dealt.scores = &sums[0, 0], &sums[1, 0], &sums[2, 0]
         with nogil:
             _draw_rows(&dealt, &last[0])
             _fill_empty_rows(&dealt, &last[0])
-            _sort_by_row(&dealt, &last[0], &unsorted[0])
+            _sort_by_row(&dealt, &last[0])
             total = _steer(&dealt, target * row_ends.shape[0], effort)
             _spread(&dealt, row_ends)
-            indices[:] = labels
         return total
-
-
-cdef int _check_shares(const int32_t[::1] labels, Py_ssize_t n_rows) except -1:
-    """Make sure that no label has more places than there are rows: none fits a row twice."""
-    cdef Py_ssize_t slot
-    for slot in range(n_rows, labels.shape[0]):
-        if labels[slot] == labels[slot - n_rows]:
-            raise ValueError("A label has more places than there are rows.")
-    return 0
-
-
-cdef int _take_labels(
-    const int64_t[::1] ends, Py_ssize_t block, Py_ssize_t n_blocks, int32_t[::1] labels
-) except -1 nogil:
-    cdef Py_ssize_t n_labels = ends.shape[0]
-    cdef Py_ssize_t label = 0
-    cdef int64_t place = block
-    cdef Py_ssize_t slot, leap, low, high, middle
-    for slot in range(labels.shape[0]):
-        if ends[label] <= place:  # leap ahead, then halve: rare labels are skipped by millions
-            leap = 1
-            low = label
-            while label + leap < n_labels and ends[label + leap] <= place:
-                low = label + leap
-                leap *= 2
-            high = min(label + leap, n_labels - 1)
-            while low + 1 < high:
-                middle = (low + high) // 2
-                if ends[middle] <= place:
-                    low = middle
-                else:
-                    high = middle
-            label = high
-        labels[slot] = <int32_t> label
-        place += n_blocks
-    return 0
 
 
 cdef void _draw_rows(Block* block, int64_t* last) noexcept nogil:
@@ -179,9 +153,9 @@ cdef void _draw_rows(Block* block, int64_t* last) noexcept nogil:
     for row in range(n_rows):
         last[row] = -1
     while slot < block.n_slots:
-        label = block.labels[slot]
+        label = block.taken[slot]
         stop = slot
-        while stop < block.n_slots and block.labels[stop] == label:
+        while stop < block.n_slots and block.taken[stop] == label:
             stop += 1
         if 2 * (stop - slot) <= n_rows:
             while slot < stop:
@@ -241,10 +215,10 @@ cdef Py_ssize_t _coprime(Py_ssize_t n, uint64_t* random) noexcept nogil:
             return stride
 
 
-cdef void _sort_by_row(Block* block, int64_t* sizes, int32_t* unsorted) noexcept nogil:
+cdef void _sort_by_row(Block* block, int64_t* sizes) noexcept nogil:
     """Put labels and rows in order of rows, labels ascending, and find where each row starts.
 
-    The sizes of the rows are used up, ``unsorted`` is scratch.
+    The sizes of the rows are used up.
     """
     cdef int64_t* places = sizes
     cdef Py_ssize_t row, slot
@@ -255,10 +229,8 @@ cdef void _sort_by_row(Block* block, int64_t* sizes, int32_t* unsorted) noexcept
         places[row] = block.starts[row]
         block.starts[row + 1] = block.starts[row] + size
     for slot in range(block.n_slots):
-        unsorted[slot] = block.labels[slot]
-    for slot in range(block.n_slots):
         row = block.rows[slot]
-        block.labels[places[row]] = unsorted[slot]
+        block.labels[places[row]] = block.taken[slot]
         places[row] += 1
     for row in range(block.n_rows):
         for slot in range(block.starts[row], block.starts[row + 1]):

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from scumble._core.errors import ParameterError
-from scumble._core.parameters import Real
-from scumble._core.random import as_generator
+from scumble._core.errors import ParameterError, refused
+from scumble._core.parameters import Real, as_generator
 from scumble._core.shown import Shown
 from scumble._core.validation import check_count
 from scumble.evaluate.statistics.score_table import Floats, check_numbers, score_table
@@ -125,10 +124,7 @@ def wilcoxon(
     """
     for name, given, known in (("method", method, METHODS), ("zeros", zeros, ZEROS)):
         if given not in known:
-            raise ParameterError(
-                f"The {name!r} parameter of wilcoxon must be one of {', '.join(known)}. "
-                f"Got {given!r} instead."
-            )
+            raise refused(name, "wilcoxon", f"be one of {', '.join(known)}", given)
     first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
 from scumble._core.frames import is_frame
 from scumble._core.shown import Sheet, Shown
-from scumble._core.suggestions import suggest
 from scumble.evaluate.naming import direction
 
 Place = tuple[str, str]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.suggestions import suggest
+from scumble._core.errors import suggest
 from scumble._core.text import excerpt
 from scumble.data.formats.arff.header import Attribute
 from scumble.data.formats.kernels import arff as k

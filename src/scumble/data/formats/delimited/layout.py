@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.files import Source
 from scumble._core.parameters import Choice
 from scumble.data.formats.base import Columns, TableOptions
@@ -72,10 +72,7 @@ class Options(TableOptions):
 
     def _require(self, name: str, words: str, fits: bool) -> None:
         if not fits:
-            given = getattr(self, name)
-            raise ParameterError(
-                f"The {name!r} parameter of read_csv must be {words}. Got {given!r} instead."
-            )
+            raise refused(name, "read_csv", f"be {words}", getattr(self, name))
 
 
 def _parts_values(delimiter: Any) -> bool:
