@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -14,20 +13,18 @@ from scumble.data import MultilabelDataset
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
-from scumble.paper.audit import count_improved, result_pairs
+from scumble.paper.audit import count_improved, put_back, result_pairs
 from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
-from scumble.paper.means import (
+from scumble.paper.published import Pair
+from scumble.paper.verdicts import (
     METRIC_NAMES,
     POLICIES,
+    Finding,
     Means,
-    imbalance_means,
+    is_near,
     measured,
-    result_means,
     standard_error,
 )
-from scumble.paper.published import Pair
-from scumble.paper.repair import put_back
-from scumble.paper.verdicts import Finding, is_near
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -110,7 +107,7 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
     for what, where, measure, names, percent in published.PERCENTAGES:
         item = f"{what} {abs(percent)} % where {where}"
         pairs = [p for p in published.imbalance() if p.measure == measure and p.dataset in names]
-        found = measured(pairs, partial(imbalance_means, means))
+        found = measured(pairs, means.of_imbalance)
         if len(found) < len(pairs):
             yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
             continue
@@ -124,7 +121,7 @@ def _about_wins(means: Means) -> Iterator[Finding]:
     """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
 
     def measure(pairs: Iterable[Pair], rules: Mapping[str, str]) -> list[Pair]:
-        return measured(pairs, lambda pair: result_means(means, pair, rules[pair.measure]))
+        return measured(pairs, lambda pair: means.of_results(pair, rules[pair.measure]))
 
     rules = rules_for(means, "fits")
     for who, what, said, classifier, metrics, improved in published.CASES:
