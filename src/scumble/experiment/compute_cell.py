@@ -88,33 +88,25 @@ def _measures(when: str, Y: Any) -> dict[str, float]:
 
 
 def _judge(fold: Any, test: Any) -> dict[str, float]:
-    from scumble.evaluate import evaluate
+    from scumble.evaluate import confusion, evaluate
 
     found = {name: float(value) for name, value in fold.evaluation.items()}
     # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
     # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
     ignoring = evaluate(test, fold.predictions, undefined="ignore")
-    for name in IGNORING:
-        found[f"ignore.{name}"] = float(ignoring[name])
-    found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
+    found |= {f"ignore.{name}": float(ignoring[name]) for name in IGNORING}
+    counts = confusion(test, fold.predictions)
+    found["hits.f1"] = _mean_of_hits(counts.by_instance)
+    found["hits.macro_f1"] = _mean_of_hits(counts.by_label)
     return found
 
 
-def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, float]:
-    """Average F over the rows, and over the labels, with at least one correct prediction."""
-    import numpy as np
-    from scipy import sparse
+def _mean_of_hits(counts: Any) -> float:
+    """Average F over the rows, or the labels, with at least one correct prediction."""
+    from scumble.evaluate.bipartition_metrics import f1s
 
-    said = sparse.csr_array(predictions).astype(bool)
-    hits = Y.multiply(said)
-    found = []
-    for axis in (1, 0):
-        right = np.asarray(hits.sum(axis=axis)).ravel()
-        total = np.asarray(Y.sum(axis=axis)).ravel() + np.asarray(said.sum(axis=axis)).ravel()
-        has_hit = right > 0
-        known = 2 * right[has_hit] / total[has_hit]
-        found.append(float(known.mean()) if len(known) else float("nan"))
-    return found[0], found[1]
+    found, _ = f1s(counts.take(counts.hits > 0))
+    return float(found.mean()) if len(found) else float("nan")
 
 
 def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:

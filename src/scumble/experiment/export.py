@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import writing
-from scumble.experiment.errors import StoreError
 from scumble.experiment.result_tables import COST_KEYS, ROW_KEYS, grid, long_table
-from scumble.experiment.store import Store
+from scumble.experiment.store import Store, StoreError
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,7 @@ from scumble import catalogue
 from scumble._core.errors import ScumbleError
 from scumble._core.suggestions import suggest_parameter
 from scumble._core.version import __version__
-from scumble.experiment.cell import NOTHING, Part
-from scumble.experiment.errors import PlanError
+from scumble.experiment.cell import NOTHING, Part, PlanError
 
 
 def make_splitter(part: Part, *, seed: int, folder: str = "") -> Any:
@@ -72,21 +71,17 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
     return found
 
 
-def complaints(
-    splitter: Sequence[Part], resamplers: Sequence[Part], classifiers: Sequence[Part], folder: str
-) -> Iterator[str]:
-    """Make everything a plan names, and say what cannot be made."""
-    attempts: list[tuple[Sequence[Part], Callable[[Part], Any]]] = [
-        (splitter, lambda part: _counted(make_splitter(part, seed=0, folder=folder))),
-        (resamplers, lambda part: make_resamplers(part, seed=0)),
-        (classifiers, lambda part: part.name == NOTHING or _checked(make_classifier(part, seed=0))),
-    ]
-    for parts, attempt in attempts:
-        for part in parts:
-            try:
-                attempt(part)
-            except (ScumbleError, TypeError, ValueError, ImportError, AttributeError) as error:
-                yield f"{part.label}: {error}"
+def complaints(kind: str, part: Part, folder: str) -> Iterator[str]:
+    """Make what a plan names, and say why it cannot be made."""
+    try:
+        if kind == "splitter":
+            _checked(make_splitter(part, seed=0, folder=folder)).get_n_splits()
+        elif kind == "resamplers":
+            make_resamplers(part, seed=0)
+        elif part.name != NOTHING:
+            _checked(make_classifier(part, seed=0))
+    except (ScumbleError, TypeError, ValueError, ImportError, AttributeError) as error:
+        yield f"{part.label}: {error}"
 
 
 def _classifiers_in(spec: Mapping[str, Any]) -> Iterator[str]:
@@ -95,11 +90,6 @@ def _classifiers_in(spec: Mapping[str, Any]) -> Iterator[str]:
     for value in spec.get("parameters", spec).values():
         if isinstance(value, Mapping) and "name" in value:
             yield from _classifiers_in(value)
-
-
-def _counted(splitter: Any) -> int:
-    """Count the folds of a splitter, its parameters checked before there is data."""
-    return int(_checked(splitter).get_n_splits())
 
 
 def _checked(made: Any) -> Any:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from scumble._core.errors import ScumbleError
 from scumble._core.progress import track
-from scumble.experiment.cell import Cell, Part
+from scumble.experiment.cell import Cell, Part, PlanError
 from scumble.experiment.datasets import Facts, facts_of
-from scumble.experiment.errors import PlanError
-from scumble.experiment.plan import Plan, parts_of
+from scumble.experiment.plan import LIMITS, Plan, parts_of
 from scumble.experiment.store import Store
 
 #: Raised when cells hold other numbers than before, so that stored ones are computed anew.
@@ -91,27 +90,15 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
     folds = _fold_file(splitter, plan.folder)
     turns = list(itertools.product(plan.seeds, range(plan.n_folds)))
     kinds = (parts_of(plan, kind) for kind in ("datasets", "classifiers", "resamplers"))
+    given = {name: getattr(plan, name) for name in (*LIMITS, "keep_predictions", "folder")}
     return [
-        Cell(
-            dataset=dataset,
-            resampler=resampler,
-            classifier=classifier,
-            splitter=splitter,
-            seed=seed,
-            fold=fold,
-            content=facts["content"],
-            versions=versions,
-            seconds=plan.seconds,
-            megabytes=plan.megabytes,
-            keep_predictions=plan.keep_predictions,
-            folder=plan.folder,
-            work=facts["work"],
-        )
+        Cell(dataset, resampler, classifier, splitter, *turn, facts["content"], versions, **rest)
         for dataset, classifier, resampler in itertools.product(*kinds)
         for facts in [known[dataset.label]]
         if _fits(classifier, facts)
         for versions in [{**_versions(resampler, classifier, splitter, facts), **folds}]
-        for seed, fold in turns
+        for rest in [{"work": facts["work"], **given}]
+        for turn in turns
     ]
 
 

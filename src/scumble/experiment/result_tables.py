@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
 from scumble._core.suggestions import suggest
-from scumble.experiment.cell import LABELS, complaint
-from scumble.experiment.errors import PlanError
+from scumble.experiment.cell import LABELS, PlanError, complaint
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -176,17 +175,7 @@ def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope
     chances = bayesian_signed_rank(theirs, ours, rope=rope)
     sides = (chances.lower, chances.higher)
     worse, better = sides if one.higher_is_better is not False else sides[::-1]
-    return Against(
-        metric=one.metric,
-        method=method,
-        n_datasets=len(known),
-        mean=mean,
-        ratio=mean / base if base else math.nan,
-        wins=tally.wins,
-        ties=tally.ties,
-        losses=tally.losses,
-        p_value=wilcoxon(theirs, ours).p_value,
-        worse=worse,
-        equal=chances.equal,
-        better=better,
-    )
+    means = (mean, mean / base if base else math.nan)
+    counted = (tally.wins, tally.ties, tally.losses)
+    p_value, judged = wilcoxon(theirs, ours).p_value, (math.nan, worse, chances.equal, better)
+    return Against(one.metric, method, len(known), *means, *counted, p_value, *judged)

@@ -193,7 +193,7 @@ def run_cells(
     store.register()
     try:
         with closing(_executor(compute, n_jobs, cluster)) as executor:
-            loop = _Loop(wanted, store, executor, observe or _ignore)
+            loop = _Loop(wanted, store, executor, observe or (lambda _event, _what: None))
             return loop.run(began)
     finally:
         store.retire()
@@ -226,15 +226,9 @@ class _Loop:
                     continue
                 for outcome in self.executor.wait(WAIT):
                     advance(self._record(outcome))
-        return Report(
-            n_cells=len(self.wanted),
-            n_done=self.n_done,
-            n_failed=len(self.failed),
-            n_known=n_known,
-            failures=tuple(self.failed),
-            seconds=time.perf_counter() - began,
-            n_failed_before=n_failed_before,
-        )
+        counted = (len(self.wanted), self.n_done, len(self.failed), n_known)
+        seconds = time.perf_counter() - began
+        return Report(*counted, tuple(self.failed), seconds, n_failed_before)
 
     def _look(self) -> tuple[int, int]:
         """Find out what is left to do; count what is done and what has failed."""
@@ -245,10 +239,7 @@ class _Loop:
 
     def _fill(self) -> None:
         """Claim cells while there is room."""
-        while self.open and self.executor.has_room():
-            key = self.store.claim(self.open)
-            if key is None:
-                break
+        while self.open and self.executor.has_room() and (key := self.store.claim(self.open)):
             self.open.remove(key)
             self.in_flight.add(key)
             self.observe("begin", self.wanted[key])
@@ -301,7 +292,3 @@ def _count(n_jobs: int | None) -> int:
     from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
 
     return thread_count(1 if n_jobs == 0 else n_jobs)
-
-
-def _ignore(_event: str, _what: Any) -> None:
-    """Nobody watches."""

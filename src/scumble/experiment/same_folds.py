@@ -131,19 +131,9 @@ def _cells(match: Match) -> Iterator[list[Cell]]:
         steps = Part("+", {"steps": [describe(step) for step in chain]}, treatment)
         versions = {"scumble": __version__}
         versions |= (one for part in (model, *chain) for one in _versions(part))
-        yield [
-            Cell(
-                dataset=Part(match.data.name or "data"),
-                resampler=steps if chain else Part(NOTHING),
-                classifier=Part("one", describe(model), learner),
-                splitter=splitter,
-                seed=match.random_state,
-                fold=fold,
-                content=content,
-                versions=versions,
-            )
-            for fold in range(len(match.splits))
-        ]
+        data, classifier = Part(match.data.name or "data"), Part("one", describe(model), learner)
+        parts = (data, steps if chain else Part(NOTHING), classifier, splitter, match.random_state)
+        yield [Cell(*parts, fold, content, versions) for fold in range(len(match.splits))]
 
 
 def _part_of_folds(match: Match) -> Part:

@@ -18,10 +18,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scumble._core.errors import ScumbleError
 from scumble._core.processes import is_alive, machine, started_at
 from scumble._core.version import __version__
 from scumble.experiment.cell import Cell, Result, digest
-from scumble.experiment.errors import StoreError
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -77,6 +77,19 @@ HINTS = {
     "readonly": "Check that the folder exists and may be written to.",
     "": "Finished cells are safe if the file can be opened again.",
 }
+
+
+class StoreError(ScumbleError):
+    """A store of results cannot be opened, read or written.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Store
+    >>> Store("no-such-folder/results.db", create=False)
+    Traceback (most recent call last):
+        ...
+    scumble.experiment.store.StoreError: ...results.db: there is no such store. Run a plan first.
+    """
 
 
 class Store:

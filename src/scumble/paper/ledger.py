@@ -13,13 +13,7 @@ from scumble._core.progress import track
 from scumble._core.validation import check_choice
 from scumble.evaluate.statistics import pearson
 from scumble.paper import published, sources
-from scumble.paper.audit import (
-    imbalance_pairs,
-    p_value,
-    put_back,
-    result_pairs,
-    scumble_and_change,
-)
+from scumble.paper.audit import imbalance_pairs, p_value, put_back, result_pairs, scumble_and_change
 from scumble.paper.published import Pair
 from scumble.paper.verdicts import (
     AVERAGES,
