@@ -88,25 +88,25 @@ def _measures(when: str, Y: Any) -> dict[str, float]:
 
 
 def _judge(fold: Any, test: Any) -> dict[str, float]:
-    from scumble.evaluate import confusion, evaluate
+    from scumble.evaluate import evaluate
 
     found = {name: float(value) for name, value in fold.evaluation.items()}
     # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
     # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
     ignoring = evaluate(test, fold.predictions, undefined="ignore")
     found |= {f"ignore.{name}": float(ignoring[name]) for name in IGNORING}
-    counts = confusion(test, fold.predictions)
-    found["hits.f1"] = _mean_of_hits(counts.by_instance)
-    found["hits.macro_f1"] = _mean_of_hits(counts.by_label)
+    found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
     return found
 
 
-def _mean_of_hits(counts: Any) -> float:
-    """Average F over the rows, or the labels, with at least one correct prediction."""
+def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, ...]:
+    """Average F over the rows, and over the labels, with at least one correct prediction."""
+    from scumble.evaluate import confusion
     from scumble.evaluate.bipartition_metrics import f1s
 
-    found, _ = f1s(counts.take(counts.hits > 0))
-    return float(found.mean()) if len(found) else float("nan")
+    counts = confusion(Y, predictions)
+    rated = (f1s(one.take(one.hits > 0))[0] for one in (counts.by_instance, counts.by_label))
+    return tuple(float(found.mean()) if len(found) else float("nan") for found in rated)
 
 
 def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:
