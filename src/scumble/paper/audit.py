@@ -49,15 +49,8 @@ def audit() -> list[Finding]:
     >>> {found.verdict for found in deltas}
     {'follows'}
     """
-    return [
-        *correlations(),
-        *f_measure_changes(),
-        *p_values(),
-        *stars(),
-        *bold_marks(),
-        *win_counts(),
-        *statements(),
-    ]
+    numbers = (correlations(), f_measure_changes(), p_values())
+    return [*itertools.chain(*numbers, stars(), bold_marks(), win_counts(), statements())]
 
 
 def correlations() -> Iterator[Finding]:
@@ -114,13 +107,9 @@ def win_counts() -> Iterator[Finding]:
         chosen = [p for p in published.results() if getattr(p, field[row.by]) == row.name]
         better, worse = (sum(p.better == side for p in chosen) for side in ("after", "before"))
         ties = len(chosen) - better - worse
-        yield Finding(
-            "Counts",
-            f"by {row.by}: {row.name}",
-            f"{row.better}/{row.worse}",
-            f"{better}/{worse}" + (f" and {ties} equal" if ties else ""),
-            *_judge_count(row, better, worse, ties),
-        )
+        item, printed = f"by {row.by}: {row.name}", f"{row.better}/{row.worse}"
+        ours = f"{better}/{worse}" + (f" and {ties} equal" if ties else "")
+        yield Finding("Counts", item, printed, ours, *_judge_count(row, better, worse, ties))
 
 
 def _judge_count(row: Count, better: int, worse: int, ties: int) -> tuple[str, str]:
@@ -212,11 +201,9 @@ def _sentences() -> Iterator[tuple[str, bool, str]]:
     yield "medical and genbase lose less than 1 % of F-measure", least > -1, f"{least} %"
     sides = [[p.better for p in result_pairs(None, m)] for m in ("HL", "MacroFM", "OE", "RL")]
     counted = [(found.count("after"), found.count("before")) for found in sides]
-    yield (
-        "almost a tie of better and worse: HL, MacroFM, OE, RL",
-        all(abs(after - before) <= 6 for after, before in counted),
-        ", ".join(f"{after}/{before}" for after, before in counted),
-    )
+    tied = all(abs(after - before) <= 6 for after, before in counted)
+    told = ", ".join(f"{after}/{before}" for after, before in counted)
+    yield "almost a tie of better and worse: HL, MacroFM, OE, RL", tied, told
     pairs = published.imbalance()
     fallen = sum(pair.after < pair.before for pair in pairs)
     item = "in most cases MaxIR and MeanIR are lower after resampling"

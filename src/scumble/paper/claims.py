@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -92,14 +93,8 @@ def claims(
                 if text := sources.substitution(name, data):
                     notes.append(f"{name} is {text}")
             advance(1)
-    return [
-        *_about_labels(kept),
-        *_about_remedial(outcomes, notes),
-        *_about_passes(kept),
-        *_about_resampling(means),
-        *_about_wins(means),
-        *versions(means),
-    ]
+    of_data = (_about_labels(kept), _about_remedial(outcomes, notes), _about_passes(kept))
+    return [*chain(*of_data, _about_resampling(means), _about_wins(means), versions(means))]
 
 
 def _about_resampling(means: Means) -> Iterator[Finding]:
@@ -322,6 +317,5 @@ def _finding(item: str, reached: Mapping[str, Sequence[bool]], note: str) -> Fin
         return Finding("Versions", item, "-", "-", ABSENT, NOT_RUN)
     fitting = [name for name, near in reached.items() if win_tie_loss(near, most).p_value >= ALPHA]
     told = ", ".join(f"{name} {sum(near)}" for name, near in reached.items())
-    return Finding(
-        "Versions", item, f"{len(most)} numbers", told, f"fits {' or '.join(fitting)}", note
-    )
+    verdict = f"fits {' or '.join(fitting)}"
+    return Finding("Versions", item, f"{len(most)} numbers", told, verdict, note)

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, Literal
 
 from scumble._core.progress import track
@@ -96,13 +97,8 @@ def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[Entr
 def experiments(means: Means, *, rule: Rule = "fits") -> list[Entry]:
     """Compare Tables 2 to 10, for which no data set is read."""
     check_choice(rule, ("fits", "mulan"), name="rule", caller="ledger")
-    return [
-        *imbalance(means),
-        *correlations(means),
-        *f_measures(means, rule),
-        *results(means, rule),
-        *significances(means, rule),
-    ]
+    by_rule = (f_measures(means, rule), results(means, rule), significances(means, rule))
+    return [*chain(imbalance(means), correlations(means), *by_rule)]
 
 
 def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
@@ -242,40 +238,36 @@ def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     reason = f"average: {average}" + (f" ({told})" if told else "") if average else NOT_RUN
     seen: set[str] = set()
     for row in published.f_measures():
-        untreated, treated = ((row.dataset, r) for r in ("none", f"{row.resampler} 25 %"))
+        resamplers = ("none", f"{row.resampler} 25 %")
+        untreated, treated = ((row.dataset, r, "HOMER", average) for r in resamplers)
         if row.dataset not in seen:
             seen.add(row.dataset)
             printed = Printed(4, f"{row.dataset} base", row.before, row.before, 4)
-            yield _f_measure(means, printed, untreated, average, reason)
-        item, base = f"{row.dataset} {row.resampler}", means.get(*untreated, "HOMER", average)
+            yield _f_measure(means, printed, untreated, reason)
+        item, base = f"{row.dataset} {row.resampler}", means.get(*untreated)
         printed = Printed(4, item, row.after, row.after, 4, before=row.before)
-        yield _f_measure(means, printed, treated, average, reason, before=base)
+        yield _f_measure(means, printed, treated, reason, base)
         printed = Printed(4, f"{item} change", row.percent, row.percent, 2, before=0.0)
-        after = means.get(*treated, "HOMER", average)
+        after = means.get(*treated)
         if not base or after is None:
             yield printed.absent(reason)
             continue
-        error = 100 * means.error_of_change(*treated, "HOMER", average)
+        error = 100 * means.error_of_change(*treated)
         change = 100 * (after - base) / base
         causes = [("other numbers", True)]
         yield printed.compare(change, error, before=0.0, reason=reason, causes=causes)
 
 
 def _f_measure(
-    means: Means,
-    printed: Printed,
-    place: tuple[str, str],
-    name: str,
-    reason: str,
-    before: float | None = None,
+    means: Means, printed: Printed, place: tuple[str, ...], reason: str, before: float | None = None
 ) -> Entry:
     """Compare one F-measure; another average may give the printed value."""
-    ours = means.get(*place, "HOMER", name)
+    ours = means.get(*place)
     if ours is None:
         return printed.absent(reason)
-    other = any(_fits(means, printed, *place, "HOMER", average) for average in AVERAGES)
-    error, causes = means.error(*place, "HOMER", name), [("undefined rule", other)]
-    return printed.compare(ours, error, before=before, reason=reason, causes=causes)
+    other = any(_fits(means, printed, *place[:-1], average) for average in AVERAGES)
+    causes = [("undefined rule", other)]
+    return printed.compare(ours, means.error(*place), before=before, reason=reason, causes=causes)
 
 
 def _fits(means: Means, printed: Printed, *place: str) -> bool:
@@ -322,14 +314,9 @@ def _result(
         yield "undefined rule", any(_fits(means, printed, *place, pair.method, r) for r in rules)
         yield "version of MULAN", any(_fits(means, printed, *place, v, name) for v in variants)
 
-    return printed.compare(
-        ours,
-        means.error(*place, pair.method, name),
-        before=before,
-        reason=_result_reason(pair, printed, name),
-        is_substitute=pair.dataset in sources.SUBSTITUTES,
-        causes=causes(),
-    )
+    is_substitute, reason = pair.dataset in sources.SUBSTITUTES, _result_reason(pair, printed, name)
+    rest: dict[str, Any] = {"reason": reason, "is_substitute": is_substitute, "causes": causes()}
+    return printed.compare(ours, means.error(*place, pair.method, name), before=before, **rest)
 
 
 def _result_reason(pair: Pair, printed: Printed, name: str) -> str:
