@@ -21,13 +21,13 @@ from scumble.data.feature import first_repeated
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.cross_validation import (
     FoldResult,
+    Judge,
     Split,
     as_chain,
     as_classifier,
     check_data,
     cross_validate,
     draw_seed,
-    judge_fold,
     make_splitter,
     split_data,
 )
@@ -249,18 +249,14 @@ class Comparison(Shown):
             counts added up over the folds, 0 where it is undefined), and ``gain``; the largest
             gain first.
         """
-        before = label_table(self.trials[0].counts, self.labels)
-        after = label_table(self._trial(method).counts, self.labels)
+        both = (self.trials[0], self._trial(method))
+        tables = [label_table(trial.counts, self.labels) for trial in both]
+        told = ("name", "training_positives")
         rows = [
-            {
-                "name": one["name"],
-                "training_positives": one["training_positives"],
-                "before": _or_zero(one["f1"]),
-                "after": _or_zero(other["f1"]),
-                "gain": _or_zero(other["f1"]) - _or_zero(one["f1"]),
-            }
-            for one, other in zip(before, after, strict=True)
+            {key: one[key] for key in told} | {"before": old, "after": new, "gain": new - old}
+            for one, other in zip(*tables, strict=True)
             if one["test_positives"]
+            for old, new in [(_or_zero(one["f1"]), _or_zero(other["f1"]))]
         ]
         rows.sort(key=lambda row: (-row["gain"], row["name"]))
         return Records(rows, f"labels, {method} beside {self.baseline}")
@@ -454,25 +450,18 @@ class Match:
 
     def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:
         """Judge a method on all folds."""
-        _, classifier, resampler = self.methods[at]
-        found = cross_validate(
-            self.data,
-            classifier,
-            resampler,
-            splitter=self.splits,
-            keep=self.draws,
-            random_state=self.random_state,
-            n_jobs=n_jobs,
-        )
+        rules: dict[str, Any] = {"splitter": self.splits, "keep": self.draws, "n_jobs": n_jobs}
+        rules["random_state"] = self.random_state
+        found = cross_validate(self.data, *self.methods[at][1:], **rules)
         return [self._keep(fold) for fold in found.folds]
 
     def judge_fold(self, at: int, fold: int) -> FoldTrial:
         """Judge a method on one fold, the same as among all folds."""
         _, classifier, resampler = self.methods[at]
-        model, chain = as_classifier(classifier), as_chain(resampler)
+        method = as_chain(resampler), as_classifier(classifier)
         options = {"groups": dict.fromkeys(GROUPS)}
-        parts = (fold, self.data, *self.splits[fold], model, chain)
-        return self._keep(judge_fold(*parts, self.random_state, options, self.draws))
+        judge = Judge(self.data, *method, self.random_state, options, self.draws)
+        return self._keep(judge.on_fold(fold, self.splits[fold]))
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
         """Put all methods together, one sequence of folds each."""

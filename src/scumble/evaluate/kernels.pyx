@@ -137,47 +137,41 @@ cdef bint _is_top_fault(
 
 def rank_rows(
     const index_t[::1] indptr, const index_t[::1] indices, const double[:, ::1] scores,
-    Py_ssize_t start, Py_ssize_t stop, int ties, double[:, ::1] judged,
+    int ties, double[:, ::1] judged, Py_ssize_t start, Py_ssize_t stop,
 ):
     """Judge the ranking of the labels of rows start..stop.
 
-    Writes, each to a row of ``judged``, the number of wrong pairs, twice the number of wrong pairs
+    Adds, each to a column of ``judged``, the number of wrong pairs, twice the number of wrong pairs
     with ties as halves, the worst rank of a relevant label, the average precision, and how wrong
-    the best label is; 0 where a row has no label.
+    the best label is; nothing where a row has no label.
     """
     cdef Line line
-    cdef Judgement found
+    cdef Judgement* found
     cdef const index_t* labels
     cdef Py_ssize_t row, n_relevant
     line.n_labels = scores.shape[1]
-    line.entries = <Entry*>malloc((line.n_labels + 1) * sizeof(Entry))
-    line.spare = <Entry*>malloc((line.n_labels + 1) * sizeof(Entry))
+    line.entries = <Entry*>malloc(2 * (line.n_labels + 1) * sizeof(Entry))
+    line.spare = line.entries + line.n_labels + 1
     line.relevant = <uint8_t*>calloc(line.n_labels + 1, 1)
     try:
-        if line.entries == NULL or line.spare == NULL or line.relevant == NULL:
+        if line.entries == NULL or line.relevant == NULL:
             raise MemoryError
         with nogil:
             for row in range(start, stop):
                 if (row - start) % 1024 == 0:
                     check_stop()
-                found = Judgement(0.0, 0.0, 0.0, 0.0, 0.0)
                 n_relevant = indptr[row + 1] - indptr[row]
-                if n_relevant > 0:
-                    labels = &indices[indptr[row]]
-                    line.scores = &scores[row, 0]
-                    if n_relevant >= MANY:
-                        _rank_long_row(&line, labels, n_relevant, ties, &found)
-                    else:
-                        _rank_row(&line, labels, n_relevant, ties, &found)
-                    found.precision /= n_relevant
-                judged[0, row] = found.wrong
-                judged[1, row] = found.twice_auc
-                judged[2, row] = found.worst
-                judged[3, row] = found.precision
-                judged[4, row] = found.top
+                if n_relevant == 0:
+                    continue
+                found, labels = <Judgement*>&judged[row, 0], &indices[indptr[row]]
+                line.scores = &scores[row, 0]
+                if n_relevant >= MANY:
+                    _rank_long_row(&line, labels, n_relevant, ties, found)
+                else:
+                    _rank_row(&line, labels, n_relevant, ties, found)
+                found.precision /= n_relevant
     finally:
         free(line.entries)
-        free(line.spare)
         free(line.relevant)
 
 
@@ -433,12 +427,8 @@ cdef void _draw_curves(
     """Turn counts into the four numbers of a label."""
     cdef int64_t n_positive = curve.n_positive
     cdef int64_t n_negative = n_rows - n_positive
-    cdef int64_t seen = 0
-    cdef int64_t positives = 0
-    cdef int64_t twice = 0
-    cdef int64_t negative_tied, negative_below
-    cdef double area = 0.0
-    cdef double total = 0.0
+    cdef int64_t negative_tied, negative_below, seen = 0, positives = 0, twice = 0
+    cdef double area = 0.0, total = 0.0
     cdef Py_ssize_t g, at
     drawn[0] = drawn[1] = drawn[2] = drawn[3] = NAN
     if n_positive == 0:
@@ -481,10 +471,8 @@ cdef void _take_precisions(Curve* curve, bint grouped) noexcept nogil:
 
 cdef double _interpolate(const double* precisions, Py_ssize_t n) noexcept nogil:
     """Average, over the recall levels, the best precision at that recall or more."""
-    cdef double best = 0.0
-    cdef double total = 0.0
-    cdef Py_ssize_t level = LEVELS - 1
-    cdef Py_ssize_t at
+    cdef double best = 0.0, total = 0.0
+    cdef Py_ssize_t at, level = LEVELS - 1
     for at in range(n - 1, -1, -1):
         # Levels above the recall before this row are reached from here on.
         best = max(best, precisions[at])
@@ -495,19 +483,17 @@ cdef double _interpolate(const double* precisions, Py_ssize_t n) noexcept nogil:
 
 
 def count_positives_above(
-    const double[:, ::1] scores, Py_ssize_t start, Py_ssize_t stop, const double[::1] distinct,
-    const int64_t[::1] below,
+    const double[:, ::1] scores, const double[::1] distinct, const int64_t[::1] below,
+    Py_ssize_t start, Py_ssize_t stop,
 ):
     """Sum over all cells of rows start..stop the positives with a better score, twice.
 
     A positive with the same score counts once. ``below`` is the number of positives with a
     score below each of ``distinct``, and their total number at the end.
     """
-    cdef Py_ssize_t n = distinct.shape[0]
-    cdef int64_t total = below[n]
-    cdef int64_t twice = 0
+    cdef Py_ssize_t row, at, place, equal, n = distinct.shape[0]
+    cdef int64_t total = below[n], twice = 0
     cdef double value
-    cdef Py_ssize_t row, at, place, equal
     with nogil:
         for row in range(start, stop):
             if (row - start) % 1024 == 0:
@@ -525,9 +511,7 @@ def judge_probabilities(
     Py_ssize_t start, Py_ssize_t stop,
 ):
     """Sum log loss and squared error over the cells of rows start..stop."""
-    cdef double log_total = 0.0
-    cdef double square_total = 0.0
-    cdef double loss, square, value, clipped
+    cdef double loss, square, value, clipped, log_total = 0.0, square_total = 0.0
     cdef Py_ssize_t row, label, at, last
     with nogil:
         for row in range(start, stop):

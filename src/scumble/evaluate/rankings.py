@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,16 +59,13 @@ class Rankings:
     @cached_property
     def by_instance(self) -> InstanceRankings:
         """Judge every instance."""
-        Y, n_labels = self.Y, self.Y.shape[1]
-        judged = np.empty((5, Y.shape[0]))
-
-        def work(block: tuple[int, int]) -> None:
-            kernels.rank_rows(Y.indptr, Y.indices, self.scores, *block, TIES[self.ties], judged)
-
-        run(work, self._row_blocks())
+        Y = self.Y
+        judged = np.zeros((Y.shape[0], 5))
+        arrays = (Y.indptr, Y.indices, self.scores, TIES[self.ties], judged)
+        self._over_rows(partial(kernels.rank_rows, *arrays))
         n_relevant = np.diff(Y.indptr).astype(np.int64)
-        n_pairs = n_relevant * (n_labels - n_relevant)
-        wrong, twice, worst, precision, top = judged
+        n_pairs = n_relevant * (Y.shape[1] - n_relevant)
+        wrong, twice, worst, precision, top = judged.T.copy()
         return InstanceRankings(n_relevant, n_pairs, wrong, twice / 2, worst, precision, top)
 
     @cached_property
@@ -96,12 +94,8 @@ class Rankings:
         rows = np.repeat(np.arange(self.Y.shape[0]), np.diff(self.Y.indptr))
         distinct, times = np.unique(self.scores[rows, self.Y.indices], return_counts=True)
         below = np.concatenate([[0], np.cumsum(times)])
-        twice = sum(
-            run(
-                lambda block: kernels.count_positives_above(self.scores, *block, distinct, below),
-                self._row_blocks(),
-            )
-        )
+        arrays = (self.scores, distinct, below)
+        twice = sum(self._over_rows(partial(kernels.count_positives_above, *arrays)))
         # Positives met positives too: of each two, one is better or they are tied.
         return (twice - n_positive**2) / (2 * n_positive * n_negative)
 
@@ -113,24 +107,20 @@ class Rankings:
     @cached_property
     def log_and_square(self) -> tuple[float, float]:
         """Sums of log loss and squared error over all cells."""
-        parts = run(
-            lambda block: kernels.judge_probabilities(
-                self.Y.indptr, self.Y.indices, self.scores, *block
-            ),
-            self._row_blocks(),
-        )
+        arrays = (self.Y.indptr, self.Y.indices, self.scores)
+        parts = self._over_rows(partial(kernels.judge_probabilities, *arrays))
         log_total, square_total = np.sum(parts, axis=0)
         return float(log_total), float(square_total)
 
     def _threads(self) -> int | None:
         return 1 if self.scores.size < SERIAL_BELOW else None
 
-    def _row_blocks(self) -> list[tuple[int, int]]:
-        """Cut the rows by their number alone, so that threads change no bit."""
+    def _over_rows(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """Judge blocks of rows, cut by their number alone, so that threads change no bit."""
         n_rows = self.Y.shape[0]
         n_blocks = 1 if self.scores.size < SERIAL_BELOW else min(MAX_BLOCKS, n_rows)
         cuts = [n_rows * at // n_blocks for at in range(n_blocks + 1)]
-        return list(itertools.pairwise(cuts))
+        return run(lambda block: work(*block), list(itertools.pairwise(cuts)))
 
 
 def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:

@@ -167,15 +167,9 @@ def friedman(
     rest = n_cases * (n_methods - 1) - statistic
     f_value = math.inf if rest <= 1e-12 * statistic else (n_cases - 1) * statistic / rest
     degrees = (n_methods - 1, (n_methods - 1) * (n_cases - 1))
-    return FriedmanResult(
-        mean_ranks=tuple(means.tolist()),
-        n_cases=n_cases,
-        statistic=statistic,
-        p_value=float(stats.chi2.sf(statistic, n_methods - 1)),
-        iman_davenport=f_value,
-        iman_davenport_p=float(stats.f.sf(f_value, *degrees)),
-        methods=methods,
-    )
+    by_chi2 = (statistic, float(stats.chi2.sf(statistic, n_methods - 1)))
+    by_f = (f_value, float(stats.f.sf(f_value, *degrees)))
+    return FriedmanResult(tuple(means.tolist()), n_cases, *by_chi2, *by_f, methods)
 
 
 def nemenyi(
@@ -232,15 +226,9 @@ def nemenyi(
     unit = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
     critical = float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
     gaps = np.abs(means[:, None] - means[None, :]) / unit * math.sqrt(2)
-    return NemenyiResult(
-        mean_ranks=tuple(means.tolist()),
-        n_cases=n_cases,
-        alpha=alpha,
-        critical_difference=critical * unit,
-        p_values=np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0),
-        groups=_groups(means, critical * unit),
-        methods=methods,
-    )
+    p_values = np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0)
+    found = (critical * unit, p_values, _groups(means, critical * unit), methods)
+    return NemenyiResult(tuple(means.tolist()), n_cases, alpha, *found)
 
 
 def holm(p_values: Any) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import warnings
@@ -77,7 +78,7 @@ class ScoreTable(Shown):
     @property
     def values(self) -> Array:
         """The means as an array, NaN where there is none."""
-        places = [(row, column) for row in self.rows for column in self.columns]
+        places = itertools.product(self.rows, self.columns)
         found = np.array([self.means.get(place, math.nan) for place in places], np.float64)
         return found.reshape(len(self.rows), len(self.columns))
 
@@ -153,8 +154,7 @@ class ScoreTable(Shown):
                 "deviation": plain(self.deviations[row, column]),
                 "n": self.n_cells[row, column],
             }
-            for row in self.rows
-            for column in self.columns
+            for row, column in itertools.product(self.rows, self.columns)
             if (row, column) in self.means
         ]
         ranks = {method: plain(rank) for method, rank in self.ranks().items()}
@@ -264,24 +264,15 @@ def collect(
     places = {
         key: (f"{key[0]}, {key[1]}" if several else key[0], column_name(*key[2:])) for key in found
     }
-    known = {
-        places[key]: [value for value in values if not math.isnan(value)]
-        for key, values in found.items()
-    }
-    return ScoreTable(
-        metric=metric,
-        rows=tuple(dict.fromkeys(row for row, _ in places.values())),
-        columns=tuple(dict.fromkeys(column_name(*method) for method in methods)),
-        means={place: fmean(values) if values else math.nan for place, values in known.items()},
-        deviations={
-            place: stdev(values) if len(values) > 1 else math.nan for place, values in known.items()
-        },
-        n_cells={
-            places[key]: len(values) if n_cells is None else n_cells[key]
-            for key, values in found.items()
-        },
-        higher_is_better=_is_more_better(metric),
-    )
+    rows = tuple(dict.fromkeys(row for row, _ in places.values()))
+    columns = tuple(dict.fromkeys(column_name(*method) for method in methods))
+    table = ScoreTable(metric, rows, columns, {}, {}, {}, _is_more_better(metric))
+    for key, values in found.items():
+        place, known = places[key], [value for value in values if not math.isnan(value)]
+        table.means[place] = fmean(known) if known else math.nan
+        table.deviations[place] = stdev(known) if len(known) > 1 else math.nan
+        table.n_cells[place] = len(values) if n_cells is None else n_cells[key]
+    return table
 
 
 def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:
@@ -352,14 +343,12 @@ def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> Scor
             f"The data set {repeated!r} stands in two rows. Expected one row per data set; for one "
             "row per fold, columns 'dataset' and 'method'."
         )
-    means = {
-        (row, name): value
+    found = {
+        (row, NOTHING, name, NOTHING): [value]
         for name in methods
         for row, value in zip(rows, _numbers(columns[name], name), strict=True)
     }
-    deviations, n_cells = dict.fromkeys(means, math.nan), dict.fromkeys(means, 1)
-    higher = _is_more_better(metric or "")
-    return ScoreTable(metric or "", rows, tuple(methods), means, deviations, n_cells, higher)
+    return replace(collect(metric or "", found), rows=rows, columns=tuple(methods))
 
 
 def _is_more_better(metric: str) -> bool | None:
