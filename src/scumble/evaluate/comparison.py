@@ -401,10 +401,8 @@ def compare(
     >>> found.best
     'rare'
     """
-    match = Match.of(
-        data, classifiers, resamplers, folds=folds, metrics=metrics, test=test,
-        confidence=confidence, random_state=random_state,
-    )  # fmt: skip
+    given = (data, classifiers, resamplers, folds, metrics)
+    match = Match.of(*given, test=test, confidence=confidence, random_state=random_state)
     trials = []
     for at, (name, _, _) in enumerate(match.methods):
         with track(f"Method {at + 1} of {len(match.methods)}, {name}", None):
@@ -431,12 +429,12 @@ class Match:
         data: MultilabelDataset,
         classifiers: Any,
         resamplers: Any,
+        folds: Any,
+        metrics: Sequence[str],
         *,
-        folds: Any = FOLDS,
-        metrics: Sequence[str] = METRICS,
-        test: MultilabelDataset | None = None,
-        confidence: float = 0.95,
-        random_state: Any = None,
+        test: MultilabelDataset | None,
+        confidence: float,
+        random_state: Any,
     ) -> Match:
         """Check and prepare what `compare` was given."""
         check_data(data, caller="compare")

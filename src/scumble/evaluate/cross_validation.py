@@ -216,12 +216,8 @@ class CrossValidation(Shown, Mapping[str, Spread]):
             ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
         spreads = {
-            name: {
-                "mean": plain(spread.mean),
-                "sd": plain(spread.sd),
-                "folds": [plain(float(value)) for value in spread.values],
-            }
-            for name, spread in self.items()
+            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": [*map(plain, one.values)]}
+            for name, one in self.items()
         }
         return {
             "name": self.name,
@@ -389,8 +385,7 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
         if kind == "fixed":
             raise ParameterError(f"A fixed splitter needs a fold file. Got {text!r} instead.")
-        made: BaseSplitter = splitter(int(folds), int(repeats) if cross else 1)
-        return made
+        return splitter(int(folds), int(repeats) if cross else 1)
     if str(text).lower().endswith((".csv", ".gz", ".xz", ".bz2", ".zst")):
         return FixedFolds(text)
     raise ParameterError(

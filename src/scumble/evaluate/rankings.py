@@ -81,7 +81,8 @@ class Rankings:
             stop = min(start + LABELS_AT_ONCE, n_labels)
             kernels.rank_labels(*arrays, self.scores, start, stop, self.ties != "mulan", curves)
 
-        run(work, range(0, n_labels, LABELS_AT_ONCE), n_jobs=self._threads())
+        n_jobs = 1 if self.scores.size < SERIAL_BELOW else None
+        run(work, range(0, n_labels, LABELS_AT_ONCE), n_jobs=n_jobs)
         return LabelRankings(*curves.T)
 
     @cached_property
@@ -111,9 +112,6 @@ class Rankings:
         parts = self._over_rows(partial(kernels.judge_probabilities, *arrays))
         log_total, square_total = np.sum(parts, axis=0)
         return float(log_total), float(square_total)
-
-    def _threads(self) -> int | None:
-        return 1 if self.scores.size < SERIAL_BELOW else None
 
     def _over_rows(self, work: Callable[[int, int], Any]) -> list[Any]:
         """Judge blocks of rows, cut by their number alone, so that threads change no bit."""

@@ -253,8 +253,7 @@ def _normal_p_values(differences: npt.NDArray[np.int64]) -> Floats:
 def _two_sided(positive: Floats, total: Any, squares: Any) -> Floats:
     """Give normal p-values of positive rank sums, by the sums of all ranks and of their squares."""
     distance, spread = np.abs(positive - total / 2), np.sqrt(squares) / 2
-    p_values: Floats = 2 * stats.norm.sf(np.maximum(distance - 0.5, 0) / spread)
-    return p_values
+    return 2 * stats.norm.sf(np.maximum(distance - 0.5, 0) / spread)
 
 
 def _sample_size_note(printed: float, n_pairs: int) -> str:

@@ -85,8 +85,7 @@ class ScoreTable(Shown):
     def __getitem__(self, method: str) -> Array:
         """Return the means of a method, one per data set."""
         _check_known([method], self.columns, "method")
-        found: Array = self.values[:, self.columns.index(method)]
-        return found
+        return self.values[:, self.columns.index(method)]
 
     def select(
         self, *, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
@@ -210,10 +209,8 @@ def score_table(
         found = results.__scumble_scores__(metric)
     elif isinstance(results, ScoreTable):
         found = results
-    elif isinstance(results, str | os.PathLike):
-        found = _from_frame(read_table(results), metric)
-    elif is_frame(results):
-        found = _from_frame(results, metric)
+    elif (is_path := isinstance(results, str | os.PathLike)) or is_frame(results):
+        found = _from_frame(read_table(results) if is_path else results, metric)
     elif isinstance(results, Mapping):
         found = _wide(None, {str(name): list(column) for name, column in results.items()}, metric)
     else:
@@ -417,5 +414,4 @@ def rank_rows(values: Floats, higher_is_better: bool) -> Floats:
 
     # Decimal numbers that came by different ways must be equal to share a rank.
     rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
-    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
-    return ranked
+    return stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
