@@ -18,19 +18,9 @@ from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.data.feature import first_repeated
+from scumble.evaluate import cross_validation
 from scumble.evaluate.counts import Undefined
-from scumble.evaluate.cross_validation import (
-    FoldResult,
-    Judge,
-    Split,
-    as_chain,
-    as_classifier,
-    check_data,
-    cross_validate,
-    draw_seed,
-    make_splitter,
-    split_data,
-)
+from scumble.evaluate.cross_validation import FoldResult, Judge, Split, cross_validate
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
@@ -437,13 +427,13 @@ class Match:
         random_state: Any,
     ) -> Match:
         """Check and prepare what `compare` was given."""
-        check_data(data, caller="compare")
+        cross_validation.check_data(data, caller="compare")
         _check_metrics(metrics, confidence)
         methods = _methods(classifiers, resamplers)
-        seed = draw_seed(random_state, caller="compare")
+        seed = cross_validation.draw_seed(random_state, caller="compare")
         if test is None and isinstance(folds, str | int):
-            folds = make_splitter(folds, "iterative")
-        data, splits = split_data(data, folds, test, seed, caller="compare")
+            folds = cross_validation.make_splitter(folds, "iterative")
+        data, splits = cross_validation.split_data(data, folds, test, seed, caller="compare")
         return cls(data, methods, splits, tuple(metrics), confidence, seed, test is not None)
 
     def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:
@@ -455,10 +445,9 @@ class Match:
 
     def judge_fold(self, at: int, fold: int) -> FoldTrial:
         """Judge a method on one fold, the same as among all folds."""
-        _, classifier, resampler = self.methods[at]
-        method = as_chain(resampler), as_classifier(classifier)
+        _, *method = self.methods[at]
         options = {"groups": dict.fromkeys(GROUPS)}
-        judge = Judge(self.data, *method, self.random_state, options, self.draws)
+        judge = Judge.of(self.data, *method, self.random_state, options, self.draws)
         return self._keep(judge.on_fold(fold, self.splits[fold]))
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:

@@ -348,7 +348,7 @@ def cross_validate(
     warn_if_resampled(data if test is None else test, caller="cross_validate")
     data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
-    judge = Judge(data, as_chain(resampler), as_classifier(classifier), seed, options, keep)
+    judge = Judge.of(data, classifier, resampler, seed, options, keep)
     folds: list[FoldResult] = []
     with track(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
         for fold in _run_all(judge, splits, n_jobs):
@@ -513,6 +513,11 @@ class Judge:
     seed: int  # of all folds
     options: dict[str, Any]  # of `run_fold`
     keep: bool  # whether folds keep what was predicted
+
+    @classmethod
+    def of(cls, data: MultilabelDataset, classifier: Any, resampler: Any, *rest: Any) -> Judge:
+        """Make the classifier and the resamplers that a user has asked for."""
+        return cls(data, as_chain(resampler), as_classifier(classifier), *rest)
 
     def on_fold(self, at: int, split: Split, threads: int | None = None) -> FoldResult:
         """Judge on fold number ``at``; its seeds come from this number and the seed of all."""

@@ -16,19 +16,13 @@ from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
 from scumble._core.shown import Sheet, Shown, cell_text
-from scumble._core.validation import (
-    check_choice,
-    check_labels,
-    check_same_names,
-    match_lists,
-    names_of,
-)
+from scumble._core.validation import check_labels, check_same_names, match_lists, names_of
 from scumble.evaluate import bipartition_metrics, ranking_metrics
 from scumble.evaluate.counts import Counts, LabelConfusion, Undefined, check_truth, confusion
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric
 from scumble.evaluate.naming import find_metric
-from scumble.evaluate.rankings import TIES, LabelRankings, Rankings
+from scumble.evaluate.rankings import LabelRankings, Rankings, check_ties
 from scumble.learn.predictions import predict_with_scores
 from scumble.measures.passes import count
 
@@ -204,7 +198,7 @@ def evaluate(
     if predictions is None and scores is None:
         raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
     policy = Undefined(undefined)
-    check_choice(ties, tuple(TIES), name="ties", caller="evaluate")
+    check_ties(ties, caller="evaluate")
     if predictions is not None:
         Y, predictions = match_lists(Y, predictions)
     for given, what in ((predictions, "predictions"), (scores, "scores")):

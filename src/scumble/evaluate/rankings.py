@@ -54,7 +54,7 @@ class Rankings:
     ) -> None:
         self.Y = Y
         self.scores = check_scores(scores, Y.shape, caller=caller)
-        self.ties = check_choice(ties, tuple(TIES), name="ties", caller=caller)
+        self.ties = check_ties(ties, caller=caller)
 
     @cached_property
     def by_instance(self) -> InstanceRankings:
@@ -119,6 +119,11 @@ class Rankings:
         n_blocks = 1 if self.scores.size < SERIAL_BELOW else min(MAX_BLOCKS, n_rows)
         cuts = [n_rows * at // n_blocks for at in range(n_blocks + 1)]
         return run(lambda block: work(*block), list(itertools.pairwise(cuts)))
+
+
+def check_ties(ties: Any, *, caller: str) -> str:
+    """Refuse what is no way to rank equal scores."""
+    return check_choice(ties, tuple(TIES), name="ties", caller=caller)
 
 
 def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:

@@ -305,3 +305,20 @@ def _idle_for(known: bytes) -> ProcessExecutor | None:
 
 #: What computes cells, some at a time.
 Executor = HereExecutor | ProcessExecutor | ClusterExecutor
+
+
+def make_executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
+    """Choose where cells are computed."""
+    if cluster is not None:
+        return ClusterExecutor(compute, cluster)
+    if n_jobs == 0:
+        return HereExecutor(compute)
+    count = count_workers(n_jobs)
+    return ProcessExecutor(compute, n_jobs=count, threads=max(1, count_workers(-1) // count))
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """Return the number of worker processes; none is one, this process."""
+    from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
+
+    return thread_count(1 if n_jobs == 0 else n_jobs)

@@ -12,14 +12,7 @@ from typing import Any
 from scumble._core.progress import track
 from scumble.experiment.cell import NEWER, NOTHING, Cell, is_newer
 from scumble.experiment.datasets import forget_data
-from scumble.experiment.executors import (
-    ClusterExecutor,
-    Compute,
-    Executor,
-    HereExecutor,
-    Outcome,
-    ProcessExecutor,
-)
+from scumble.experiment.executors import Compute, Executor, Outcome, count_workers, make_executor
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_cells import enumerate_cells, estimate
 from scumble.experiment.store import Store
@@ -123,7 +116,7 @@ def run(
             learnt = [cell.key for cell in cells if cell.classifier.name != NOTHING]
             opened.reopen(learnt, without_score=NEWER)
         if observe is not None:
-            observe("plan", estimate(cells, opened, n_jobs=_count(n_jobs)))
+            observe("plan", estimate(cells, opened, n_jobs=count_workers(n_jobs)))
         return run_cells(
             cells, opened, compute=compute or compute_cell, n_jobs=n_jobs, cluster=cluster,
             retry_failed=retry_failed, observe=observe,
@@ -192,7 +185,7 @@ def run_cells(
     store.reopen([key for key in kept if wanted[key].classifier.name != NOTHING])
     store.register()
     try:
-        with closing(_executor(compute, n_jobs, cluster)) as executor:
+        with closing(make_executor(compute, n_jobs, cluster)) as executor:
             loop = _Loop(wanted, store, executor, observe or (lambda _event, _what: None))
             return loop.run(began)
     finally:
@@ -275,20 +268,3 @@ class _Loop:
             self.store.beat()
             self.store.release_stale()
             self.last_beat = time.monotonic()
-
-
-def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
-    """Choose where cells are computed."""
-    if cluster is not None:
-        return ClusterExecutor(compute, cluster)
-    if n_jobs == 0:
-        return HereExecutor(compute)
-    count = _count(n_jobs)
-    return ProcessExecutor(compute, n_jobs=count, threads=max(1, _count(-1) // count))
-
-
-def _count(n_jobs: int | None) -> int:
-    """Return the number of worker processes; none is one, this process."""
-    from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
-
-    return thread_count(1 if n_jobs == 0 else n_jobs)

@@ -13,19 +13,11 @@ from scumble._core.progress import track
 from scumble.data import MultilabelDataset
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.measures import characterize, is_minority, scumble_by_label
-from scumble.paper import published, sources
+from scumble.paper import published, sources, verdicts
 from scumble.paper.audit import count_improved, put_back, result_pairs
 from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
 from scumble.paper.published import Pair
-from scumble.paper.verdicts import (
-    METRIC_NAMES,
-    POLICIES,
-    Finding,
-    Means,
-    is_near,
-    measured,
-    standard_error,
-)
+from scumble.paper.verdicts import METRIC_NAMES, POLICIES, Finding, Means, is_near, measured
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -299,7 +291,7 @@ def fit(
             if not shared or (differing and len(set(map(tuple, values.values()))) == 1):
                 continue
             for name, some in values.items():
-                near = is_near(printed, fmean(some), standard_error(some), pair.decimals)
+                near = is_near(printed, fmean(some), verdicts.standard_error(some), pair.decimals)
                 reached[name].append(near)
     return reached
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +12,12 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble._core.errors import ParameterError
-from scumble._core.frames import is_frame
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.score_table import (
     Floats,
-    ScoreTable,
     check_numbers,
+    is_results,
     rank_rows,
     score_table,
 )
@@ -264,7 +262,7 @@ def _ranks(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
 ) -> tuple[Floats, tuple[str, ...]]:
     """Rank the methods of a table of results, or of numbers, on every data set; name them."""
-    if _is_results(scores):
+    if is_results(scores):
         table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
         values, methods, higher_is_better = table.values, table.columns, table.higher_is_better
         if higher_is_better is None:
@@ -281,12 +279,6 @@ def _ranks(
             f"{values.shape[1]}."
         )
     return rank_rows(values, higher_is_better is not False), methods
-
-
-def _is_results(scores: Any) -> bool:
-    """Tell whether `score_table` reads something; else it is a table of numbers."""
-    kinds = (ScoreTable, str, os.PathLike, Mapping)
-    return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
 
 
 def _sheet_of_ranks(

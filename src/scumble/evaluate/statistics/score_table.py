@@ -221,6 +221,12 @@ def score_table(
     return found if higher_is_better is None else replace(found, higher_is_better=higher_is_better)
 
 
+def is_results(scores: Any) -> bool:
+    """Tell whether `score_table` reads something; else it is a table of numbers."""
+    kinds = (ScoreTable, str, os.PathLike, Mapping)
+    return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
+
+
 def read_table(path: str | os.PathLike[str]) -> Any:
     """Read a .csv or .parquet file as an Arrow table."""
     import pyarrow as pa
