@@ -13,23 +13,10 @@ from typing import Any, Literal
 from scumble._core.progress import track
 from scumble._core.validation import check_choice
 from scumble.evaluate.statistics import pearson
-from scumble.paper import published, sources
+from scumble.paper import published, sources, verdicts
 from scumble.paper.audit import imbalance_pairs, p_value, put_back, result_pairs, scumble_and_change
 from scumble.paper.published import Pair
-from scumble.paper.verdicts import (
-    AVERAGES,
-    CAUSES,
-    METRIC_NAMES,
-    POLICIES,
-    VERDICTS,
-    Entry,
-    Means,
-    Printed,
-    best_average,
-    best_policy,
-    imbalance_name,
-    measured,
-)
+from scumble.paper.verdicts import AVERAGES, CAUSES, VERDICTS, Entry, Means, Printed
 
 Rule = Literal["fits", "mulan"]
 ALPHA = 0.05
@@ -177,7 +164,7 @@ def imbalance(means: Means) -> Iterator[Entry]:
         if before is None or after is None:
             yield from (printed.absent(NOT_RUN) for printed in (first, second))
             continue
-        place, name = (pair.dataset, f"{pair.method} 25 %", "none"), imbalance_name(pair)
+        place, name = (pair.dataset, f"{pair.method} 25 %", "none"), verdicts.imbalance_name(pair)
         yield first.compare(before, means.error(*place, f"before.{name}"))
         moved = EXCHANGED if second.meant != second.value else ""
         found = {percent: means.of_imbalance(pair, percent)[1] for percent in PERCENTS}
@@ -212,7 +199,7 @@ def correlations(means: Means) -> Iterator[Entry]:
         item = f"{row.resampler} {row.measure}"
         first, second = (f"{item} r", row.coefficient), (f"{item} p", row.p_value)
         pairs = imbalance_pairs(row.resampler, row.measure)
-        ours = measured(pairs, means.of_imbalance)
+        ours = verdicts.measured(pairs, means.of_imbalance)
         if len(ours) < len(pairs):
             yield from (Entry(3, *one, None, VERDICTS[3], NOT_RUN) for one in (first, second))
             continue
@@ -233,7 +220,8 @@ def correlations(means: Means) -> Iterator[Entry]:
 
 def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     """Compare the F-measure of HOMER, by the average that fits the printed values best."""
-    average = best_average(means, [a for a in AVERAGES if rule == "fits" or "." not in a])
+    known = [average for average in AVERAGES if rule == "fits" or "." not in average]
+    average = verdicts.best_average(means, known)
     told = RULES.get(average.partition(".")[0], "")
     reason = f"average: {average}" + (f" ({told})" if told else "") if average else NOT_RUN
     seen: set[str] = set()
@@ -293,8 +281,8 @@ def results(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
 def rules_for(means: Means, rule: Rule) -> dict[str, str]:
     """Name the score that stands for each of the paper's metrics."""
     if rule == "mulan":
-        return METRIC_NAMES
-    return {metric: best_policy(means, metric) for metric in published.METRICS}
+        return verdicts.METRIC_NAMES
+    return {metric: verdicts.best_policy(means, metric) for metric in published.METRICS}
 
 
 def _result(
@@ -310,7 +298,7 @@ def _result(
         )
 
     def causes() -> Iterator[tuple[str, bool]]:
-        rules, variants = POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
+        rules, variants = verdicts.POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
         yield "undefined rule", any(_fits(means, printed, *place, pair.method, r) for r in rules)
         yield "version of MULAN", any(_fits(means, printed, *place, v, name) for v in variants)
 
@@ -336,7 +324,7 @@ def significances(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
         pairs = result_pairs(row.classifier, row.metric)
-        ours = measured(pairs, partial(means.of_results, name=rules[row.metric]))
+        ours = verdicts.measured(pairs, partial(means.of_results, name=rules[row.metric]))
         if len(ours) < 5:
             reason = f"needs five data sets; {len(ours)} were run"
             yield Entry(10, item, row.p_value, None, VERDICTS[3], reason)

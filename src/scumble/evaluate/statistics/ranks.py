@@ -15,7 +15,6 @@ from scumble._core.errors import ParameterError
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.score_table import (
-    Floats,
     check_numbers,
     is_results,
     rank_rows,
@@ -100,7 +99,7 @@ class NemenyiResult(Shown):
     n_cases: int
     alpha: float
     critical_difference: float
-    p_values: Floats
+    p_values: npt.NDArray[np.float64]
     groups: tuple[tuple[int, ...], ...]
     methods: tuple[str, ...] = ()
 
@@ -229,7 +228,7 @@ def nemenyi(
     return NemenyiResult(tuple(means.tolist()), n_cases, alpha, *found)
 
 
-def holm(p_values: Any) -> Floats:
+def holm(p_values: Any) -> npt.NDArray[np.float64]:
     """Adjust p-values for the number of tests, step by step from the smallest.
 
     Parameters
@@ -260,7 +259,7 @@ def holm(p_values: Any) -> Floats:
 
 def _ranks(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
-) -> tuple[Floats, tuple[str, ...]]:
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
     """Rank the methods of a table of results, or of numbers, on every data set; name them."""
     if is_results(scores):
         table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
@@ -289,7 +288,7 @@ def _sheet_of_ranks(
     return Sheet(("method", "mean rank"), rows, len(rows), notes)
 
 
-def _groups(means: Floats, critical: float) -> tuple[tuple[int, ...], ...]:
+def _groups(means: npt.NDArray[np.float64], critical: float) -> tuple[tuple[int, ...], ...]:
     """Find the maximal runs of methods, in order of rank, within the critical difference."""
     order: npt.NDArray[np.intp] = np.argsort(means, kind="stable")
     runs: list[tuple[int, ...]] = []
