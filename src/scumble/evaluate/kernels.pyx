@@ -1,8 +1,8 @@
 """Loops over label assignments and scores. Each takes a range of rows or labels."""
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from libc.math cimport NAN, log
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from scumble._core.interrupt cimport check_stop
@@ -96,30 +96,26 @@ def count_top_faults(
     Py_ssize_t stop,
 ):
     """Count the wrong labels of rows start..stop that have no wrong label above them."""
-    cdef uint8_t* wrong = <uint8_t*>calloc(parents.shape[0] + 1, 1)
+    cdef bytearray room = bytearray(parents.shape[0] + 1)
+    cdef uint8_t* wrong = <uint8_t*>PyByteArray_AS_STRING(room)
     cdef Py_ssize_t row, at
     cdef int64_t total = 0
-    if wrong == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            for row in range(start, stop):
-                if (row - start) % STEP == 0:
-                    check_stop()
-                for at in range(indptr[row], indptr[row + 1]):
-                    wrong[indices[at]] = True
-                for at in range(other_indptr[row], other_indptr[row + 1]):
-                    wrong[other_indices[at]] ^= True  # in both: right after all
-                for at in range(indptr[row], indptr[row + 1]):
-                    total += _is_top_fault(wrong, parents, indices[at])
-                for at in range(other_indptr[row], other_indptr[row + 1]):
-                    total += _is_top_fault(wrong, parents, other_indices[at])
-                for at in range(indptr[row], indptr[row + 1]):
-                    wrong[indices[at]] = False
-                for at in range(other_indptr[row], other_indptr[row + 1]):
-                    wrong[other_indices[at]] = False
-    finally:
-        free(wrong)
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % STEP == 0:
+                check_stop()
+            for at in range(indptr[row], indptr[row + 1]):
+                wrong[indices[at]] = True
+            for at in range(other_indptr[row], other_indptr[row + 1]):
+                wrong[other_indices[at]] ^= True  # in both: right after all
+            for at in range(indptr[row], indptr[row + 1]):
+                total += _is_top_fault(wrong, parents, indices[at])
+            for at in range(other_indptr[row], other_indptr[row + 1]):
+                total += _is_top_fault(wrong, parents, other_indices[at])
+            for at in range(indptr[row], indptr[row + 1]):
+                wrong[indices[at]] = False
+            for at in range(other_indptr[row], other_indptr[row + 1]):
+                wrong[other_indices[at]] = False
     return total
 
 
@@ -148,31 +144,24 @@ def rank_rows(
     cdef Line line
     cdef Judgement* found
     cdef const index_t* labels
-    cdef Py_ssize_t row, n_relevant
-    line.n_labels = scores.shape[1]
-    line.entries = <Entry*>malloc(2 * (line.n_labels + 1) * sizeof(Entry))
-    line.spare = line.entries + line.n_labels + 1
-    line.relevant = <uint8_t*>calloc(line.n_labels + 1, 1)
-    try:
-        if line.entries == NULL or line.relevant == NULL:
-            raise MemoryError
-        with nogil:
-            for row in range(start, stop):
-                if (row - start) % 1024 == 0:
-                    check_stop()
-                n_relevant = indptr[row + 1] - indptr[row]
-                if n_relevant == 0:
-                    continue
-                found, labels = <Judgement*>&judged[row, 0], &indices[indptr[row]]
-                line.scores = &scores[row, 0]
-                if n_relevant >= MANY:
-                    _rank_long_row(&line, labels, n_relevant, ties, found)
-                else:
-                    _rank_row(&line, labels, n_relevant, ties, found)
-                found.precision /= n_relevant
-    finally:
-        free(line.entries)
-        free(line.relevant)
+    cdef Py_ssize_t row, n_relevant, n_labels = scores.shape[1]
+    cdef bytearray room = bytearray(n_labels * (2 * sizeof(Entry) + 1))
+    line.n_labels, line.entries = n_labels, <Entry*>PyByteArray_AS_STRING(room)
+    line.spare, line.relevant = line.entries + n_labels, <uint8_t*>(line.entries + 2 * n_labels)
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % 1024 == 0:
+                check_stop()
+            n_relevant = indptr[row + 1] - indptr[row]
+            if n_relevant == 0:
+                continue
+            found, labels = <Judgement*>&judged[row, 0], &indices[indptr[row]]
+            line.scores = &scores[row, 0]
+            if n_relevant >= MANY:
+                _rank_long_row(&line, labels, n_relevant, ties, found)
+            else:
+                _rank_row(&line, labels, n_relevant, ties, found)
+            found.precision /= n_relevant
 
 
 cdef inline void _judge(Around around, int ties, Judgement* found) noexcept nogil:
@@ -317,30 +306,24 @@ def rank_labels(
     cheaper than sorting all. Writes AUC, average precision, interpolated precision and area
     under the precision-recall curve to ``curves``; NaN where there is none.
     """
-    cdef Py_ssize_t n_positive = indptr[stop] - indptr[start]
-    cdef Py_ssize_t n_labels = stop - start
-    cdef Curve* found = <Curve*>calloc(n_labels + 1, sizeof(Curve))
-    cdef double* numbers = <double*>malloc((2 * n_positive + 1) * sizeof(double))
-    cdef int64_t* counts = <int64_t*>calloc(8 * n_positive + n_labels, sizeof(int64_t))
-    cdef Entry* entries = <Entry*>malloc((2 * n_positive + 1) * sizeof(Entry))
-    cdef Py_ssize_t label, at
-    try:
-        if found == NULL or numbers == NULL or counts == NULL or entries == NULL:
-            raise MemoryError
-        with nogil:
-            _share_out(found, indptr, start, stop, numbers, counts)
-            for label in range(start, stop):
-                for at in range(indptr[label], indptr[label + 1]):
-                    entries[at - indptr[label]].score = scores[rows[at], label]
-                _list_distinct(&found[label - start], entries)
-            _place_rows(found, indptr, rows, scores, start, stop)
-            for label in range(start, stop):
-                _draw_curves(&found[label - start], scores.shape[0], grouped, &curves[label, 0])
-    finally:
-        free(found)
-        free(numbers)
-        free(counts)
-        free(entries)
+    cdef Py_ssize_t label, at, n_labels = stop - start, n_positive = indptr[stop] - indptr[start]
+    cdef Py_ssize_t n_counts = 8 * n_positive + n_labels
+    cdef bytearray room = bytearray(
+        n_labels * sizeof(Curve) + n_counts * sizeof(int64_t)
+        + 2 * n_positive * (sizeof(Entry) + sizeof(double))
+    )
+    cdef Curve* found = <Curve*>PyByteArray_AS_STRING(room)
+    cdef int64_t* counts = <int64_t*>(found + n_labels)
+    cdef Entry* entries = <Entry*>(counts + n_counts)
+    with nogil:
+        _share_out(found, indptr, start, stop, <double*>(entries + 2 * n_positive), counts)
+        for label in range(start, stop):
+            for at in range(indptr[label], indptr[label + 1]):
+                entries[at - indptr[label]].score = scores[rows[at], label]
+            _list_distinct(&found[label - start], entries)
+        _place_rows(found, indptr, rows, scores, start, stop)
+        for label in range(start, stop):
+            _draw_curves(&found[label - start], scores.shape[0], grouped, &curves[label, 0])
 
 
 cdef void _share_out(

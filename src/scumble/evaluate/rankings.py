@@ -65,7 +65,7 @@ class Rankings:
         self._over_rows(partial(kernels.rank_rows, *arrays))
         n_relevant = np.diff(Y.indptr).astype(np.int64)
         n_pairs = n_relevant * (Y.shape[1] - n_relevant)
-        wrong, twice, worst, precision, top = judged.T.copy()
+        wrong, twice, worst, precision, top = judged.T
         return InstanceRankings(n_relevant, n_pairs, wrong, twice / 2, worst, precision, top)
 
     @cached_property

@@ -14,12 +14,7 @@ from scipy import stats
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
-from scumble.evaluate.statistics.score_table import (
-    check_numbers,
-    is_results,
-    rank_rows,
-    score_table,
-)
+from scumble.evaluate.statistics.score_table import check_numbers, is_results, ranked, score_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -277,7 +272,7 @@ def _ranks(
             f"{caller} needs at least two cases and two methods. Got {values.shape[0]} and "
             f"{values.shape[1]}."
         )
-    return rank_rows(values, higher_is_better is not False), methods
+    return ranked(values, higher_is_better is not False), methods
 
 
 def _sheet_of_ranks(

@@ -136,7 +136,7 @@ class ScoreTable(Shown):
         values = values[~np.isnan(values).any(axis=1)]
         if self.higher_is_better is None or not len(values):
             return dict.fromkeys(self.columns, math.nan)
-        means = rank_rows(values, self.higher_is_better).mean(axis=0)
+        means = ranked(values, self.higher_is_better).mean(axis=0)
         return dict(zip(self.columns, means.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
@@ -414,7 +414,7 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
     return numbers
 
 
-def rank_rows(values: Floats, higher_is_better: bool) -> Floats:
+def ranked(values: Floats, higher_is_better: bool) -> Floats:
     """Rank the methods within every case; equal ones share the mean of their ranks."""
     from scipy import stats  # a table without ranks need not wait for it
 
