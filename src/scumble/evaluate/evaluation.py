@@ -17,7 +17,7 @@ from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble._core.validation import check_labels, check_same_names, match_lists, names_of
-from scumble.evaluate import bipartition_metrics, ranking_metrics
+from scumble.evaluate import bipartition_metrics
 from scumble.evaluate.counts import Counts, LabelConfusion, Undefined, check_truth, confusion
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric
@@ -227,7 +227,8 @@ def evaluate(
                 m.name: m.formula(rankings) if rankings.are_probabilities else math.nan
                 for m in _needing("probabilities")
             }
-            by_label |= ranking_metrics.label_curves(rankings, policy)
+            curves = rankings.by_label._asdict()
+            by_label |= {name: policy.fill(part) for name, part in curves.items()}
         if trained is not None:
             by_label["training_positives"] = count(trained)
             counted &= by_label["training_positives"] >= LEARNABLE

@@ -1,9 +1,5 @@
 from scumble._core.arrays import Array
 
-MULAN: int
-AVERAGE: int
-WORST: int
-
 def count_hits(
     indptr: Array,
     indices: Array,

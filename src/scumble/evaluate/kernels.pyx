@@ -9,12 +9,10 @@ from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
 
-# How labels with equal scores are ranked.
-MULAN, AVERAGE, WORST = range(3)
-
 cdef enum:
-    _MULAN = 0
-    _AVERAGE = 1
+    # How labels with equal scores are ranked, by the place in TIES; what is left ranks them last.
+    MULAN = 0
+    AVERAGE = 1
     MANY = 64  # relevant labels from which on sorting is cheaper than comparing each with all
     LEVELS = 10  # of recall, at which precision is interpolated: 0, 1/9, ..., 1, as in MULAN
     RUN = 16  # elements sorted by insertion
@@ -167,10 +165,10 @@ def rank_rows(
 cdef inline void _judge(Around around, int ties, Judgement* found) noexcept nogil:
     """Judge one relevant label by the labels around it."""
     cdef double rank, among
-    if ties == _MULAN:
+    if ties == MULAN:
         rank = around.above + around.after + 1.0
         among = around.relevant_above + around.relevant_after + 1.0
-    elif ties == _AVERAGE:
+    elif ties == AVERAGE:
         rank = around.above + (around.tied + 1.0) / 2.0
         among = around.relevant_above + (around.relevant_tied + 1.0) / 2.0
     else:
@@ -182,7 +180,7 @@ cdef inline void _judge(Around around, int ties, Judgement* found) noexcept nogi
     )
     found.worst = max(found.worst, rank)
     found.precision += among / rank
-    if around.relevant_above == 0 and (ties != _MULAN or around.relevant_after == 0):
+    if around.relevant_above == 0 and (ties != MULAN or around.relevant_after == 0):
         found.top = _top_fault(around, ties)
 
 
@@ -190,9 +188,9 @@ cdef inline double _top_fault(Around around, int ties) noexcept nogil:
     """Tell how wrong the best label is, seen from the best relevant one."""
     if around.above > 0:
         return 1.0
-    if ties == _MULAN:
+    if ties == MULAN:
         return 1.0 if around.after > 0 else 0.0
-    if ties == _AVERAGE:
+    if ties == AVERAGE:
         return (around.tied - around.relevant_tied) / <double>around.tied
     return 1.0 if around.tied > around.relevant_tied else 0.0
 

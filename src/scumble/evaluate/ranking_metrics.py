@@ -277,8 +277,3 @@ def mean_squared_error(rankings: Rankings) -> float:
     0.25
     """
     return rankings.log_and_square[1] / rankings.scores.size
-
-
-def label_curves(rankings: Rankings, undefined: Undefined) -> dict[str, Array]:
-    """Rate every label by the order its scores give."""
-    return {name: undefined.fill(part) for name, part in rankings.by_label._asdict().items()}

@@ -18,7 +18,8 @@ from scumble._core.validation import check_choice
 from scumble.evaluate import kernels
 from scumble.learn.predictions import refuse_other_shape
 
-TIES = {"mulan": kernels.MULAN, "average": kernels.AVERAGE, "worst": kernels.WORST}
+#: How equal scores are ranked; kernels know each by its place here.
+TIES = ("mulan", "average", "worst")
 MAX_BLOCKS = 64
 #: Labels judged side by side; fewer would read every line of the scores several times.
 LABELS_AT_ONCE = 8
@@ -61,7 +62,7 @@ class Rankings:
         """Judge every instance."""
         Y = self.Y
         judged = np.zeros((Y.shape[0], 5))
-        arrays = (Y.indptr, Y.indices, self.scores, TIES[self.ties], judged)
+        arrays = (Y.indptr, Y.indices, self.scores, TIES.index(self.ties), judged)
         self._over_rows(partial(kernels.rank_rows, *arrays))
         n_relevant = np.diff(Y.indptr).astype(np.int64)
         n_pairs = n_relevant * (Y.shape[1] - n_relevant)
@@ -123,7 +124,7 @@ class Rankings:
 
 def check_ties(ties: Any, *, caller: str) -> str:
     """Refuse what is no way to rank equal scores."""
-    return check_choice(ties, tuple(TIES), name="ties", caller=caller)
+    return check_choice(ties, TIES, name="ties", caller=caller)
 
 
 def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:

@@ -263,7 +263,7 @@ def collect(
     Methods are sorted by classifier, untreated data first; data sets stay in their order.
     """
     several = len({splitter for _, splitter, _, _ in found}) > 1
-    methods = sorted({place[2:] for place in found}, key=_untreated_first)
+    methods = sorted({place[2:] for place in found}, key=lambda m: (m[0], m[1] != NOTHING, m[1]))
     places = {
         key: (f"{key[0]}, {key[1]}" if several else key[0], column_name(*key[2:])) for key in found
     }
@@ -276,11 +276,6 @@ def collect(
         table.deviations[place] = stdev(known) if len(known) > 1 else math.nan
         table.n_cells[place] = len(values) if n_cells is None else n_cells[key]
     return table
-
-
-def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:
-    classifier, resampler = method
-    return classifier, resampler != NOTHING, resampler
 
 
 def column_name(classifier: str, resampler: str) -> str:
