@@ -25,8 +25,7 @@ from scumble.data import MultilabelDataset
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
 from scumble.evaluate.folds import STEPS, run_fold
-from scumble.evaluate.groups import GROUPS, check_groups, find_groups
-from scumble.evaluate.naming import POOLED
+from scumble.evaluate.groups import GROUPS, POOLED, check_groups, find_groups
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.train_test import with_test_part

@@ -19,9 +19,8 @@ from scumble._core.shown import Sheet, Shown, cell_text
 from scumble._core.validation import check_labels, check_same_names, match_lists, names_of
 from scumble.evaluate import bipartition_metrics
 from scumble.evaluate.counts import Counts, LabelConfusion, Undefined, check_truth, confusion
-from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
+from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups, find_metric
 from scumble.evaluate.metric import Metric
-from scumble.evaluate.naming import find_metric
 from scumble.evaluate.rankings import LabelRankings, Rankings, check_ties
 from scumble.learn.predictions import predict_with_scores
 from scumble.measures.passes import count

@@ -20,7 +20,7 @@ from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarn
 from scumble._core.frames import is_frame
 from scumble._core.shown import Sheet, Shown
 from scumble._core.suggestions import suggest
-from scumble.evaluate.naming import direction
+from scumble.evaluate.groups import direction
 
 Place = tuple[str, str]
 Floats = npt.NDArray[np.float64]
