@@ -21,8 +21,8 @@ from scumble.data.feature import first_repeated
 from scumble.evaluate import cross_validation
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.cross_validation import FoldResult, Judge, Split, cross_validate
+from scumble.evaluate.folds import LabelCounts, label_table, pool
 from scumble.evaluate.groups import GROUPS, POOLED, find_metric, metric_title
-from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 

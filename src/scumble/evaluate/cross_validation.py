@@ -24,9 +24,8 @@ from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.data import MultilabelDataset
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
-from scumble.evaluate.folds import STEPS, run_fold
+from scumble.evaluate.folds import STEPS, LabelCounts, label_table, pool, run_fold
 from scumble.evaluate.groups import GROUPS, POOLED, check_groups, find_groups
-from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.train_test import with_test_part
 from scumble.learn import make_classifier
@@ -173,7 +172,7 @@ class CrossValidation(Shown, Mapping[str, Spread]):
         """Metrics of predicted labels from counts added up over all folds.
 
         ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see
-        `scumble.evaluate.pooling.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
+        `scumble.evaluate.folds.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
         """
         return pool(self.label_counts)
 

@@ -44,8 +44,7 @@ def _only_resample(training: Any, chain: list[Any]) -> Result:
 
 def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Result:
     """Learn and judge; all seeds are set when the parts are made."""
-    from scumble.evaluate.folds import run_fold
-    from scumble.evaluate.pooling import LabelCounts
+    from scumble.evaluate.folds import LabelCounts, run_fold
 
     classifier = make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
     fold = run_fold(data[train], data[test], classifier, chain)

@@ -53,12 +53,7 @@ def export(
 
 
 def table_rows(
-    table: ScoreTable,
-    *,
-    deviations: bool = False,
-    ranks: bool = False,
-    best: str = "{}",
-    spread: str = " ± {}",
+    table: ScoreTable, *, deviations: bool, ranks: bool, best: str = "{}", spread: str = " ± {}"
 ) -> list[list[str]]:
     """Write the means of a table as texts, the best of a row as ``best`` says."""
     # With deviations and ranks where they are asked for: the last row then has the ranks.

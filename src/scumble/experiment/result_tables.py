@@ -102,7 +102,7 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
 
 def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
     """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
-    from scumble.evaluate.pooling import LabelCounts, pool
+    from scumble.evaluate.folds import LabelCounts, pool
 
     counts = [cell["details"][LABELS] for cell in cells if LABELS in cell["details"]]
     if not counts:

@@ -18,7 +18,7 @@ from scumble._core.version import __version__
 from scumble.data import MultilabelDataset
 from scumble.evaluate.comparison import FOLDS, METRICS, Comparison, FoldTrial, Match
 from scumble.evaluate.cross_validation import as_chain, as_classifier
-from scumble.evaluate.pooling import LabelCounts
+from scumble.evaluate.folds import LabelCounts
 from scumble.experiment.cell import LABELS, NOTHING, Cell, Part, Result
 from scumble.experiment.datasets import content_of
 from scumble.experiment.runner import run_cells

@@ -23,6 +23,8 @@ from scumble._core.suggestions import suggest
 from scumble.evaluate.groups import direction
 
 Place = tuple[str, str]
+#: A data set, a splitter, a classifier and a resampler.
+Key = tuple[str, str, str, str]
 Floats = npt.NDArray[np.float64]
 
 #: What a resampler is called that does nothing, and a classifier that learns nothing.
@@ -254,9 +256,7 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def collect(
-    metric: str,
-    found: Mapping[tuple[str, str, str, str], Sequence[float]],
-    n_cells: Mapping[tuple[str, str, str, str], int] | None = None,
+    metric: str, found: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
 ) -> ScoreTable:
     """Average values by data set, splitter, classifier and resampler, which ``found`` is keyed by.
 
@@ -307,7 +307,7 @@ def _long(columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
 
     learners = column("classifier" if "classifier" in columns else "method")
     keys = zip(column("dataset"), column("splitter"), learners, column("resampler"), strict=True)
-    found: dict[tuple[str, str, str, str], list[float]] = {}
+    found: dict[Key, list[float]] = {}
     for key, value in zip(keys, _numbers(values[metric], metric), strict=True):
         found.setdefault(key, []).append(value)
     return collect(metric, found)
