@@ -10,8 +10,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from scumble._core.errors import DataError
 from scumble._core.registry import register
 from scumble._core.validation import check_same_names
-from scumble.evaluate.counts import Confusion, Undefined, check_truth, confusion
-from scumble.evaluate.rankings import Rankings
+from scumble.evaluate.counts import Confusion, Rankings, Undefined, check_truth, confusion
 
 Needs = Literal["predictions", "scores", "probabilities"]
 Function = TypeVar("Function", bound=Callable[..., float])

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble.evaluate.counts import Undefined, ratio
+from scumble.evaluate.counts import Rankings, Undefined, ratio
 from scumble.evaluate.metric import probability_metric, ranking_metric
-from scumble.evaluate.rankings import Rankings
 
 
 def _where(values: Array, defined: Array) -> Array:

@@ -9,9 +9,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
+from scumble.experiment import parts
 from scumble.experiment.cell import IGNORING, LABELS, MEASURES, NOTHING, Cell, Result
-from scumble.experiment.datasets import dataset_of, recent
-from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 
 _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 
@@ -19,9 +18,9 @@ _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 def compute_cell(cell: Cell) -> Result:
     """Compute one cell; resampling sees the training part only."""
     started = time.process_time()
-    data = dataset_of(cell)
+    data = parts.dataset_of(cell)
     train, test = _split(cell, data)
-    chain = make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
+    chain = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NOTHING:
         result = _only_resample(data[train], chain)
     else:
@@ -46,7 +45,7 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
     """Learn and judge; all seeds are set when the parts are made."""
     from scumble.evaluate.folds import LabelCounts, run_fold
 
-    classifier = make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
+    classifier = parts.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
     fold = run_fold(data[train], data[test], classifier, chain)
     scores = {
         **_judge(fold, data[test]),
@@ -66,11 +65,11 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
 
 def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
     def split() -> list[Any]:
-        splitter = make_splitter(cell.splitter, seed=seed, folder=cell.folder)
+        splitter = parts.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
         return list(splitter.split(data))
 
     seed = cell.seed_for("folds")  # it depends on data and splitter, too
-    train, test = recent(_folds, (cell.content, seed, cell.folder), split)[cell.fold]
+    train, test = parts.recent(_folds, (cell.content, seed, cell.folder), split)[cell.fold]
     return train, test
 
 
@@ -113,8 +112,8 @@ def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:
 
     stream = io.BytesIO()
     packed = np.packbits(predictions.toarray())
-    parts = {"rows": test, "shape": predictions.shape, "predictions": packed}
+    kept = {"rows": test, "shape": predictions.shape, "predictions": packed}
     if confidences is not None:
-        parts["confidences"] = np.asarray(confidences, dtype=np.float32)
-    np.savez_compressed(stream, **parts)
+        kept["confidences"] = np.asarray(confidences, dtype=np.float32)
+    np.savez_compressed(stream, **kept)
     return stream.getvalue()

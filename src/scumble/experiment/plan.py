@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -232,12 +231,11 @@ def _duties(plan: Plan) -> Iterator[str]:
 
 def _complaints(plan: Plan) -> Iterator[str]:
     """Try everything a plan names, without reading data."""
-    from scumble.experiment import datasets, parts
+    from scumble.experiment.parts import complaints
 
     for kind in ("splitter", "resamplers", "classifiers", "datasets"):
-        look = datasets.complaints if kind == "datasets" else partial(parts.complaints, kind)
         for part in parts_of(plan, kind):
-            yield from look(part, plan.folder)
+            yield from complaints(kind, part, plan.folder)
     yield from filter(None, map(complaint, plan.metrics))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from scumble._core.errors import ScumbleError
 from scumble._core.progress import track
 from scumble.experiment.cell import Cell, Part, PlanError
-from scumble.experiment.datasets import Facts, facts_of
+from scumble.experiment.parts import Facts, facts_of, runs_otherwise, versions_of
 from scumble.experiment.plan import LIMITS, Plan, parts_of
 from scumble.experiment.store import Store
 
@@ -172,8 +172,6 @@ def _fits(classifier: Part, facts: Facts) -> bool:
 
 
 def _versions(resampler: Part, classifier: Part, splitter: Part, facts: Facts) -> dict[str, str]:
-    from scumble.experiment.parts import runs_otherwise, versions_of
-
     newer = {"fold": "2"} if runs_otherwise(classifier, facts["weighted"]) else {}
     return {"cells": str(REVISION), **versions_of(resampler, classifier, splitter), **newer}
 

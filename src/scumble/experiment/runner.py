@@ -11,8 +11,8 @@ from typing import Any
 
 from scumble._core.progress import track
 from scumble.experiment.cell import NEWER, NOTHING, Cell, is_newer
-from scumble.experiment.datasets import forget_data
 from scumble.experiment.executors import Compute, Executor, Outcome, count_workers, make_executor
+from scumble.experiment.parts import forget_data
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_cells import enumerate_cells, estimate
 from scumble.experiment.store import Store

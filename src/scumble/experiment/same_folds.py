@@ -20,7 +20,7 @@ from scumble.evaluate.comparison import FOLDS, METRICS, Comparison, FoldTrial, M
 from scumble.evaluate.cross_validation import as_chain, as_classifier
 from scumble.evaluate.folds import LabelCounts
 from scumble.experiment.cell import LABELS, NOTHING, Cell, Part, Result
-from scumble.experiment.datasets import content_of
+from scumble.experiment.parts import content_of
 from scumble.experiment.runner import run_cells
 from scumble.experiment.store import Store
 
