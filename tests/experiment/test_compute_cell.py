@@ -26,7 +26,7 @@ from scumble.experiment import (
     Report,
     Store,
     cells_of,
-    datasets,
+    parts,
     plan_cells,
     read_plan,
     run,
@@ -433,10 +433,10 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
         counter.__set_name__(owner, name)
         monkeypatch.setattr(owner, name, counter)
 
-    datasets.forget_data()
+    parts.forget_data()
     count(Plan, "check")
     count(plan_cells, "facts_of")
-    count(datasets, "load_dataset")
+    count(parts, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
     if jobs:
