@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
@@ -184,9 +185,7 @@ class Comparison(Shown):
     @cached_property
     def table(self) -> Records[Difference]:
         """Every method but the baseline, by every metric."""
-        rows = [
-            self._difference(trial, metric) for trial in self.trials[1:] for metric in self.metrics
-        ]
+        rows = starmap(self._difference, product(self.trials[1:], self.metrics))
         return Records(rows, f"differences from {self.baseline}")
 
     def verdicts(self) -> list[str]:

@@ -17,7 +17,8 @@ from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble._core.validation import check_labels, check_same_names, match_lists, names_of
-from scumble.evaluate import bipartition_metrics, counts
+from scumble.evaluate import counts
+from scumble.evaluate.bipartition_metrics import hierarchical_loss, label_table
 from scumble.evaluate.counts import Counts, LabelConfusion, Rankings, Undefined, confusion
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups, find_metric
 from scumble.evaluate.metric import Metric
@@ -214,10 +215,8 @@ def evaluate(
             hits = confusion(truth, predictions, caller="evaluate")
             values |= {m.name: m.formula(hits, policy) for m in _needing("predictions")}
             if parents is not None:
-                values["hierarchical_loss"] = bipartition_metrics.hierarchical_loss(
-                    truth, hits.predictions, parents
-                )
-            by_label |= bipartition_metrics.label_table(hits, policy)
+                values["hierarchical_loss"] = hierarchical_loss(truth, hits.predictions, parents)
+            by_label |= label_table(hits, policy)
         if scores is not None:
             rankings = Rankings(truth, scores, ties=ties)
             values |= {m.name: m.formula(rankings, policy) for m in _needing("scores")}

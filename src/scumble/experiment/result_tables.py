@@ -162,10 +162,7 @@ def _with_holm(found: list[Against]) -> list[Against]:
 def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope: float) -> Against:
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
-    pairs = [
-        (one.means.get((row, other), math.nan), one.means.get((row, method), math.nan))
-        for row in rows
-    ]
+    pairs = [[one.means.get((row, m), math.nan) for m in (other, method)] for row in rows]
     known = [pair for pair in pairs if not any(map(math.isnan, pair))]
     if not known:
         return Against(one.metric, method, 0, math.nan, math.nan, 0, 0, 0, math.nan)

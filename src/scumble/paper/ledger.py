@@ -114,9 +114,8 @@ def to_csv(entries: Iterable[Entry]) -> str:
     for one in entries:
         values = (getattr(one, name) for name in numbers)
         texts = ("" if value is None else f"{value:.6g}" for value in values)
-        writer.writerow(
-            (one.table, one.item, one.published, *texts, one.verdict, one.cause, one.reason)
-        )
+        place, judged = (one.table, one.item, one.published), (one.verdict, one.cause, one.reason)
+        writer.writerow((*place, *texts, *judged))
     return stream.getvalue()
 
 
@@ -177,11 +176,9 @@ def imbalance(means: Means) -> Iterator[Entry]:
 
 def _printed(pair: Pair, item: str) -> tuple[Printed, Printed]:
     """Return both values of a pair as they are to be compared, a displaced one put back."""
-    right = put_back(pair).after
     before = Printed(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
-    return before, Printed(
-        pair.table, f"{item} after", pair.after, right, pair.decimals, before=pair.before
-    )
+    values = (pair.after, put_back(pair).after, pair.decimals, pair.before)
+    return before, Printed(pair.table, f"{item} after", *values)
 
 
 def _imbalance_reason(pair: Pair, meant: float, others: dict[int, float]) -> str:
@@ -205,9 +202,8 @@ def correlations(means: Means) -> Iterator[Entry]:
             continue
         found = pearson(*scumble_and_change([p for p in ours if p.before and p.after]))
         # A weak correlation with the right sign says nothing: it must be significant alike.
-        same = (found.coefficient > 0) == (row.coefficient > 0) and (found.p_value < ALPHA) == (
-            row.p_value < ALPHA
-        )
+        same = (found.coefficient > 0) == (row.coefficient > 0)
+        same = same and (found.p_value < ALPHA) == (row.p_value < ALPHA)
         near = abs(found.coefficient - row.coefficient) <= CORRELATION_TOLERANCE
         verdict = VERDICTS[2 if not same else 0 if near else 1]
         cause = "" if verdict == VERDICTS[0] else "other numbers"
@@ -292,10 +288,8 @@ def _result(
     place = (pair.dataset, arm)
     ours = means.get(*place, pair.method, name)
     if ours is None or (arm != "none" and before is None):
-        here = pair.dataset != "mediamill"
-        return printed.absent(
-            NOT_RUN if here else "data not available: 2,000 of 43,907 instances are"
-        )
+        away = "data not available: 2,000 of 43,907 instances are"
+        return printed.absent(away if pair.dataset == "mediamill" else NOT_RUN)
 
     def causes() -> Iterator[tuple[str, bool]]:
         rules, variants = verdicts.POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
