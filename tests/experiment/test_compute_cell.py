@@ -27,9 +27,9 @@ from scumble.experiment import (
     Store,
     cells_of,
     parts,
-    plan_cells,
     read_plan,
     run,
+    runner,
 )
 from scumble.experiment.compute_cell import compute_cell
 from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
@@ -435,7 +435,7 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
 
     parts.forget_data()
     count(Plan, "check")
-    count(plan_cells, "facts_of")
+    count(runner, "facts_of")
     count(parts, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")

@@ -14,7 +14,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.shown import Records, Shown
 from scumble.data import MultilabelDataset
-from scumble.evaluate.bipartition_metrics import f1s, precisions, recalls
+from scumble.evaluate.bipartition_metrics import RATES
 from scumble.evaluate.counts import Counts
 from scumble.evaluate.evaluation import Evaluation, evaluate, rate_group
 from scumble.evaluate.groups import GROUPS, LEARNABLE
@@ -279,9 +279,7 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> Records[d
         "true_positives": counts.hits.tolist(),
         "false_positives": counts.false_positives.tolist(),
         "false_negatives": counts.false_negatives.tolist(),
-        "precision": precisions(counts)[0].tolist(),
-        "recall": recalls(counts)[0].tolist(),
-        "f1": f1s(counts)[0].tolist(),
+        **{name: RATES[name](counts)[0].tolist() for name in ("precision", "recall", "f1")},
     }
     for group in folds[0].groups:
         if group != "all":
