@@ -16,11 +16,10 @@ import cells
 from tables import rst, titled
 
 from scumble.paper import ledger, published
+from scumble.paper.audit import put_back
 from scumble.paper.claims import versions
 from scumble.paper.ledger import causes, experiments, rules_for, summary, to_csv
-from scumble.paper.means import METRIC_NAMES, Means, result_means
-from scumble.paper.repair import put_back
-from scumble.paper.verdicts import CAUSES, VERDICTS
+from scumble.paper.verdicts import CAUSES, METRIC_NAMES, VERDICTS, Means
 
 HERE = Path(__file__).parent
 FILES = HERE / "paper"
@@ -142,7 +141,7 @@ def counted(means, metric, classifier, name, rule):
     sign = 1 if published.HIGHER_IS_BETTER[metric] else -1
     ours = printed = n_pairs = 0
     for pair in map(put_back, published.results()):
-        before, after = result_means(means, pair, name)
+        before, after = means.of_results(pair, name)
         if (pair.measure, pair.method) == (metric, classifier) and None not in (before, after):
             n_pairs += 1
             ours += (after - before) * sign > 0

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from decoupling_arms import sides_of
 
-from scumble.evaluate.pooling import LabelCounts
+from scumble.evaluate.folds import LabelCounts
 from scumble.experiment import Store, cells_of, read_plan
 from scumble.experiment.compute_cell import _split
-from scumble.experiment.datasets import dataset_of
+from scumble.experiment.parts import dataset_of
 
 HERE = Path(__file__).parent
 OUT = HERE / "twins.csv"

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from tables import rst, titled
 
-from scumble.evaluate.pooling import LabelCounts
+from scumble.evaluate.folds import LabelCounts
 from scumble.experiment import Store, read_plan
 from scumble.plots import save_plot
 from scumble.plots.choices import plot_choices

@@ -18,7 +18,7 @@ from scumble.evaluate import (
     metric_names,
     pool,
 )
-from scumble.evaluate.naming import metric_title
+from scumble.evaluate.groups import metric_title
 
 #: Counts 6, 3, 1, 1, 0: IRLbl 1, 2, 6, 6; MeanIR 3.75. Label 2 meets label 0, label 3 nobody.
 TRAINING = np.array(

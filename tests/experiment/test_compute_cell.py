@@ -26,10 +26,10 @@ from scumble.experiment import (
     Report,
     Store,
     cells_of,
-    datasets,
-    plan_cells,
+    parts,
     read_plan,
     run,
+    runner,
 )
 from scumble.experiment.compute_cell import compute_cell
 from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
@@ -433,10 +433,10 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
         counter.__set_name__(owner, name)
         monkeypatch.setattr(owner, name, counter)
 
-    datasets.forget_data()
+    parts.forget_data()
     count(Plan, "check")
-    count(plan_cells, "facts_of")
-    count(datasets, "load_dataset")
+    count(runner, "facts_of")
+    count(parts, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
     if jobs:

@@ -242,7 +242,7 @@ def test_committed_cells_are_computed_again(
 
 def test_what_is_kept_of_the_paper_is_what_the_ledger_reads():
     kept = {*cells.scores_of(phase("remedial"))}
-    from scumble.paper.means import AVERAGES, METRIC_NAMES, POLICIES
+    from scumble.paper.verdicts import AVERAGES, METRIC_NAMES, POLICIES
 
     read = {*METRIC_NAMES.values(), *AVERAGES, *(n for names in POLICIES.values() for n in names)}
     assert read <= kept

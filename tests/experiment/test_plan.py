@@ -9,8 +9,7 @@ import sklearn
 from scumble._core.errors import DataError, ReadError
 from scumble.evaluate import RepeatedKFold
 from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan, run
-from scumble.experiment.datasets import load_dataset
-from scumble.experiment.parts import versions_of
+from scumble.experiment.parts import load_dataset, versions_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TOML = """
@@ -258,7 +257,7 @@ def test_checksums_are_remembered_until_a_file_changes(plan_file, tmp_path, monk
     with Store(tmp_path / "a.db") as store:
         keys = [cell.key for cell in cells_of(plan, store)]
         with monkeypatch.context() as patch:
-            patch.setattr("scumble.experiment.datasets.load_dataset", None)
+            patch.setattr("scumble.experiment.parts.load_dataset", None)
             assert [cell.key for cell in cells_of(plan, store)] == keys
         (tmp_path / "films.xml").write_text(XML.replace("'war'/", "'war' /"))
         assert [cell.key for cell in cells_of(plan, store)] == keys

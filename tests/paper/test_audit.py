@@ -8,7 +8,7 @@ import pytest
 
 from scumble.cli.main import main
 from scumble.paper import audit, displaced, published, tally
-from scumble.paper.repair import order_of_undersampled, rotated_column
+from scumble.paper.audit import order_of_undersampled, rotated_column
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from scumble.cli.main import main
 from scumble.experiment import Store, run
 from scumble.paper import PHASES, claims, ledger, phase, published
+from scumble.paper.audit import put_back
 from scumble.paper.ledger import summary, to_csv
-from scumble.paper.means import METRIC_NAMES, Means, best_average, best_policy
-from scumble.paper.repair import put_back
+from scumble.paper.verdicts import METRIC_NAMES, Means, best_average, best_policy
 from tests.paper.test_audit import n_published
 
 

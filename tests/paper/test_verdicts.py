@@ -8,9 +8,8 @@ from scumble import MultilabelDataset
 from scumble.paper import published
 from scumble.paper.claims import versions
 from scumble.paper.ledger import causes, experiments
-from scumble.paper.means import Means, standard_error
 from scumble.paper.sources import substitution
-from scumble.paper.verdicts import CAUSES, Entry, is_near
+from scumble.paper.verdicts import CAUSES, Entry, Means, is_near, standard_error
 
 
 def folds(dataset, resampler, classifier, name, mean, spread=0.0, seeds=(1,), **others):

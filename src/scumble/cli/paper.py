@@ -86,8 +86,7 @@ def ledger(
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble.paper import ledger as make_ledger
     from scumble.paper.ledger import causes, experiments, summary, to_csv
-    from scumble.paper.means import Means
-    from scumble.paper.verdicts import CAUSES, VERDICTS
+    from scumble.paper.verdicts import CAUSES, VERDICTS, Means
 
     cells = _cells_of(store)
     with progress():

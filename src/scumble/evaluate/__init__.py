@@ -31,11 +31,9 @@ from scumble.evaluate.cross_validation import (
     make_splitter,
 )
 from scumble.evaluate.evaluation import Evaluation, Scorer, evaluate, scorer
-from scumble.evaluate.folds import Fold, run_fold
-from scumble.evaluate.groups import label_groups
+from scumble.evaluate.folds import Fold, LabelCounts, pool, run_fold
+from scumble.evaluate.groups import find_metric, label_groups, metric_names
 from scumble.evaluate.metric import Metric, bipartition_metric, probability_metric, ranking_metric
-from scumble.evaluate.naming import find_metric, metric_names
-from scumble.evaluate.pooling import LabelCounts, pool
 from scumble.evaluate.ranking_metrics import (
     average_precision,
     coverage,

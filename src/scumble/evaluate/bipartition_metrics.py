@@ -6,6 +6,7 @@ Written as formulas on `Counts`; the decorator makes functions of ``(Y, predicti
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,16 @@ def specificities(counts: Counts) -> Rated:
     """Rate every unit by the share of absent labels that were not predicted."""
     absent = counts.size - counts.true
     return ratio(counts.true_negatives, absent), _one_if_nothing(counts.size - counts.hits)
+
+
+#: What every unit is rated by, by the name of the metric.
+RATES: dict[str, Callable[[Counts], Rated]] = {
+    "precision": precisions,
+    "recall": recalls,
+    "f1": f1s,
+    "accuracy": accuracies,
+    "specificity": specificities,
+}
 
 
 def balanced_accuracies(counts: Counts, undefined: Undefined) -> Array:
@@ -379,19 +390,12 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
 def label_table(found: Confusion, undefined: Undefined) -> dict[str, Array]:
     """Rate every label by its predictions."""
     counts = found.by_label
-    rated = {
-        "precision": precisions,
-        "recall": recalls,
-        "f1": f1s,
-        "accuracy": accuracies,
-        "specificity": specificities,
-    }
     return {
         "true_positives": counts.hits,
         "false_positives": counts.false_positives,
         "false_negatives": counts.false_negatives,
         "true_negatives": counts.true_negatives,
-        **{name: undefined.fill(*rate(counts)) for name, rate in rated.items()},
+        **{name: undefined.fill(*rate(counts)) for name, rate in RATES.items()},
         "balanced_accuracy": balanced_accuracies(counts, undefined),
         "g_mean": g_means(counts, undefined),
     }

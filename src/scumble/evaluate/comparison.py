@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,11 @@ from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.data.feature import first_repeated
+from scumble.evaluate import cross_validation
 from scumble.evaluate.counts import Undefined
-from scumble.evaluate.cross_validation import (
-    FoldResult,
-    Split,
-    as_chain,
-    as_classifier,
-    check_data,
-    cross_validate,
-    draw_seed,
-    judge_fold,
-    make_splitter,
-    split_data,
-)
-from scumble.evaluate.groups import GROUPS
-from scumble.evaluate.naming import POOLED, find_metric, metric_title
-from scumble.evaluate.pooling import LabelCounts, label_table, pool
+from scumble.evaluate.cross_validation import FoldResult, Judge, Split, cross_validate
+from scumble.evaluate.folds import LabelCounts, label_table, pool
+from scumble.evaluate.groups import GROUPS, POOLED, find_metric, metric_title
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 
@@ -195,9 +185,7 @@ class Comparison(Shown):
     @cached_property
     def table(self) -> Records[Difference]:
         """Every method but the baseline, by every metric."""
-        rows = [
-            self._difference(trial, metric) for trial in self.trials[1:] for metric in self.metrics
-        ]
+        rows = starmap(self._difference, product(self.trials[1:], self.metrics))
         return Records(rows, f"differences from {self.baseline}")
 
     def verdicts(self) -> list[str]:
@@ -249,18 +237,14 @@ class Comparison(Shown):
             counts added up over the folds, 0 where it is undefined), and ``gain``; the largest
             gain first.
         """
-        before = label_table(self.trials[0].counts, self.labels)
-        after = label_table(self._trial(method).counts, self.labels)
+        both = (self.trials[0], self._trial(method))
+        tables = [label_table(trial.counts, self.labels) for trial in both]
+        told = ("name", "training_positives")
         rows = [
-            {
-                "name": one["name"],
-                "training_positives": one["training_positives"],
-                "before": _or_zero(one["f1"]),
-                "after": _or_zero(other["f1"]),
-                "gain": _or_zero(other["f1"]) - _or_zero(one["f1"]),
-            }
-            for one, other in zip(before, after, strict=True)
+            {key: one[key] for key in told} | {"before": old, "after": new, "gain": new - old}
+            for one, other in zip(*tables, strict=True)
             if one["test_positives"]
+            for old, new in [(_or_zero(one["f1"]), _or_zero(other["f1"]))]
         ]
         rows.sort(key=lambda row: (-row["gain"], row["name"]))
         return Records(rows, f"labels, {method} beside {self.baseline}")
@@ -405,10 +389,8 @@ def compare(
     >>> found.best
     'rare'
     """
-    match = Match.of(
-        data, classifiers, resamplers, folds=folds, metrics=metrics, test=test,
-        confidence=confidence, random_state=random_state,
-    )  # fmt: skip
+    given = (data, classifiers, resamplers, folds, metrics)
+    match = Match.of(*given, test=test, confidence=confidence, random_state=random_state)
     trials = []
     for at, (name, _, _) in enumerate(match.methods):
         with track(f"Method {at + 1} of {len(match.methods)}, {name}", None):
@@ -435,44 +417,36 @@ class Match:
         data: MultilabelDataset,
         classifiers: Any,
         resamplers: Any,
+        folds: Any,
+        metrics: Sequence[str],
         *,
-        folds: Any = FOLDS,
-        metrics: Sequence[str] = METRICS,
-        test: MultilabelDataset | None = None,
-        confidence: float = 0.95,
-        random_state: Any = None,
+        test: MultilabelDataset | None,
+        confidence: float,
+        random_state: Any,
     ) -> Match:
         """Check and prepare what `compare` was given."""
-        check_data(data, caller="compare")
+        cross_validation.check_data(data, caller="compare")
         _check_metrics(metrics, confidence)
         methods = _methods(classifiers, resamplers)
-        seed = draw_seed(random_state, caller="compare")
+        seed = cross_validation.draw_seed(random_state, caller="compare")
         if test is None and isinstance(folds, str | int):
-            folds = make_splitter(folds, "iterative")
-        data, splits = split_data(data, folds, test, seed, caller="compare")
+            folds = cross_validation.make_splitter(folds, "iterative")
+        data, splits = cross_validation.split_data(data, folds, test, seed, caller="compare")
         return cls(data, methods, splits, tuple(metrics), confidence, seed, test is not None)
 
     def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:
         """Judge a method on all folds."""
-        _, classifier, resampler = self.methods[at]
-        found = cross_validate(
-            self.data,
-            classifier,
-            resampler,
-            splitter=self.splits,
-            keep=self.draws,
-            random_state=self.random_state,
-            n_jobs=n_jobs,
-        )
+        rules: dict[str, Any] = {"splitter": self.splits, "keep": self.draws, "n_jobs": n_jobs}
+        rules["random_state"] = self.random_state
+        found = cross_validate(self.data, *self.methods[at][1:], **rules)
         return [self._keep(fold) for fold in found.folds]
 
     def judge_fold(self, at: int, fold: int) -> FoldTrial:
         """Judge a method on one fold, the same as among all folds."""
-        _, classifier, resampler = self.methods[at]
-        model, chain = as_classifier(classifier), as_chain(resampler)
+        _, *method = self.methods[at]
         options = {"groups": dict.fromkeys(GROUPS)}
-        parts = (fold, self.data, *self.splits[fold], model, chain)
-        return self._keep(judge_fold(*parts, self.random_state, options, self.draws))
+        judge = Judge.of(self.data, *method, self.random_state, options, self.draws)
+        return self._keep(judge.on_fold(fold, self.splits[fold]))
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
         """Put all methods together, one sequence of folds each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,10 +24,8 @@ from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.data import MultilabelDataset
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
-from scumble.evaluate.folds import STEPS, run_fold
-from scumble.evaluate.groups import GROUPS, check_groups, find_groups
-from scumble.evaluate.naming import POOLED
-from scumble.evaluate.pooling import LabelCounts, label_table, pool
+from scumble.evaluate.folds import STEPS, LabelCounts, label_table, pool, run_fold
+from scumble.evaluate.groups import GROUPS, POOLED, check_groups, find_groups
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.train_test import with_test_part
 from scumble.learn import make_classifier
@@ -173,7 +172,7 @@ class CrossValidation(Shown, Mapping[str, Spread]):
         """Metrics of predicted labels from counts added up over all folds.
 
         ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see
-        `scumble.evaluate.pooling.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
+        `scumble.evaluate.folds.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
         """
         return pool(self.label_counts)
 
@@ -215,12 +214,8 @@ class CrossValidation(Shown, Mapping[str, Spread]):
             ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
         spreads = {
-            name: {
-                "mean": plain(spread.mean),
-                "sd": plain(spread.sd),
-                "folds": [plain(float(value)) for value in spread.values],
-            }
-            for name, spread in self.items()
+            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": [*map(plain, one.values)]}
+            for name, one in self.items()
         }
         return {
             "name": self.name,
@@ -350,16 +345,11 @@ def cross_validate(
         raise ParameterError("cross_validate takes a 'test' part or a 'splitter'. Got both.")
     warn_if_resampled(data if test is None else test, caller="cross_validate")
     data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
-    steps = as_chain(resampler)
-    model = as_classifier(classifier)
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
-    tasks = [
-        (at, data, train, test, model, steps, seed, options, keep)
-        for at, (train, test) in enumerate(splits)
-    ]
+    judge = Judge.of(data, classifier, resampler, seed, options, keep)
     folds: list[FoldResult] = []
-    with track(f"Cross-validating on {data.name or 'the data'}", len(tasks)) as advance:
-        for fold in _run_all(tasks, n_jobs):
+    with track(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
+        for fold in _run_all(judge, splits, n_jobs):
             folds.append(fold)
             advance(1)
     return CrossValidation(tuple(folds), seed, data.name, data.labels)
@@ -393,8 +383,7 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
         if kind == "fixed":
             raise ParameterError(f"A fixed splitter needs a fold file. Got {text!r} instead.")
-        made: BaseSplitter = splitter(int(folds), int(repeats) if cross else 1)
-        return made
+        return splitter(int(folds), int(repeats) if cross else 1)
     if str(text).lower().endswith((".csv", ".gz", ".xz", ".bz2", ".zst")):
         return FixedFolds(text)
     raise ParameterError(
@@ -498,53 +487,49 @@ def as_classifier(classifier: Any) -> Any:
     return clone(classifier)
 
 
-def _run_all(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldResult]:
+def _run_all(judge: Judge, splits: list[Split], n_jobs: int | None) -> Iterator[FoldResult]:
     """Run the folds here or in processes, in order; threads are shared among the processes."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     thread_count(n_jobs)  # refuses what is no number of jobs
-    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
+    n_workers = min(effective_n_jobs(n_jobs), len(splits))
     if n_workers == 1:
-        yield from (judge_fold(*task) for task in tasks)
+        yield from itertools.starmap(judge.on_fold, enumerate(splits))
         return
     threads = max(1, thread_count() // n_workers)
     run = Parallel(n_jobs=n_workers, return_as="generator")
-    yield from run(delayed(judge_fold)(*task, threads=threads) for task in tasks)
+    yield from run(delayed(judge.on_fold)(*task, threads) for task in enumerate(splits))
 
 
-def judge_fold(
-    at: int,
-    data: MultilabelDataset,
-    train: Array,
-    test: Array,
-    model: Any,
-    chain: Sequence[Any],
-    seed: int,
-    options: dict[str, Any],
-    keep: bool,
-    *,
-    threads: int | None = None,
-) -> FoldResult:
-    """Judge on fold number ``at``; its seeds come from this number and the seed of all folds."""
-    drawn = np.random.SeedSequence([seed, at]).generate_state(len(chain) + 2)
-    first, own, *further = map(int, drawn)
-    steps = _seed_chain(chain, [first, *further])
-    with limit_threads(threads), PeakMemory() as memory:
-        fold = run_fold(data[train], data[test], model, steps, random_state=own, **options)
-        before, after = (
-            _measure(part) if chain else None for part in (fold.training, fold.resampled)
-        )
-    return FoldResult(
-        fold=at,
-        evaluation=fold.evaluation,
-        seconds=fold.seconds,
-        peak_memory=memory.peak,
-        n_train=len(fold.resampled),
-        n_test=len(test),
-        before=before,
-        after=after,
-        predictions=fold.predictions if keep else None,
-    )
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A classifier behind resamplers, to be judged on parts of the data."""
+
+    data: MultilabelDataset
+    chain: Sequence[Any]
+    model: Any
+    seed: int  # of all folds
+    options: dict[str, Any]  # of `run_fold`
+    keep: bool  # whether folds keep what was predicted
+
+    @classmethod
+    def of(cls, data: MultilabelDataset, classifier: Any, resampler: Any, *rest: Any) -> Judge:
+        """Make the classifier and the resamplers that a user has asked for."""
+        return cls(data, as_chain(resampler), as_classifier(classifier), *rest)
+
+    def on_fold(self, at: int, split: Split, threads: int | None = None) -> FoldResult:
+        """Judge on fold number ``at``; its seeds come from this number and the seed of all."""
+        drawn = np.random.SeedSequence([self.seed, at]).generate_state(len(self.chain) + 2)
+        first, own, *further = map(int, drawn)
+        steps = _seed_chain(self.chain, [first, *further])
+        (train, test), rules = split, {"random_state": own, **self.options}
+        with limit_threads(threads), PeakMemory() as memory:
+            fold = run_fold(self.data[train], self.data[test], self.model, steps, **rules)
+            parts = (fold.training, fold.resampled)
+            before, after = (_measure(part) if self.chain else None for part in parts)
+        told = (fold.evaluation, fold.seconds, memory.peak)
+        kept = fold.predictions if self.keep else None
+        return FoldResult(at, *told, len(fold.resampled), len(test), before, after, kept)
 
 
 def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:

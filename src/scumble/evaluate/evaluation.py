@@ -16,19 +16,12 @@ from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
 from scumble._core.shown import Sheet, Shown, cell_text
-from scumble._core.validation import (
-    check_choice,
-    check_labels,
-    check_same_names,
-    match_lists,
-    names_of,
-)
-from scumble.evaluate import bipartition_metrics, ranking_metrics
-from scumble.evaluate.counts import Counts, LabelConfusion, Undefined, check_truth, confusion
-from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
+from scumble._core.validation import check_labels, check_same_names, match_lists, names_of
+from scumble.evaluate import counts
+from scumble.evaluate.bipartition_metrics import hierarchical_loss, label_table
+from scumble.evaluate.counts import Counts, LabelConfusion, Rankings, Undefined, confusion
+from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups, find_metric
 from scumble.evaluate.metric import Metric
-from scumble.evaluate.naming import find_metric
-from scumble.evaluate.rankings import TIES, LabelRankings, Rankings
 from scumble.learn.predictions import predict_with_scores
 from scumble.measures.passes import count
 
@@ -204,13 +197,13 @@ def evaluate(
     if predictions is None and scores is None:
         raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
     policy = Undefined(undefined)
-    check_choice(ties, tuple(TIES), name="ties", caller="evaluate")
+    counts.check_ties(ties, caller="evaluate")
     if predictions is not None:
         Y, predictions = match_lists(Y, predictions)
     for given, what in ((predictions, "predictions"), (scores, "scores")):
         check_same_names(Y, given, what=what, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
-    truth = check_truth(Y, caller="evaluate")
+    truth = counts.check_truth(Y, caller="evaluate")
     wanted = check_groups(groups, caller="evaluate")
     trained = None if training is None else _check_training(training, truth.shape[1])
     masks = find_groups(wanted, truth.shape[1], trained, names_of(Y))
@@ -219,13 +212,11 @@ def evaluate(
     by_label: dict[str, Array] = {}
     with limit_threads(n_jobs):
         if predictions is not None:
-            counts = confusion(truth, predictions, caller="evaluate")
-            values |= {m.name: m.formula(counts, policy) for m in _needing("predictions")}
+            hits = confusion(truth, predictions, caller="evaluate")
+            values |= {m.name: m.formula(hits, policy) for m in _needing("predictions")}
             if parents is not None:
-                values["hierarchical_loss"] = bipartition_metrics.hierarchical_loss(
-                    truth, counts.predictions, parents
-                )
-            by_label |= bipartition_metrics.label_table(counts, policy)
+                values["hierarchical_loss"] = hierarchical_loss(truth, hits.predictions, parents)
+            by_label |= label_table(hits, policy)
         if scores is not None:
             rankings = Rankings(truth, scores, ties=ties)
             values |= {m.name: m.formula(rankings, policy) for m in _needing("scores")}
@@ -233,33 +224,35 @@ def evaluate(
                 m.name: m.formula(rankings) if rankings.are_probabilities else math.nan
                 for m in _needing("probabilities")
             }
-            by_label |= ranking_metrics.label_curves(rankings, policy)
+            curves = rankings.by_label._asdict()
+            by_label |= {name: policy.fill(part) for name, part in curves.items()}
         if trained is not None:
             by_label["training_positives"] = count(trained)
             counted &= by_label["training_positives"] >= LEARNABLE
         for name, mask in masks.items():
             chosen = mask & counted
-            rated = {} if predictions is None else rate_group(counts.by_label.take(chosen))
-            rated |= {} if scores is None else _rate_order(rankings.by_label, chosen)
+            rated = {} if predictions is None else rate_group(hits.by_label.take(chosen))
+            rated |= {} if scores is None else _rate_order(rankings, chosen)
             values |= {f"{name}.{metric}": value for metric, value in rated.items()}
     return Evaluation(values, by_label, masks)
 
 
-def rate_group(counts: Counts) -> dict[str, float]:
+def rate_group(labels: Counts) -> dict[str, float]:
     """Compute the metrics of predictions for some labels; NaN where there are none."""
-    some = LabelConfusion(counts)
+    some = LabelConfusion(labels)
     policy = Undefined("mulan")  # of a label that occurs, it takes 0 for an undefined precision
     return {
-        metric.name: metric.formula(some, policy) if len(counts.hits) else math.nan
+        metric.name: metric.formula(some, policy) if len(labels.hits) else math.nan
         for metric in _needing("predictions")
         if metric.of_labels
     }
 
 
-def _rate_order(rankings: LabelRankings, chosen: Array) -> dict[str, float]:
+def _rate_order(rankings: Rankings, chosen: Array) -> dict[str, float]:
     """Compute the metrics of scores for some labels."""
     # As much of `Rankings` as metrics of labels read.
-    some = SimpleNamespace(by_label=LabelRankings(*(part[chosen] for part in rankings)))
+    labels = rankings.by_label
+    some = SimpleNamespace(by_label=type(labels)(*(part[chosen] for part in labels)))
     policy = Undefined("ignore")
     return {m.name: m.formula(some, policy) for m in _needing("scores") if m.of_labels}
 

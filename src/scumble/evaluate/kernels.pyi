@@ -1,9 +1,5 @@
 from scumble._core.arrays import Array
 
-MULAN: int
-AVERAGE: int
-WORST: int
-
 def count_hits(
     indptr: Array,
     indices: Array,
@@ -24,13 +20,13 @@ def count_top_faults(
     stop: int,
 ) -> int: ...
 def rank_rows(
-    indptr: Array, indices: Array, scores: Array, start: int, stop: int, ties: int, judged: Array
+    indptr: Array, indices: Array, scores: Array, ties: int, judged: Array, start: int, stop: int
 ) -> None: ...
 def rank_labels(
     indptr: Array, rows: Array, scores: Array, start: int, stop: int, grouped: bool, curves: Array
 ) -> None: ...
 def count_positives_above(
-    scores: Array, start: int, stop: int, distinct: Array, below: Array
+    scores: Array, distinct: Array, below: Array, start: int, stop: int
 ) -> int: ...
 def judge_probabilities(
     indptr: Array, indices: Array, scores: Array, start: int, stop: int

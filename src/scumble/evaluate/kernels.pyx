@@ -1,20 +1,18 @@
 """Loops over label assignments and scores. Each takes a range of rows or labels."""
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from libc.math cimport NAN, log
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
 
-# How labels with equal scores are ranked.
-MULAN, AVERAGE, WORST = range(3)
-
 cdef enum:
-    _MULAN = 0
-    _AVERAGE = 1
+    # How labels with equal scores are ranked, by the place in TIES; what is left ranks them last.
+    MULAN = 0
+    AVERAGE = 1
     MANY = 64  # relevant labels from which on sorting is cheaper than comparing each with all
     LEVELS = 10  # of recall, at which precision is interpolated: 0, 1/9, ..., 1, as in MULAN
     RUN = 16  # elements sorted by insertion
@@ -96,30 +94,26 @@ def count_top_faults(
     Py_ssize_t stop,
 ):
     """Count the wrong labels of rows start..stop that have no wrong label above them."""
-    cdef uint8_t* wrong = <uint8_t*>calloc(parents.shape[0] + 1, 1)
+    cdef bytearray room = bytearray(parents.shape[0] + 1)
+    cdef uint8_t* wrong = <uint8_t*>PyByteArray_AS_STRING(room)
     cdef Py_ssize_t row, at
     cdef int64_t total = 0
-    if wrong == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            for row in range(start, stop):
-                if (row - start) % STEP == 0:
-                    check_stop()
-                for at in range(indptr[row], indptr[row + 1]):
-                    wrong[indices[at]] = True
-                for at in range(other_indptr[row], other_indptr[row + 1]):
-                    wrong[other_indices[at]] ^= True  # in both: right after all
-                for at in range(indptr[row], indptr[row + 1]):
-                    total += _is_top_fault(wrong, parents, indices[at])
-                for at in range(other_indptr[row], other_indptr[row + 1]):
-                    total += _is_top_fault(wrong, parents, other_indices[at])
-                for at in range(indptr[row], indptr[row + 1]):
-                    wrong[indices[at]] = False
-                for at in range(other_indptr[row], other_indptr[row + 1]):
-                    wrong[other_indices[at]] = False
-    finally:
-        free(wrong)
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % STEP == 0:
+                check_stop()
+            for at in range(indptr[row], indptr[row + 1]):
+                wrong[indices[at]] = True
+            for at in range(other_indptr[row], other_indptr[row + 1]):
+                wrong[other_indices[at]] ^= True  # in both: right after all
+            for at in range(indptr[row], indptr[row + 1]):
+                total += _is_top_fault(wrong, parents, indices[at])
+            for at in range(other_indptr[row], other_indptr[row + 1]):
+                total += _is_top_fault(wrong, parents, other_indices[at])
+            for at in range(indptr[row], indptr[row + 1]):
+                wrong[indices[at]] = False
+            for at in range(other_indptr[row], other_indptr[row + 1]):
+                wrong[other_indices[at]] = False
     return total
 
 
@@ -137,57 +131,44 @@ cdef bint _is_top_fault(
 
 def rank_rows(
     const index_t[::1] indptr, const index_t[::1] indices, const double[:, ::1] scores,
-    Py_ssize_t start, Py_ssize_t stop, int ties, double[:, ::1] judged,
+    int ties, double[:, ::1] judged, Py_ssize_t start, Py_ssize_t stop,
 ):
     """Judge the ranking of the labels of rows start..stop.
 
-    Writes, each to a row of ``judged``, the number of wrong pairs, twice the number of wrong pairs
+    Adds, each to a column of ``judged``, the number of wrong pairs, twice the number of wrong pairs
     with ties as halves, the worst rank of a relevant label, the average precision, and how wrong
-    the best label is; 0 where a row has no label.
+    the best label is; nothing where a row has no label.
     """
     cdef Line line
-    cdef Judgement found
+    cdef Judgement* found
     cdef const index_t* labels
-    cdef Py_ssize_t row, n_relevant
-    line.n_labels = scores.shape[1]
-    line.entries = <Entry*>malloc((line.n_labels + 1) * sizeof(Entry))
-    line.spare = <Entry*>malloc((line.n_labels + 1) * sizeof(Entry))
-    line.relevant = <uint8_t*>calloc(line.n_labels + 1, 1)
-    try:
-        if line.entries == NULL or line.spare == NULL or line.relevant == NULL:
-            raise MemoryError
-        with nogil:
-            for row in range(start, stop):
-                if (row - start) % 1024 == 0:
-                    check_stop()
-                found = Judgement(0.0, 0.0, 0.0, 0.0, 0.0)
-                n_relevant = indptr[row + 1] - indptr[row]
-                if n_relevant > 0:
-                    labels = &indices[indptr[row]]
-                    line.scores = &scores[row, 0]
-                    if n_relevant >= MANY:
-                        _rank_long_row(&line, labels, n_relevant, ties, &found)
-                    else:
-                        _rank_row(&line, labels, n_relevant, ties, &found)
-                    found.precision /= n_relevant
-                judged[0, row] = found.wrong
-                judged[1, row] = found.twice_auc
-                judged[2, row] = found.worst
-                judged[3, row] = found.precision
-                judged[4, row] = found.top
-    finally:
-        free(line.entries)
-        free(line.spare)
-        free(line.relevant)
+    cdef Py_ssize_t row, n_relevant, n_labels = scores.shape[1]
+    cdef bytearray room = bytearray(n_labels * (2 * sizeof(Entry) + 1))
+    line.n_labels, line.entries = n_labels, <Entry*>PyByteArray_AS_STRING(room)
+    line.spare, line.relevant = line.entries + n_labels, <uint8_t*>(line.entries + 2 * n_labels)
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % 1024 == 0:
+                check_stop()
+            n_relevant = indptr[row + 1] - indptr[row]
+            if n_relevant == 0:
+                continue
+            found, labels = <Judgement*>&judged[row, 0], &indices[indptr[row]]
+            line.scores = &scores[row, 0]
+            if n_relevant >= MANY:
+                _rank_long_row(&line, labels, n_relevant, ties, found)
+            else:
+                _rank_row(&line, labels, n_relevant, ties, found)
+            found.precision /= n_relevant
 
 
 cdef inline void _judge(Around around, int ties, Judgement* found) noexcept nogil:
     """Judge one relevant label by the labels around it."""
     cdef double rank, among
-    if ties == _MULAN:
+    if ties == MULAN:
         rank = around.above + around.after + 1.0
         among = around.relevant_above + around.relevant_after + 1.0
-    elif ties == _AVERAGE:
+    elif ties == AVERAGE:
         rank = around.above + (around.tied + 1.0) / 2.0
         among = around.relevant_above + (around.relevant_tied + 1.0) / 2.0
     else:
@@ -199,7 +180,7 @@ cdef inline void _judge(Around around, int ties, Judgement* found) noexcept nogi
     )
     found.worst = max(found.worst, rank)
     found.precision += among / rank
-    if around.relevant_above == 0 and (ties != _MULAN or around.relevant_after == 0):
+    if around.relevant_above == 0 and (ties != MULAN or around.relevant_after == 0):
         found.top = _top_fault(around, ties)
 
 
@@ -207,9 +188,9 @@ cdef inline double _top_fault(Around around, int ties) noexcept nogil:
     """Tell how wrong the best label is, seen from the best relevant one."""
     if around.above > 0:
         return 1.0
-    if ties == _MULAN:
+    if ties == MULAN:
         return 1.0 if around.after > 0 else 0.0
-    if ties == _AVERAGE:
+    if ties == AVERAGE:
         return (around.tied - around.relevant_tied) / <double>around.tied
     return 1.0 if around.tied > around.relevant_tied else 0.0
 
@@ -323,30 +304,24 @@ def rank_labels(
     cheaper than sorting all. Writes AUC, average precision, interpolated precision and area
     under the precision-recall curve to ``curves``; NaN where there is none.
     """
-    cdef Py_ssize_t n_positive = indptr[stop] - indptr[start]
-    cdef Py_ssize_t n_labels = stop - start
-    cdef Curve* found = <Curve*>calloc(n_labels + 1, sizeof(Curve))
-    cdef double* numbers = <double*>malloc((2 * n_positive + 1) * sizeof(double))
-    cdef int64_t* counts = <int64_t*>calloc(8 * n_positive + n_labels, sizeof(int64_t))
-    cdef Entry* entries = <Entry*>malloc((2 * n_positive + 1) * sizeof(Entry))
-    cdef Py_ssize_t label, at
-    try:
-        if found == NULL or numbers == NULL or counts == NULL or entries == NULL:
-            raise MemoryError
-        with nogil:
-            _share_out(found, indptr, start, stop, numbers, counts)
-            for label in range(start, stop):
-                for at in range(indptr[label], indptr[label + 1]):
-                    entries[at - indptr[label]].score = scores[rows[at], label]
-                _list_distinct(&found[label - start], entries)
-            _place_rows(found, indptr, rows, scores, start, stop)
-            for label in range(start, stop):
-                _draw_curves(&found[label - start], scores.shape[0], grouped, &curves[label, 0])
-    finally:
-        free(found)
-        free(numbers)
-        free(counts)
-        free(entries)
+    cdef Py_ssize_t label, at, n_labels = stop - start, n_positive = indptr[stop] - indptr[start]
+    cdef Py_ssize_t n_counts = 8 * n_positive + n_labels
+    cdef bytearray room = bytearray(
+        n_labels * sizeof(Curve) + n_counts * sizeof(int64_t)
+        + 2 * n_positive * (sizeof(Entry) + sizeof(double))
+    )
+    cdef Curve* found = <Curve*>PyByteArray_AS_STRING(room)
+    cdef int64_t* counts = <int64_t*>(found + n_labels)
+    cdef Entry* entries = <Entry*>(counts + n_counts)
+    with nogil:
+        _share_out(found, indptr, start, stop, <double*>(entries + 2 * n_positive), counts)
+        for label in range(start, stop):
+            for at in range(indptr[label], indptr[label + 1]):
+                entries[at - indptr[label]].score = scores[rows[at], label]
+            _list_distinct(&found[label - start], entries)
+        _place_rows(found, indptr, rows, scores, start, stop)
+        for label in range(start, stop):
+            _draw_curves(&found[label - start], scores.shape[0], grouped, &curves[label, 0])
 
 
 cdef void _share_out(
@@ -433,12 +408,8 @@ cdef void _draw_curves(
     """Turn counts into the four numbers of a label."""
     cdef int64_t n_positive = curve.n_positive
     cdef int64_t n_negative = n_rows - n_positive
-    cdef int64_t seen = 0
-    cdef int64_t positives = 0
-    cdef int64_t twice = 0
-    cdef int64_t negative_tied, negative_below
-    cdef double area = 0.0
-    cdef double total = 0.0
+    cdef int64_t negative_tied, negative_below, seen = 0, positives = 0, twice = 0
+    cdef double area = 0.0, total = 0.0
     cdef Py_ssize_t g, at
     drawn[0] = drawn[1] = drawn[2] = drawn[3] = NAN
     if n_positive == 0:
@@ -481,10 +452,8 @@ cdef void _take_precisions(Curve* curve, bint grouped) noexcept nogil:
 
 cdef double _interpolate(const double* precisions, Py_ssize_t n) noexcept nogil:
     """Average, over the recall levels, the best precision at that recall or more."""
-    cdef double best = 0.0
-    cdef double total = 0.0
-    cdef Py_ssize_t level = LEVELS - 1
-    cdef Py_ssize_t at
+    cdef double best = 0.0, total = 0.0
+    cdef Py_ssize_t at, level = LEVELS - 1
     for at in range(n - 1, -1, -1):
         # Levels above the recall before this row are reached from here on.
         best = max(best, precisions[at])
@@ -495,19 +464,17 @@ cdef double _interpolate(const double* precisions, Py_ssize_t n) noexcept nogil:
 
 
 def count_positives_above(
-    const double[:, ::1] scores, Py_ssize_t start, Py_ssize_t stop, const double[::1] distinct,
-    const int64_t[::1] below,
+    const double[:, ::1] scores, const double[::1] distinct, const int64_t[::1] below,
+    Py_ssize_t start, Py_ssize_t stop,
 ):
     """Sum over all cells of rows start..stop the positives with a better score, twice.
 
     A positive with the same score counts once. ``below`` is the number of positives with a
     score below each of ``distinct``, and their total number at the end.
     """
-    cdef Py_ssize_t n = distinct.shape[0]
-    cdef int64_t total = below[n]
-    cdef int64_t twice = 0
+    cdef Py_ssize_t row, at, place, equal, n = distinct.shape[0]
+    cdef int64_t total = below[n], twice = 0
     cdef double value
-    cdef Py_ssize_t row, at, place, equal
     with nogil:
         for row in range(start, stop):
             if (row - start) % 1024 == 0:
@@ -525,9 +492,7 @@ def judge_probabilities(
     Py_ssize_t start, Py_ssize_t stop,
 ):
     """Sum log loss and squared error over the cells of rows start..stop."""
-    cdef double log_total = 0.0
-    cdef double square_total = 0.0
-    cdef double loss, square, value, clipped
+    cdef double loss, square, value, clipped, log_total = 0.0, square_total = 0.0
     cdef Py_ssize_t row, label, at, last
     with nogil:
         for row in range(start, stop):

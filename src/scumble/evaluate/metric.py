@@ -10,8 +10,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from scumble._core.errors import DataError
 from scumble._core.registry import register
 from scumble._core.validation import check_same_names
-from scumble.evaluate.counts import Confusion, Undefined, check_truth, confusion
-from scumble.evaluate.rankings import Rankings
+from scumble.evaluate.counts import Confusion, Rankings, Undefined, check_truth, confusion
 
 Needs = Literal["predictions", "scores", "probabilities"]
 Function = TypeVar("Function", bound=Callable[..., float])
@@ -155,13 +154,15 @@ def bipartition_metric(
     0.5
     >>> catalogue.unregister("metric", "prevalence")
     """
+    facts = (greater_is_better, lower, upper)
 
     def make(formula: Callable[[Confusion, Undefined], float]) -> BipartitionMetric:
         def function(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-            policy = Undefined(undefined, caller=formula.__name__)
-            return formula(confusion(Y, predictions, caller=formula.__name__), policy)
+            policy = Undefined(undefined, caller=name)
+            return formula(confusion(Y, predictions, caller=name), policy)
 
-        return _enter(function, formula, "predictions", greater_is_better, lower, upper, of_labels)
+        name = formula.__name__
+        return _enter(function, Metric(name, "predictions", *facts, function, formula, of_labels))
 
     return make
 
@@ -204,15 +205,17 @@ def ranking_metric(
     0.5
     >>> catalogue.unregister("metric", "best_is_right")
     """
+    facts = (greater_is_better, lower, upper)
 
     def make(formula: Callable[[Rankings, Undefined], float]) -> RankingMetric:
         def function(
             Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
         ) -> float:
-            policy = Undefined(undefined, caller=formula.__name__)
-            return formula(_rankings(Y, scores, formula.__name__, ties), policy)
+            policy = Undefined(undefined, caller=name)
+            return formula(_rankings(Y, scores, name, ties), policy)
 
-        return _enter(function, formula, "scores", greater_is_better, lower, upper, of_labels)
+        name = formula.__name__
+        return _enter(function, Metric(name, "scores", *facts, function, formula, of_labels))
 
     return make
 
@@ -245,20 +248,21 @@ def probability_metric(
     0.5
     >>> catalogue.unregister("metric", "absolute_error")
     """
+    facts = (False, lower, upper)
 
     def make(formula: Callable[[Rankings], float]) -> ProbabilityMetric:
         def function(Y: Any, scores: Any) -> float:
-            caller = formula.__name__
-            rankings = _rankings(Y, scores, caller, "mulan")
+            rankings = _rankings(Y, scores, name, "mulan")
             if not rankings.are_probabilities:
                 raise DataError(
-                    f"{caller}: scores must be probabilities, in [0, 1]. Found "
+                    f"{name}: scores must be probabilities, in [0, 1]. Found "
                     f"{rankings.scores.min():g} to {rankings.scores.max():g}: use predict_proba "
                     "rather than decision_function."
                 )
             return formula(rankings)
 
-        return _enter(function, formula, "probabilities", False, lower, upper)
+        name = formula.__name__
+        return _enter(function, Metric(name, "probabilities", *facts, function, formula))
 
     return make
 
@@ -273,24 +277,14 @@ def _rankings(Y: Any, scores: Any, caller: str, ties: str) -> Rankings:
     return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
 
 
-def _enter(
-    function: Function,
-    formula: Callable[..., float],
-    needs: Needs,
-    greater_is_better: bool,
-    lower: float,
-    upper: float,
-    of_labels: bool = False,
-) -> Function:
+def _enter(function: Function, entry: Metric) -> Function:
     """Give the function its name and whole docstring, and the catalogue its record."""
     for attribute in ("__name__", "__qualname__", "__module__"):
-        setattr(function, attribute, getattr(formula, attribute))
-    family, parameters = _KINDS[needs]
-    told, mark, example = inspect.cleandoc(formula.__doc__ or "").partition("Examples\n")
-    better = "larger" if greater_is_better else "smaller"
-    returns = _RETURNS.format(lower=lower, upper=upper, better=better)
+        setattr(function, attribute, getattr(entry.formula, attribute))
+    family, parameters = _KINDS[entry.needs]
+    told, mark, example = inspect.cleandoc(entry.formula.__doc__ or "").partition("Examples\n")
+    better = "larger" if entry.greater_is_better else "smaller"
+    returns = _RETURNS.format(lower=entry.lower, upper=entry.upper, better=better)
     function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
-    name = formula.__name__
-    entry = Metric(name, needs, greater_is_better, lower, upper, function, formula, of_labels)
-    register("metric", name, entry, family=family)
+    register("metric", entry.name, entry, family=family)
     return function

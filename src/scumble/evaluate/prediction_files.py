@@ -13,14 +13,8 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
-from scumble.learn.score_files import (
-    NamedCells,
-    aligned,
-    are_probabilities,
-    picked,
-    with_missed,
-    with_unseen,
-)
+from scumble.learn import score_files as files
+from scumble.learn.score_files import NamedCells
 from scumble.learn.thresholds import predict_labels
 from scumble.measures.passes import count
 from scumble.measures.summary import plain
@@ -95,9 +89,9 @@ def judge_predictions(
     (0.6666666666666666, 0.0, 0.5)
     """
     known = predictions.names
-    predictions = with_missed(predictions, truth)
-    truth = with_unseen(truth, predictions)
-    cells, names = aligned(picked(predictions, truth), truth)
+    predictions = files.with_missed(predictions, truth)
+    truth = files.with_unseen(truth, predictions)
+    cells, names = files.aligned(files.picked(predictions, truth), truth)
     said, sure = cells, None
     if _are_labels(cells):
         if cut is not None:
@@ -105,14 +99,14 @@ def judge_predictions(
                 f"A cut, {cut:g}, is for scores. {predictions.path} holds 0 and 1."
             )
         if scores is not None:
-            sure, _ = aligned(picked(with_missed(scores, truth), truth), truth)
+            sure, _ = files.aligned(files.picked(files.with_missed(scores, truth), truth), truth)
     elif scores is not None:
         raise DataError(
             f"{predictions.path} holds scores, as {scores.path} does. Expected 0 and 1 in it, or "
             "one of the two files."
         )
     else:
-        cut = HALF if cut is None and are_probabilities(cells) else cut
+        cut = HALF if cut is None and files.are_probabilities(cells) else cut
         said = None if cut is None else predict_labels(cells, _cuts(cut, names, known))
         sure = cells
     rules: dict[str, Any] = {"undefined": undefined, "ties": ties}
@@ -137,7 +131,7 @@ def _are_labels(cells: Any) -> bool:
 
 def _training_labels(training: NamedCells, truth: NamedCells) -> Any:
     """Bring the labels of the training part into the order of the others."""
-    table = picked(with_missed(training, truth, told=False), truth)
+    table = files.picked(files.with_missed(training, truth, told=False), truth)
     if truth.names is not None and table.names is not None and table.names != truth.names:
         lacking = next((name for name in truth.names if name not in table.names), table.names[0])
         raise DataError(

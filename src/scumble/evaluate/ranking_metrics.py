@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble.evaluate.counts import Undefined, ratio
+from scumble.evaluate.counts import Rankings, Undefined, ratio
 from scumble.evaluate.metric import probability_metric, ranking_metric
-from scumble.evaluate.rankings import Rankings
 
 
 def _where(values: Array, defined: Array) -> Array:
@@ -277,8 +276,3 @@ def mean_squared_error(rankings: Rankings) -> float:
     0.25
     """
     return rankings.log_and_square[1] / rankings.scores.size
-
-
-def label_curves(rankings: Rankings, undefined: Undefined) -> dict[str, Array]:
-    """Rate every label by the order its scores give."""
-    return {name: undefined.fill(part) for name, part in rankings.by_label._asdict().items()}

@@ -180,8 +180,7 @@ class Sides:
 
     def _one_sided(self, labels: Any) -> Array:
         """Tell which labels of two rows or more have all of them on one side."""
-        found: Array = self._can_part[labels] & (self.counts[:, labels] == 0).any(axis=0)
-        return found
+        return self._can_part[labels] & (self.counts[:, labels] == 0).any(axis=0)
 
     def _free(
         self, label: int, allowed: Array, moved: set[int], lost: set[int], left: list[int]
@@ -211,15 +210,12 @@ class Sides:
         lost.update(labels[is_lost].tolist())
 
     def _labels(self, row: int) -> Array:
-        indptr = self._rows.indptr
-        found: Array = self._rows.indices[indptr[row] : indptr[row + 1]]
-        return found
+        return self._rows.indices[self._rows.indptr[row] : self._rows.indptr[row + 1]]
 
     def _alone(self, row: int) -> Array:
         """Tell which labels of a row would be gone from its side without it."""
         labels = self._labels(row)
-        alone: Array = (self.counts[self.sides[row], labels] == 1) & self._can_part[labels]
-        return alone
+        return (self.counts[self.sides[row], labels] == 1) & self._can_part[labels]
 
     def _move(self, row: int) -> None:
         labels, side = self._labels(row), self.sides[row]
@@ -251,8 +247,7 @@ class Sides:
         total = np.maximum(self.counts.sum(axis=0), 1)
         excess = part @ ((self.counts[side] - wanted) / total)
         spare = np.flatnonzero(~needed)
-        found: Array = rows[spare[np.lexsort((chance[rows[spare]], -excess[spare]))]]
-        return found
+        return rows[spare[np.lexsort((chance[rows[spare]], -excess[spare]))]]
 
 
 # A training and a test part that were read by themselves -----------------------------------------
@@ -297,14 +292,12 @@ def with_test_part(
 
 def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:
     """Describe the training columns; texts of the test part stand behind those of training."""
-    others = {feature.name: feature for feature in test.features}
-    found = []
-    for feature in data.features:
-        if feature.kind == "text" and feature.name in others:
-            texts = dict.fromkeys((*feature.categories, *others[feature.name].categories))
-            feature = replace(feature, categories=tuple(texts))
-        found.append(feature)
-    return tuple(found)
+    others = {feature.name: feature.categories for feature in test.features}
+    both = (dict.fromkeys((*f.categories, *others.get(f.name, ()))) for f in data.features)
+    return tuple(
+        replace(feature, categories=tuple(texts)) if feature.kind == "text" else feature
+        for feature, texts in zip(data.features, both, strict=True)
+    )
 
 
 def _labels_of_both(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scumble._core.lazy import lazy_names
-from scumble.experiment.cell import Cell, Part, Result
-from scumble.experiment.errors import PlanError, StoreError
+from scumble.experiment.cell import Cell, Part, PlanError, Result
 from scumble.experiment.executors import Outcome
 from scumble.experiment.plan import Plan, read_plan
-from scumble.experiment.plan_cells import Estimate, cells_of, estimate
-from scumble.experiment.runner import Report, run, run_cells
-from scumble.experiment.store import Store
+from scumble.experiment.runner import Estimate, Report, cells_of, estimate, run, run_cells
+from scumble.experiment.store import Store, StoreError
 
 if TYPE_CHECKING:
     from scumble.experiment.same_folds import compare

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from scumble._core.errors import suggest
+from scumble._core.errors import ScumbleError, suggest
 
 #: The name that stands for "nothing is done here": no resampling, no classifier.
 NOTHING = "none"
@@ -23,6 +23,19 @@ WITH_HITS = ("f1", "macro_f1")
 NEWER = "never_predicted"
 #: Where the details of a cell hold what can be added up over folds.
 LABELS = "labels"
+
+
+class PlanError(ScumbleError, ValueError):
+    """A plan asks for something that does not exist or does not fit.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Plan
+    >>> Plan(datasets=["debtags"], classifiers=["bra"]).check()
+    Traceback (most recent call last):
+        ...
+    scumble.experiment.cell.PlanError: The plan 'experiment' cannot be run: bra: There is no ...
+    """
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
+from scumble.experiment import parts
 from scumble.experiment.cell import IGNORING, LABELS, MEASURES, NOTHING, Cell, Result
-from scumble.experiment.datasets import dataset_of, recent
-from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 
 _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 
@@ -19,9 +18,9 @@ _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 def compute_cell(cell: Cell) -> Result:
     """Compute one cell; resampling sees the training part only."""
     started = time.process_time()
-    data = dataset_of(cell)
+    data = parts.dataset_of(cell)
     train, test = _split(cell, data)
-    chain = make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
+    chain = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NOTHING:
         result = _only_resample(data[train], chain)
     else:
@@ -44,10 +43,9 @@ def _only_resample(training: Any, chain: list[Any]) -> Result:
 
 def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Result:
     """Learn and judge; all seeds are set when the parts are made."""
-    from scumble.evaluate.folds import run_fold
-    from scumble.evaluate.pooling import LabelCounts
+    from scumble.evaluate.folds import LabelCounts, run_fold
 
-    classifier = make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
+    classifier = parts.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
     fold = run_fold(data[train], data[test], classifier, chain)
     scores = {
         **_judge(fold, data[test]),
@@ -67,11 +65,11 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
 
 def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
     def split() -> list[Any]:
-        splitter = make_splitter(cell.splitter, seed=seed, folder=cell.folder)
+        splitter = parts.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
         return list(splitter.split(data))
 
     seed = cell.seed_for("folds")  # it depends on data and splitter, too
-    train, test = recent(_folds, (cell.content, seed, cell.folder), split)[cell.fold]
+    train, test = parts.recent(_folds, (cell.content, seed, cell.folder), split)[cell.fold]
     return train, test
 
 
@@ -94,27 +92,19 @@ def _judge(fold: Any, test: Any) -> dict[str, float]:
     # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
     # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
     ignoring = evaluate(test, fold.predictions, undefined="ignore")
-    for name in IGNORING:
-        found[f"ignore.{name}"] = float(ignoring[name])
+    found |= {f"ignore.{name}": float(ignoring[name]) for name in IGNORING}
     found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
     return found
 
 
-def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, float]:
+def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, ...]:
     """Average F over the rows, and over the labels, with at least one correct prediction."""
-    import numpy as np
-    from scipy import sparse
+    from scumble.evaluate import confusion
+    from scumble.evaluate.bipartition_metrics import f1s
 
-    said = sparse.csr_array(predictions).astype(bool)
-    hits = Y.multiply(said)
-    found = []
-    for axis in (1, 0):
-        right = np.asarray(hits.sum(axis=axis)).ravel()
-        total = np.asarray(Y.sum(axis=axis)).ravel() + np.asarray(said.sum(axis=axis)).ravel()
-        has_hit = right > 0
-        known = 2 * right[has_hit] / total[has_hit]
-        found.append(float(known.mean()) if len(known) else float("nan"))
-    return found[0], found[1]
+    counts = confusion(Y, predictions)
+    rated = (f1s(one.take(one.hits > 0))[0] for one in (counts.by_instance, counts.by_label))
+    return tuple(float(found.mean()) if len(found) else float("nan") for found in rated)
 
 
 def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:
@@ -122,8 +112,8 @@ def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:
 
     stream = io.BytesIO()
     packed = np.packbits(predictions.toarray())
-    parts = {"rows": test, "shape": predictions.shape, "predictions": packed}
+    kept = {"rows": test, "shape": predictions.shape, "predictions": packed}
     if confidences is not None:
-        parts["confidences"] = np.asarray(confidences, dtype=np.float32)
-    np.savez_compressed(stream, **parts)
+        kept["confidences"] = np.asarray(confidences, dtype=np.float32)
+    np.savez_compressed(stream, **kept)
     return stream.getvalue()

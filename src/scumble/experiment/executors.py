@@ -14,14 +14,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scumble._core.children import Child, ChildGoneError, pack
 from scumble._core.optional import require
 from scumble._core.processes import peak, reset_peak, resident_of
-from scumble.experiment.cell import Cell, Result
-from scumble.experiment.errors import PlanError
+from scumble.experiment.cell import Cell, PlanError, Result
 
 Compute = Callable[[Cell], Result]
 #: How often limits are looked at, in seconds.
@@ -73,6 +72,23 @@ def describe(error: BaseException) -> str:
     return head + "\n" + "".join(frames).rstrip()
 
 
+def _try(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
+    """Compute a cell, or say what went wrong."""
+    began = time.perf_counter()
+    try:
+        return Outcome(cell, compute(cell), seconds=time.perf_counter() - began)
+    except Exception as error:
+        return Outcome(cell, None, "error", describe(error), time.perf_counter() - began)
+
+
+def _arrived(waiting: Any, timeout: float) -> Iterator[Any]:
+    """Wait for something in a queue, and take it out with all that has come by then."""
+    with suppress(queue.Empty):
+        yield waiting.get(timeout=timeout)
+        while True:
+            yield waiting.get_nowait()
+
+
 class HereExecutor:
     """Computes in the calling process; for tiny cells and for debugging. No limits are enforced."""
 
@@ -93,19 +109,10 @@ class HereExecutor:
         if not self._waiting:
             time.sleep(timeout)
         cells, self._waiting = self._waiting, []
-        return [self._run(cell) for cell in cells]
+        return [_try(self._compute, cell) for cell in cells]
 
     def close(self) -> None:
         """Do nothing: nothing runs between calls."""
-
-    def _run(self, cell: Cell) -> Outcome:
-        began = time.perf_counter()
-        try:
-            result = self._compute(cell)
-        except Exception as error:
-            spent = time.perf_counter() - began
-            return Outcome(cell, None, "error", describe(error), spent)
-        return Outcome(cell, result, seconds=time.perf_counter() - began)
 
 
 @dataclass
@@ -143,10 +150,8 @@ class ProcessExecutor:
         deadline = time.perf_counter() + timeout
         outcomes: list[Outcome] = []
         while not outcomes and (rest := deadline - time.perf_counter()) > 0:
-            with suppress(queue.Empty):
-                outcomes += self._receive(*self._messages.get(timeout=min(TICK, rest)))
-                while True:
-                    outcomes += self._receive(*self._messages.get_nowait())
+            for child, message in _arrived(self._messages, min(TICK, rest)):
+                outcomes += self._receive(child, message)
             outcomes += self._enforce()
         return outcomes
 
@@ -185,9 +190,9 @@ class ProcessExecutor:
             yield Outcome(job.cell, None, "crash", words, spent, job.largest)
         else:
             self._idle.append(child)
-            reason, answer, seconds, most = message
-            result, error = (None, answer) if reason else (pickle.loads(answer), "")
-            yield Outcome(job.cell, result, reason, error, seconds, most or job.largest)
+            outcome, packed, most = message
+            result = None if packed is None else pickle.loads(packed)
+            yield replace(outcome, result=result, megabytes=most or job.largest)
 
     def _enforce(self) -> Iterator[Outcome]:
         for child, job in list(self._busy.items()):
@@ -202,16 +207,11 @@ class ProcessExecutor:
                 yield Outcome(job.cell, None, *verdict, spent, job.largest)
 
 
-def compute_measured(compute: Compute, cell: Cell, _tell: Any) -> tuple[str, Any, float, float]:
-    """Compute a cell in a child: why it failed, the result or the error, seconds, megabytes."""
+def compute_measured(compute: Compute, cell: Cell, _tell: Any) -> tuple[Outcome, Any, float]:
+    """Compute a cell in a child: what became of it, the pickled result, and megabytes."""
     reset_peak()
-    began = time.perf_counter()
-    answer: tuple[str, Any]
-    try:
-        answer = "", pickle.dumps(compute(cell))
-    except Exception as error:
-        answer = "error", describe(error)
-    return *answer, time.perf_counter() - began, peak() / 2**20
+    found = _try(lambda cell: pickle.dumps(compute(cell)), cell)
+    return replace(found, result=None), found.result, peak() / 2**20
 
 
 def _over_limit(job: _Job, spent: float) -> tuple[str, str] | None:
@@ -260,13 +260,8 @@ class ClusterExecutor:
 
     def wait(self, timeout: float) -> list[Outcome]:
         """Collect what has ended."""
-        try:
-            futures = [self._ended.get(timeout=timeout)]
-        except queue.Empty:
-            return []
-        while not self._ended.empty():
-            futures.append(self._ended.get())
-        return [self._outcome(future) for future in futures if future in self._futures]
+        ended = _arrived(self._ended, timeout)
+        return [self._outcome(future) for future in ended if future in self._futures]
 
     def close(self) -> None:
         """Cancel what is under way."""
@@ -301,14 +296,29 @@ def compute_guarded(compute: Compute, cell: Cell) -> Outcome:
 
 def _idle_for(known: bytes) -> ProcessExecutor | None:
     """Find an idle process that knows a function; those of earlier plans are ended."""
-    with suppress(queue.Empty):
-        while True:
-            function, executor = _warm.get_nowait()
-            if function == known:
-                return executor
-            executor.close()
+    for function, executor in _arrived(_warm, 0):
+        if function == known:
+            return executor
+        executor.close()
     return None
 
 
 #: What computes cells, some at a time.
 Executor = HereExecutor | ProcessExecutor | ClusterExecutor
+
+
+def make_executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
+    """Choose where cells are computed."""
+    if cluster is not None:
+        return ClusterExecutor(compute, cluster)
+    if n_jobs == 0:
+        return HereExecutor(compute)
+    count = count_workers(n_jobs)
+    return ProcessExecutor(compute, n_jobs=count, threads=max(1, count_workers(-1) // count))
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """Return the number of worker processes; none is one, this process."""
+    from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
+
+    return thread_count(1 if n_jobs == 0 else n_jobs)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import writing
-from scumble.experiment.errors import StoreError
 from scumble.experiment.result_tables import COST_KEYS, ROW_KEYS, grid, long_table
-from scumble.experiment.store import Store
+from scumble.experiment.store import Store, StoreError
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -54,12 +53,7 @@ def export(
 
 
 def table_rows(
-    table: ScoreTable,
-    *,
-    deviations: bool = False,
-    ranks: bool = False,
-    best: str = "{}",
-    spread: str = " ± {}",
+    table: ScoreTable, *, deviations: bool, ranks: bool, best: str = "{}", spread: str = " ± {}"
 ) -> list[list[str]]:
     """Write the means of a table as texts, the best of a row as ``best`` says."""
     # With deviations and ranks where they are asked for: the last row then has the ranks.

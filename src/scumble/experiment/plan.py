@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError, suggest, suggest_parameter
-from scumble.experiment.cell import NOTHING, Part, canonical, complaint
-from scumble.experiment.errors import PlanError
+from scumble.experiment.cell import NOTHING, Part, PlanError, canonical, complaint
 
 #: Metrics shown where a plan names none; all are computed in any case.
 METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
@@ -89,11 +88,9 @@ class Plan:
     folder: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        for kind in KINDS:
-            object.__setattr__(self, kind, _parts(getattr(self, kind), kind))
-        object.__setattr__(self, "splitter", _part(self.splitter, "splitter"))
-        for kind in ("seeds", "metrics"):
-            object.__setattr__(self, kind, _values(getattr(self, kind), kind))
+        lists = {"splitter": _part, "seeds": _values, "metrics": _values}
+        for kind, make in (dict.fromkeys(KINDS, _parts) | lists).items():
+            object.__setattr__(self, kind, make(getattr(self, kind), kind))
 
     @property
     def n_folds(self) -> int:
@@ -233,12 +230,11 @@ def _duties(plan: Plan) -> Iterator[str]:
 
 def _complaints(plan: Plan) -> Iterator[str]:
     """Try everything a plan names, without reading data."""
-    from scumble.experiment import datasets, parts
+    from scumble.experiment.parts import complaints
 
-    named = {kind: parts_of(plan, kind) for kind in ("splitter", "resamplers", "classifiers")}
-    yield from parts.complaints(**named, folder=plan.folder)
-    for part in parts_of(plan, "datasets"):
-        yield from datasets.complaints(part, plan.folder)
+    for kind in ("splitter", "resamplers", "classifiers", "datasets"):
+        for part in parts_of(plan, kind):
+            yield from complaints(kind, part, plan.folder)
     yield from filter(None, map(complaint, plan.metrics))
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, suggest
 from scumble._core.shown import Records
-from scumble.experiment.cell import LABELS, complaint
-from scumble.experiment.errors import PlanError
+from scumble.experiment.cell import LABELS, PlanError, complaint
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -102,7 +101,7 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
 
 def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
     """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
-    from scumble.evaluate.pooling import LabelCounts, pool
+    from scumble.evaluate.folds import LabelCounts, pool
 
     counts = [cell["details"][LABELS] for cell in cells if LABELS in cell["details"]]
     if not counts:
@@ -162,10 +161,7 @@ def _with_holm(found: list[Against]) -> list[Against]:
 def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope: float) -> Against:
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
-    pairs = [
-        (one.means.get((row, other), math.nan), one.means.get((row, method), math.nan))
-        for row in rows
-    ]
+    pairs = [[one.means.get((row, m), math.nan) for m in (other, method)] for row in rows]
     known = [pair for pair in pairs if not any(map(math.isnan, pair))]
     if not known:
         return Against(one.metric, method, 0, math.nan, math.nan, 0, 0, 0, math.nan)
@@ -175,17 +171,7 @@ def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope
     chances = bayesian_signed_rank(theirs, ours, rope=rope)
     sides = (chances.lower, chances.higher)
     worse, better = sides if one.higher_is_better is not False else sides[::-1]
-    return Against(
-        metric=one.metric,
-        method=method,
-        n_datasets=len(known),
-        mean=mean,
-        ratio=mean / base if base else math.nan,
-        wins=tally.wins,
-        ties=tally.ties,
-        losses=tally.losses,
-        p_value=wilcoxon(theirs, ours).p_value,
-        worse=worse,
-        equal=chances.equal,
-        better=better,
-    )
+    means = (mean, mean / base if base else math.nan)
+    counted = (tally.wins, tally.ties, tally.losses)
+    p_value, judged = wilcoxon(theirs, ours).p_value, (math.nan, worse, chances.equal, better)
+    return Against(one.metric, method, len(known), *means, *counted, p_value, *judged)

@@ -1,33 +1,199 @@
-"""Running plans and their cells until all are done, whatever happens in between."""
+"""From a plan to its cells, how long they will take, and running them until all are done."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from scumble._core.errors import ScumbleError
 from scumble._core.progress import track
-from scumble.experiment.cell import NEWER, NOTHING, Cell, is_newer
-from scumble.experiment.datasets import forget_data
-from scumble.experiment.executors import (
-    ClusterExecutor,
-    Compute,
-    Executor,
-    HereExecutor,
-    Outcome,
-    ProcessExecutor,
-)
-from scumble.experiment.plan import Plan
-from scumble.experiment.plan_cells import enumerate_cells, estimate
+from scumble.experiment.cell import NEWER, NOTHING, Cell, Part, PlanError, is_newer
+from scumble.experiment.executors import Compute, Executor, Outcome, count_workers, make_executor
+from scumble.experiment.parts import Facts, facts_of, forget_data, runs_otherwise, versions_of
+from scumble.experiment.plan import LIMITS, Plan, parts_of
 from scumble.experiment.store import Store
 
 #: Seconds between signs of life.
 BEAT = 10.0
 #: Seconds to wait for something to end before looking around.
 WAIT = 0.5
+#: Raised when cells hold other numbers than before, so that stored ones are computed anew.
+REVISION = 1
+#: Where nothing has been measured: seconds per feature value and label, and for any cell.
+SECONDS_PER_WORK = 2e-7
+SECONDS_AT_LEAST = 0.3
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long a plan will take.
+
+    Attributes
+    ----------
+    n_cells, n_done : int
+        Cells of the plan, and those the store has.
+    seconds : float
+        Of all workers together divided by their number.
+    n_measured : int
+        Cells whose time is known from others of the same kind; the rest is guessed from the
+        size of the data.
+
+    Examples
+    --------
+    See `estimate`, which makes them.
+
+    >>> from scumble.experiment import Estimate
+    >>> Estimate(n_cells=20, n_done=5, seconds=90.0, n_measured=15).seconds
+    90.0
+    """
+
+    n_cells: int
+    n_done: int
+    seconds: float
+    n_measured: int
+
+
+def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
+    """Check a plan and make its cells; data sets are read for their checksums.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    store : Store, optional
+        Remembers checksums of files that have not changed.
+
+    Returns
+    -------
+    list of Cell
+        Data set by data set, without the combinations that a classifier's ``where`` rules out.
+
+    Raises
+    ------
+    PlanError
+        With everything that is wrong, or all data sets that cannot be read.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Part, Plan, cells_of
+    >>> two_folds = Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    >>> plan = Plan(["debtags"], ["br"], resamplers=["none", "remedial"], splitter=two_folds)
+    >>> [(cell.resampler.name, cell.fold) for cell in cells_of(plan)]
+    [('none', 0), ('none', 1), ('remedial', 0), ('remedial', 1)]
+    """
+    plan.check()
+    return enumerate_cells(plan, store)
+
+
+def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
+    """Make the cells of a plan that was checked."""
+    known = _facts(plan, store)
+    (splitter,) = parts_of(plan, "splitter")
+    folds = _fold_file(splitter, plan.folder)
+    turns = list(itertools.product(plan.seeds, range(plan.n_folds)))
+    kinds = (parts_of(plan, kind) for kind in ("datasets", "classifiers", "resamplers"))
+    given = {name: getattr(plan, name) for name in (*LIMITS, "keep_predictions", "folder")}
+    return [
+        Cell(dataset, resampler, classifier, splitter, *turn, facts["content"], versions, **rest)
+        for dataset, classifier, resampler in itertools.product(*kinds)
+        for facts in [known[dataset.label]]
+        if _fits(classifier, facts)
+        for versions in [{**_versions(resampler, classifier, splitter, facts), **folds}]
+        for rest in [{"work": facts["work"], **given}]
+        for turn in turns
+    ]
+
+
+def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> Estimate:
+    """Tell how long the cells will take that are not done yet.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        The cells of a plan.
+    store : Store or None
+        The store of results; None where there is none yet.
+    n_jobs : int
+        Number of workers.
+
+    Returns
+    -------
+    Estimate
+        Rough where nothing similar has been measured.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Part, Plan, cells_of, estimate
+    >>> plan = Plan(["debtags"], ["br"], splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}))
+    >>> guess = estimate(cells_of(plan), None, n_jobs=2)
+    >>> guess.n_cells, guess.n_done, guess.n_measured
+    (10, 0, 0)
+    """
+    cells = list(cells)
+    states = {} if store is None else store.states()
+    exact, similar = ({}, {}) if store is None else store.mean_seconds()
+    todo = [cell for cell in cells if states.get(cell.key) != "done"]
+    total, measured = 0.0, 0
+    for cell in todo:
+        place = (cell.dataset.label, cell.classifier.label)
+        known = exact.get((*place, cell.resampler.label), similar.get(place))
+        measured += known is not None
+        total += known if known is not None else SECONDS_AT_LEAST + SECONDS_PER_WORK * cell.work
+    return Estimate(len(cells), len(cells) - len(todo), total / max(n_jobs, 1), measured)
+
+
+def _facts(plan: Plan, store: Store | None) -> dict[str, Facts]:
+    found: dict[str, Facts] = {}
+    broken = []
+    with track("Reading data sets", len(plan.datasets)) as advance:
+        for part in parts_of(plan, "datasets"):
+            try:
+                found[part.label] = facts_of(part, plan.folder, store)
+            except ScumbleError as error:
+                broken.append(f"{part.label}: {error}")
+            advance(1)
+    broken += _twins(found)
+    if broken:
+        raise PlanError("Data sets cannot be used, so nothing was run. " + " ".join(broken))
+    return found
+
+
+def _twins(found: dict[str, Facts]) -> Iterator[str]:
+    """Find data sets of the same content: they would share their cells."""
+    first: dict[str, str] = {}
+    for label, facts in found.items():
+        known = first.setdefault(facts["content"], label)
+        if known != label:
+            yield f"{known} and {label} hold the same data: keep one."
+
+
+def _fits(classifier: Part, facts: Facts) -> bool:
+    """Tell whether a classifier is meant for data of some size."""
+    limits = classifier.where.items()
+    return all(facts[f"n_{name.removeprefix('max_')}"] <= most for name, most in limits)
+
+
+def _versions(resampler: Part, classifier: Part, splitter: Part, facts: Facts) -> dict[str, str]:
+    newer = {"fold": "2"} if runs_otherwise(classifier, facts["weighted"]) else {}
+    return {"cells": str(REVISION), **versions_of(resampler, classifier, splitter), **newer}
+
+
+def _fold_file(splitter: Part, folder: str) -> dict[str, str]:
+    """Make the content of a file of folds part of the key."""
+    table = splitter.parameters.get("fold_table")
+    if not isinstance(table, str):
+        return {}
+    return {"folds": hashlib.sha256(Path(folder, table).read_bytes()).hexdigest()[:32]}
+
+
+# Running, whatever happens in between -------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -123,7 +289,7 @@ def run(
             learnt = [cell.key for cell in cells if cell.classifier.name != NOTHING]
             opened.reopen(learnt, without_score=NEWER)
         if observe is not None:
-            observe("plan", estimate(cells, opened, n_jobs=_count(n_jobs)))
+            observe("plan", estimate(cells, opened, n_jobs=count_workers(n_jobs)))
         return run_cells(
             cells, opened, compute=compute or compute_cell, n_jobs=n_jobs, cluster=cluster,
             retry_failed=retry_failed, observe=observe,
@@ -192,8 +358,8 @@ def run_cells(
     store.reopen([key for key in kept if wanted[key].classifier.name != NOTHING])
     store.register()
     try:
-        with closing(_executor(compute, n_jobs, cluster)) as executor:
-            loop = _Loop(wanted, store, executor, observe or _ignore)
+        with closing(make_executor(compute, n_jobs, cluster)) as executor:
+            loop = _Loop(wanted, store, executor, observe or (lambda _event, _what: None))
             return loop.run(began)
     finally:
         store.retire()
@@ -226,15 +392,9 @@ class _Loop:
                     continue
                 for outcome in self.executor.wait(WAIT):
                     advance(self._record(outcome))
-        return Report(
-            n_cells=len(self.wanted),
-            n_done=self.n_done,
-            n_failed=len(self.failed),
-            n_known=n_known,
-            failures=tuple(self.failed),
-            seconds=time.perf_counter() - began,
-            n_failed_before=n_failed_before,
-        )
+        counted = (len(self.wanted), self.n_done, len(self.failed), n_known)
+        seconds = time.perf_counter() - began
+        return Report(*counted, tuple(self.failed), seconds, n_failed_before)
 
     def _look(self) -> tuple[int, int]:
         """Find out what is left to do; count what is done and what has failed."""
@@ -245,10 +405,7 @@ class _Loop:
 
     def _fill(self) -> None:
         """Claim cells while there is room."""
-        while self.open and self.executor.has_room():
-            key = self.store.claim(self.open)
-            if key is None:
-                break
+        while self.open and self.executor.has_room() and (key := self.store.claim(self.open)):
             self.open.remove(key)
             self.in_flight.add(key)
             self.observe("begin", self.wanted[key])
@@ -284,24 +441,3 @@ class _Loop:
             self.store.beat()
             self.store.release_stale()
             self.last_beat = time.monotonic()
-
-
-def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
-    """Choose where cells are computed."""
-    if cluster is not None:
-        return ClusterExecutor(compute, cluster)
-    if n_jobs == 0:
-        return HereExecutor(compute)
-    count = _count(n_jobs)
-    return ProcessExecutor(compute, n_jobs=count, threads=max(1, _count(-1) // count))
-
-
-def _count(n_jobs: int | None) -> int:
-    """Return the number of worker processes; none is one, this process."""
-    from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
-
-    return thread_count(1 if n_jobs == 0 else n_jobs)
-
-
-def _ignore(_event: str, _what: Any) -> None:
-    """Nobody watches."""

@@ -18,9 +18,9 @@ from scumble._core.version import __version__
 from scumble.data import MultilabelDataset
 from scumble.evaluate.comparison import FOLDS, METRICS, Comparison, FoldTrial, Match
 from scumble.evaluate.cross_validation import as_chain, as_classifier
-from scumble.evaluate.pooling import LabelCounts
+from scumble.evaluate.folds import LabelCounts
 from scumble.experiment.cell import LABELS, NOTHING, Cell, Part, Result
-from scumble.experiment.datasets import content_of
+from scumble.experiment.parts import content_of
 from scumble.experiment.runner import run_cells
 from scumble.experiment.store import Store
 
@@ -77,10 +77,8 @@ def compare(
             "The 'random_state' parameter of compare with a store must be a whole number, so that "
             f"its folds are found again. Got {random_state!r} instead."
         )
-    match = Match.of(
-        data, classifiers, resamplers, folds=folds, metrics=metrics, test=test,
-        confidence=confidence, random_state=random_state,
-    )  # fmt: skip
+    given = (data, classifiers, resamplers, folds, metrics)
+    match = Match.of(*given, test=test, confidence=confidence, random_state=random_state)
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return _compare(match, opened, n_jobs)
 
@@ -131,19 +129,9 @@ def _cells(match: Match) -> Iterator[list[Cell]]:
         steps = Part("+", {"steps": [describe(step) for step in chain]}, treatment)
         versions = {"scumble": __version__}
         versions |= (one for part in (model, *chain) for one in _versions(part))
-        yield [
-            Cell(
-                dataset=Part(match.data.name or "data"),
-                resampler=steps if chain else Part(NOTHING),
-                classifier=Part("one", describe(model), learner),
-                splitter=splitter,
-                seed=match.random_state,
-                fold=fold,
-                content=content,
-                versions=versions,
-            )
-            for fold in range(len(match.splits))
-        ]
+        data, classifier = Part(match.data.name or "data"), Part("one", describe(model), learner)
+        parts = (data, steps if chain else Part(NOTHING), classifier, splitter, match.random_state)
+        yield [Cell(*parts, fold, content, versions) for fold in range(len(match.splits))]
 
 
 def _part_of_folds(match: Match) -> Part:

@@ -18,10 +18,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scumble._core.errors import ScumbleError
 from scumble._core.processes import is_alive, machine, started_at
 from scumble._core.version import __version__
 from scumble.experiment.cell import Cell, Result, digest
-from scumble.experiment.errors import StoreError
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -77,6 +77,19 @@ HINTS = {
     "readonly": "Check that the folder exists and may be written to.",
     "": "Finished cells are safe if the file can be opened again.",
 }
+
+
+class StoreError(ScumbleError):
+    """A store of results cannot be opened, read or written.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Store
+    >>> Store("no-such-folder/results.db", create=False)
+    Traceback (most recent call last):
+        ...
+    scumble.experiment.store.StoreError: ...results.db: there is no such store. Run a plan first.
+    """
 
 
 class Store:
@@ -241,14 +254,13 @@ class Store:
         dead.
         """
         details = json.dumps(_plain(dict(result.details)), sort_keys=True)
+        scores = _plain({name: float(value) for name, value in result.scores.items()})
         with self._transaction() as cursor:
             if not self._end(cursor, key, "done", (seconds, megabytes, None, None, details)):
                 return False
             cursor.execute("DELETE FROM scores WHERE key = ?", (key,))
-            cursor.executemany(
-                "INSERT INTO scores VALUES (?, ?, ?)",
-                [(key, name, _plain(float(value))) for name, value in result.scores.items()],
-            )
+            rows = [(key, *score) for score in scores.items()]
+            cursor.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
             if result.predictions is not None:
                 cursor.execute(
                     "INSERT OR REPLACE INTO predictions VALUES (?, ?)", (key, result.predictions)
@@ -439,11 +451,5 @@ def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bo
 
 
 def _plain(value: Any) -> Any:
-    """Replace NaN, which neither SQLite nor JSON has."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
+    """Replace NaN and infinity, which neither SQLite nor JSON has."""
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)

@@ -106,7 +106,7 @@ def prove(
     options: dict[str, Any],
 ) -> dict[str, Any]:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
-    from scumble.evaluate.naming import metric_title
+    from scumble.evaluate.groups import metric_title
     from scumble.experiment import compare
     from scumble.report.methods import best_sentences
 

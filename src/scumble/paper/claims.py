@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -13,21 +13,11 @@ from scumble._core.progress import track
 from scumble.data import MultilabelDataset
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.measures import characterize, is_minority, scumble_by_label
-from scumble.paper import published, sources
-from scumble.paper.audit import count_improved, result_pairs
+from scumble.paper import published, sources, verdicts
+from scumble.paper.audit import count_improved, put_back, result_pairs
 from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
-from scumble.paper.means import (
-    METRIC_NAMES,
-    POLICIES,
-    Means,
-    imbalance_means,
-    measured,
-    result_means,
-    standard_error,
-)
 from scumble.paper.published import Pair
-from scumble.paper.repair import put_back
-from scumble.paper.verdicts import Finding, is_near
+from scumble.paper.verdicts import METRIC_NAMES, POLICIES, Finding, Means, is_near, measured
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -95,14 +85,8 @@ def claims(
                 if text := sources.substitution(name, data):
                     notes.append(f"{name} is {text}")
             advance(1)
-    return [
-        *_about_labels(kept),
-        *_about_remedial(outcomes, notes),
-        *_about_passes(kept),
-        *_about_resampling(means),
-        *_about_wins(means),
-        *versions(means),
-    ]
+    of_data = (_about_labels(kept), _about_remedial(outcomes, notes), _about_passes(kept))
+    return [*chain(*of_data, _about_resampling(means), _about_wins(means), versions(means))]
 
 
 def _about_resampling(means: Means) -> Iterator[Finding]:
@@ -110,7 +94,7 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
     for what, where, measure, names, percent in published.PERCENTAGES:
         item = f"{what} {abs(percent)} % where {where}"
         pairs = [p for p in published.imbalance() if p.measure == measure and p.dataset in names]
-        found = measured(pairs, partial(imbalance_means, means))
+        found = measured(pairs, means.of_imbalance)
         if len(found) < len(pairs):
             yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
             continue
@@ -124,7 +108,7 @@ def _about_wins(means: Means) -> Iterator[Finding]:
     """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
 
     def measure(pairs: Iterable[Pair], rules: Mapping[str, str]) -> list[Pair]:
-        return measured(pairs, lambda pair: result_means(means, pair, rules[pair.measure]))
+        return measured(pairs, lambda pair: means.of_results(pair, rules[pair.measure]))
 
     rules = rules_for(means, "fits")
     for who, what, said, classifier, metrics, improved in published.CASES:
@@ -307,7 +291,7 @@ def fit(
             if not shared or (differing and len(set(map(tuple, values.values()))) == 1):
                 continue
             for name, some in values.items():
-                near = is_near(printed, fmean(some), standard_error(some), pair.decimals)
+                near = is_near(printed, fmean(some), verdicts.standard_error(some), pair.decimals)
                 reached[name].append(near)
     return reached
 
@@ -325,6 +309,5 @@ def _finding(item: str, reached: Mapping[str, Sequence[bool]], note: str) -> Fin
         return Finding("Versions", item, "-", "-", ABSENT, NOT_RUN)
     fitting = [name for name, near in reached.items() if win_tie_loss(near, most).p_value >= ALPHA]
     told = ", ".join(f"{name} {sum(near)}" for name, near in reached.items())
-    return Finding(
-        "Versions", item, f"{len(most)} numbers", told, f"fits {' or '.join(fitting)}", note
-    )
+    verdict = f"fits {' or '.join(fitting)}"
+    return Finding("Versions", item, f"{len(most)} numbers", told, verdict, note)

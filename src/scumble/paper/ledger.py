@@ -7,38 +7,16 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, Literal
 
 from scumble._core.progress import track
 from scumble._core.validation import check_choice
 from scumble.evaluate.statistics import pearson
-from scumble.paper import published, sources
-from scumble.paper.audit import imbalance_pairs, p_value, result_pairs, scumble_and_change
-from scumble.paper.means import (
-    AVERAGES,
-    METRIC_NAMES,
-    POLICIES,
-    Means,
-    best_average,
-    best_policy,
-    imbalance_means,
-    imbalance_name,
-    measured,
-    result_means,
-)
+from scumble.paper import published, sources, verdicts
+from scumble.paper.audit import imbalance_pairs, p_value, put_back, result_pairs, scumble_and_change
 from scumble.paper.published import Pair
-from scumble.paper.repair import put_back
-from scumble.paper.verdicts import (
-    CAUSES,
-    VERDICTS,
-    Entry,
-    Printed,
-    absent,
-    compare,
-    explain,
-    is_fold_noise,
-    is_near,
-)
+from scumble.paper.verdicts import AVERAGES, CAUSES, VERDICTS, Entry, Means, Printed
 
 Rule = Literal["fits", "mulan"]
 ALPHA = 0.05
@@ -106,13 +84,8 @@ def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[Entr
 def experiments(means: Means, *, rule: Rule = "fits") -> list[Entry]:
     """Compare Tables 2 to 10, for which no data set is read."""
     check_choice(rule, ("fits", "mulan"), name="rule", caller="ledger")
-    return [
-        *imbalance(means),
-        *correlations(means),
-        *f_measures(means, rule),
-        *results(means, rule),
-        *significances(means, rule),
-    ]
+    by_rule = (f_measures(means, rule), results(means, rule), significances(means, rule))
+    return [*chain(imbalance(means), correlations(means), *by_rule)]
 
 
 def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
@@ -141,9 +114,8 @@ def to_csv(entries: Iterable[Entry]) -> str:
     for one in entries:
         values = (getattr(one, name) for name in numbers)
         texts = ("" if value is None else f"{value:.6g}" for value in values)
-        writer.writerow(
-            (one.table, one.item, one.published, *texts, one.verdict, one.cause, one.reason)
-        )
+        place, judged = (one.table, one.item, one.published), (one.verdict, one.cause, one.reason)
+        writer.writerow((*place, *texts, *judged))
     return stream.getvalue()
 
 
@@ -175,10 +147,9 @@ def _exact(dataset: str, key: str, printed: float, ours: float | None, note: str
         return Entry(1, item, printed, None, VERDICTS[3], reason or "data not available")
     if abs(ours - printed) <= 0.00051:
         return Entry(1, item, printed, ours, VERDICTS[0])
-    entry = Entry(1, item, printed, ours, VERDICTS[2], reason)
-    return explain(
-        entry, [("misprint", (dataset, key) in MISPRINTS), ("substitute data", bool(note))]
-    )
+    is_misprint = (dataset, key) in MISPRINTS
+    cause = "misprint" if is_misprint else "substitute data" if note else "unknown"
+    return Entry(1, item, printed, ours, VERDICTS[2], reason, cause=cause)
 
 
 # Tables 2 and 3 ----------------------------------------------------------------------------------
@@ -188,35 +159,26 @@ def imbalance(means: Means) -> Iterator[Entry]:
     """Compare MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
     for pair in published.imbalance():
         first, second = _printed(pair, f"{pair.dataset} {pair.method} {pair.measure}")
-        before, after = imbalance_means(means, pair)
+        before, after = means.of_imbalance(pair)
         if before is None or after is None:
-            yield from (absent(printed, NOT_RUN) for printed in (first, second))
+            yield from (printed.absent(NOT_RUN) for printed in (first, second))
             continue
-        place, name = (pair.dataset, f"{pair.method} 25 %", "none"), imbalance_name(pair)
-        entry = compare(first, before, means.error(*place, f"before.{name}"))
-        yield explain(entry, [("fold noise", is_fold_noise(entry))])
+        place, name = (pair.dataset, f"{pair.method} 25 %", "none"), verdicts.imbalance_name(pair)
+        yield first.compare(before, means.error(*place, f"before.{name}"))
         moved = EXCHANGED if second.meant != second.value else ""
-        others = _other_percents(means, pair)
+        found = {percent: means.of_imbalance(pair, percent)[1] for percent in PERCENTS}
+        others = {percent: value for percent, value in found.items() if value is not None}
         reason = "; ".join(filter(None, (moved, _imbalance_reason(pair, second.meant, others))))
         error = means.error(*place, f"after.{name}")
-        entry = compare(second, after, error, before=before, reason=reason)
-        other = any(is_near(second.meant, v, error, pair.decimals) for v in others.values())
-        yield explain(entry, [("fold noise", is_fold_noise(entry)), ("undefined rule", other)])
+        causes = [("undefined rule", any(second.is_near(v, error) for v in others.values()))]
+        yield second.compare(after, error, before=before, reason=reason, causes=causes)
 
 
 def _printed(pair: Pair, item: str) -> tuple[Printed, Printed]:
     """Return both values of a pair as they are to be compared, a displaced one put back."""
-    right = put_back(pair).after
     before = Printed(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
-    return before, Printed(
-        pair.table, f"{item} after", pair.after, right, pair.decimals, before=pair.before
-    )
-
-
-def _other_percents(means: Means, pair: Pair) -> dict[int, float]:
-    """Return our values after resampling by how many percent rows were added or taken away."""
-    found = {percent: imbalance_means(means, pair, percent)[1] for percent in PERCENTS}
-    return {percent: value for percent, value in found.items() if value is not None}
+    values = (pair.after, put_back(pair).after, pair.decimals, pair.before)
+    return before, Printed(pair.table, f"{item} after", *values)
 
 
 def _imbalance_reason(pair: Pair, meant: float, others: dict[int, float]) -> str:
@@ -232,25 +194,21 @@ def correlations(means: Means) -> Iterator[Entry]:
     """Compare Table 3: SCUMBLE against our own relative changes."""
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"
+        first, second = (f"{item} r", row.coefficient), (f"{item} p", row.p_value)
         pairs = imbalance_pairs(row.resampler, row.measure)
-        ours = measured(pairs, partial(imbalance_means, means))
+        ours = verdicts.measured(pairs, means.of_imbalance)
         if len(ours) < len(pairs):
-            yield Entry(3, f"{item} r", row.coefficient, None, VERDICTS[3], NOT_RUN)
-            yield Entry(3, f"{item} p", row.p_value, None, VERDICTS[3], NOT_RUN)
+            yield from (Entry(3, *one, None, VERDICTS[3], NOT_RUN) for one in (first, second))
             continue
         found = pearson(*scumble_and_change([p for p in ours if p.before and p.after]))
         # A weak correlation with the right sign says nothing: it must be significant alike.
-        same = (found.coefficient > 0) == (row.coefficient > 0) and (found.p_value < ALPHA) == (
-            row.p_value < ALPHA
-        )
+        same = (found.coefficient > 0) == (row.coefficient > 0)
+        same = same and (found.p_value < ALPHA) == (row.p_value < ALPHA)
         near = abs(found.coefficient - row.coefficient) <= CORRELATION_TOLERANCE
         verdict = VERDICTS[2 if not same else 0 if near else 1]
-        for what, printed, value in (
-            ("r", row.coefficient, found.coefficient),
-            ("p", row.p_value, found.p_value),
-        ):
-            entry = Entry(3, f"{item} {what}", printed, value, verdict)
-            yield explain(entry, [("other numbers", True)])
+        cause = "" if verdict == VERDICTS[0] else "other numbers"
+        yield Entry(3, *first, found.coefficient, verdict, cause=cause)
+        yield Entry(3, *second, found.p_value, verdict, cause=cause)
 
 
 # Table 4 -----------------------------------------------------------------------------------------
@@ -258,51 +216,48 @@ def correlations(means: Means) -> Iterator[Entry]:
 
 def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     """Compare the F-measure of HOMER, by the average that fits the printed values best."""
-    average = best_average(means, [a for a in AVERAGES if rule == "fits" or "." not in a])
+    known = [average for average in AVERAGES if rule == "fits" or "." not in average]
+    average = verdicts.best_average(means, known)
     told = RULES.get(average.partition(".")[0], "")
     reason = f"average: {average}" + (f" ({told})" if told else "") if average else NOT_RUN
     seen: set[str] = set()
     for row in published.f_measures():
-        untreated, treated = ((row.dataset, r) for r in ("none", f"{row.resampler} 25 %"))
+        resamplers = ("none", f"{row.resampler} 25 %")
+        untreated, treated = ((row.dataset, r, "HOMER", average) for r in resamplers)
         if row.dataset not in seen:
             seen.add(row.dataset)
             printed = Printed(4, f"{row.dataset} base", row.before, row.before, 4)
-            yield _f_measure(means, printed, untreated, average, reason)
-        item, base = f"{row.dataset} {row.resampler}", means.get(*untreated, "HOMER", average)
+            yield _f_measure(means, printed, untreated, reason)
+        item, base = f"{row.dataset} {row.resampler}", means.get(*untreated)
         printed = Printed(4, item, row.after, row.after, 4, before=row.before)
-        yield _f_measure(means, printed, treated, average, reason, before=base)
+        yield _f_measure(means, printed, treated, reason, base)
         printed = Printed(4, f"{item} change", row.percent, row.percent, 2, before=0.0)
-        after = means.get(*treated, "HOMER", average)
+        after = means.get(*treated)
         if not base or after is None:
-            yield absent(printed, reason)
+            yield printed.absent(reason)
             continue
-        error = 100 * means.error_of_change(*treated, "HOMER", average)
+        error = 100 * means.error_of_change(*treated)
         change = 100 * (after - base) / base
-        entry = compare(printed, change, error, before=0.0, reason=reason)
-        yield explain(entry, [("fold noise", is_fold_noise(entry)), ("other numbers", True)])
+        causes = [("other numbers", True)]
+        yield printed.compare(change, error, before=0.0, reason=reason, causes=causes)
 
 
 def _f_measure(
-    means: Means,
-    printed: Printed,
-    place: tuple[str, str],
-    name: str,
-    reason: str,
-    before: float | None = None,
+    means: Means, printed: Printed, place: tuple[str, ...], reason: str, before: float | None = None
 ) -> Entry:
     """Compare one F-measure; another average may give the printed value."""
-    ours = means.get(*place, "HOMER", name)
+    ours = means.get(*place)
     if ours is None:
-        return absent(printed, reason)
-    entry = compare(printed, ours, means.error(*place, "HOMER", name), before=before, reason=reason)
-    other = any(_fits(means, printed, *place, "HOMER", average) for average in AVERAGES)
-    return explain(entry, [("fold noise", is_fold_noise(entry)), ("undefined rule", other)])
+        return printed.absent(reason)
+    other = any(_fits(means, printed, *place[:-1], average) for average in AVERAGES)
+    causes = [("undefined rule", other)]
+    return printed.compare(ours, means.error(*place), before=before, reason=reason, causes=causes)
 
 
 def _fits(means: Means, printed: Printed, *place: str) -> bool:
     """Tell whether one of our means is the printed value."""
     ours, error = means.get(*place), means.error(*place)
-    return ours is not None and is_near(printed.meant, ours, error, printed.decimals)
+    return ours is not None and printed.is_near(ours, error)
 
 
 # Tables 5 to 10 ----------------------------------------------------------------------------------
@@ -314,7 +269,7 @@ def results(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     for pair in published.results():
         name = rules[pair.measure]
         first, second = _printed(pair, f"{pair.measure} {pair.dataset} {pair.method}")
-        before, _ = result_means(means, pair, name)
+        before, _ = means.of_results(pair, name)
         yield _result(means, pair, first, "none", name)
         yield _result(means, pair, second, "REMEDIAL", name, before)
 
@@ -322,8 +277,8 @@ def results(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
 def rules_for(means: Means, rule: Rule) -> dict[str, str]:
     """Name the score that stands for each of the paper's metrics."""
     if rule == "mulan":
-        return METRIC_NAMES
-    return {metric: best_policy(means, metric) for metric in published.METRICS}
+        return verdicts.METRIC_NAMES
+    return {metric: verdicts.best_policy(means, metric) for metric in published.METRICS}
 
 
 def _result(
@@ -333,21 +288,17 @@ def _result(
     place = (pair.dataset, arm)
     ours = means.get(*place, pair.method, name)
     if ours is None or (arm != "none" and before is None):
-        here = pair.dataset != "mediamill"
-        return absent(
-            printed, NOT_RUN if here else "data not available: 2,000 of 43,907 instances are"
-        )
-    error = means.error(*place, pair.method, name)
-    entry = compare(printed, ours, error, before=before, reason=_result_reason(pair, printed, name))
+        away = "data not available: 2,000 of 43,907 instances are"
+        return printed.absent(away if pair.dataset == "mediamill" else NOT_RUN)
 
-    def explanations() -> Iterator[tuple[str, bool]]:
-        yield "substitute data", pair.dataset in sources.SUBSTITUTES
-        yield "fold noise", is_fold_noise(entry)
-        rules, variants = POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
+    def causes() -> Iterator[tuple[str, bool]]:
+        rules, variants = verdicts.POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
         yield "undefined rule", any(_fits(means, printed, *place, pair.method, r) for r in rules)
         yield "version of MULAN", any(_fits(means, printed, *place, v, name) for v in variants)
 
-    return explain(entry, explanations())
+    is_substitute, reason = pair.dataset in sources.SUBSTITUTES, _result_reason(pair, printed, name)
+    rest: dict[str, Any] = {"reason": reason, "is_substitute": is_substitute, "causes": causes()}
+    return printed.compare(ours, means.error(*place, pair.method, name), before=before, **rest)
 
 
 def _result_reason(pair: Pair, printed: Printed, name: str) -> str:
@@ -367,7 +318,7 @@ def significances(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
         pairs = result_pairs(row.classifier, row.metric)
-        ours = measured(pairs, partial(result_means, means, name=rules[row.metric]))
+        ours = verdicts.measured(pairs, partial(means.of_results, name=rules[row.metric]))
         if len(ours) < 5:
             reason = f"needs five data sets; {len(ours)} were run"
             yield Entry(10, item, row.p_value, None, VERDICTS[3], reason)
@@ -375,6 +326,6 @@ def significances(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
         found = p_value(ours)
         agree = (found < ALPHA) == (row.p_value < ALPHA)
         reason = f"over {len(ours)} of {len(pairs)} data sets"
-        entry = Entry(10, item, row.p_value, found, VERDICTS[1 if agree else 2], reason)
-        moved = any(put_back(pair) != pair for pair in pairs)
-        yield explain(entry, [("repaired row", moved and not agree), ("other numbers", True)])
+        moved = not agree and any(put_back(pair) != pair for pair in pairs)
+        verdict, cause = VERDICTS[1 if agree else 2], "repaired row" if moved else "other numbers"
+        yield Entry(10, item, row.p_value, found, verdict, reason, cause=cause)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -131,36 +131,12 @@ def imbalance() -> tuple[Pair, ...]:
 
 
 @cache
-def correlations() -> tuple[Correlation, ...]:
-    """Return Table 3: SCUMBLE against the relative change of the imbalance."""
-    return _records("correlation", Correlation)
-
-
-@cache
-def f_measures() -> tuple[Change, ...]:
-    """Return Table 4: HOMER's F-measure before and after resampling."""
-    return _records("f_measure", Change)
-
-
-@cache
 def results() -> tuple[Pair, ...]:
     """Return Tables 5 to 9: five metrics before and after REMEDIAL."""
     return tuple(
         Pair(5 + METRICS.index(metric), data, method, metric, float(before), float(after), 4, bold)
         for metric, data, method, before, after, bold in map(dict.values, _rows("results"))
     )
-
-
-@cache
-def significances() -> tuple[Significance, ...]:
-    """Return Table 10: p-values of Wilcoxon's test."""
-    return _records("wilcoxon", Significance)
-
-
-@cache
-def counts() -> tuple[Count, ...]:
-    """Return how often the paper counts results as better and worse."""
-    return _records("counts", Count)
 
 
 def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
@@ -175,3 +151,13 @@ def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
 def _rows(name: str) -> list[dict[str, str]]:
     path = resources.files(__package__) / "printed" / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+#: Table 3: SCUMBLE against the relative change of the imbalance.
+correlations = cache(partial(_records, "correlation", Correlation))
+#: Table 4: HOMER's F-measure before and after resampling.
+f_measures = cache(partial(_records, "f_measure", Change))
+#: Table 10: p-values of Wilcoxon's test.
+significances = cache(partial(_records, "wilcoxon", Significance))
+#: How often the paper counts results as better and worse.
+counts = cache(partial(_records, "counts", Count))

@@ -1,11 +1,17 @@
-"""What is said of a printed number beside ours, and why they differ."""
+"""Our own numbers beside the paper's: means over folds, what is said of them, why they differ."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from statistics import fmean, stdev
 from typing import Any
+
+from scumble.paper import published
+from scumble.paper.published import Pair
 
 VERDICTS = ("reproduced", "same direction", "not reproduced", "not computable here")
 #: A number within so many standard errors of the printed one counts as reproduced.
@@ -95,49 +101,50 @@ class Printed:
     decimals: int
     before: float | None = None
 
+    def absent(self, reason: str) -> Entry:
+        """Say that a number cannot be computed."""
+        return Entry(self.table, self.item, self.value, None, VERDICTS[3], reason)
 
-def absent(printed: Printed, reason: str) -> Entry:
-    """Say that a number cannot be computed."""
-    return Entry(printed.table, printed.item, printed.value, None, VERDICTS[3], reason)
+    def is_near(self, ours: float, error: float) -> bool:
+        """Tell whether one of our numbers is the one that is meant."""
+        return is_near(self.meant, ours, error, self.decimals)
+
+    def compare(
+        self,
+        ours: float,
+        error: float,
+        *,
+        before: float | None = None,
+        reason: str = "",
+        is_substitute: bool = False,
+        causes: Iterable[tuple[str, bool]] = (),
+    ) -> Entry:
+        """Compare with a number that depends on folds, and name the first cause that holds.
+
+        ``before`` is ours before treatment.
+        """
+        near, moved, cause = self.is_near(ours, error), self.meant != self.value, ""
+        if not near:
+            noise = abs(ours - self.meant) <= FAR * error
+            known = chain((("substitute data", is_substitute), ("fold noise", noise)), causes)
+            cause = next((cause for cause, holds in known if holds), "unknown")
+        elif moved and not is_near(self.value, ours, error, self.decimals):
+            cause = "repaired row"
+        same = before is not None and self._same_direction(before, ours)
+        verdict, meant = VERDICTS[0 if near else 1 if same else 2], self.meant if moved else None
+        place = (self.table, self.item, self.value)
+        return Entry(*place, ours, verdict, reason, error, cause, meant)
+
+    def _same_direction(self, before: float, after: float) -> bool:
+        if self.before is None:
+            return False
+        theirs, ours = self.meant - self.before, after - before
+        return (ours > 0) == (theirs > 0) and (ours == 0) == (theirs == 0)
 
 
 def is_near(printed: float, ours: float, error: float, decimals: int) -> bool:
     """Tell whether two numbers differ by no more than chance and rounding explain."""
     return abs(ours - printed) <= NEAR * error + 0.5000001 * 10.0**-decimals
-
-
-def compare(
-    printed: Printed, ours: float, error: float, *, before: float | None = None, reason: str = ""
-) -> Entry:
-    """Compare a number that depends on folds; ``before`` is ours before treatment."""
-    near = is_near(printed.meant, ours, error, printed.decimals)
-    same = before is not None and _same_direction(printed, before, ours)
-    moved = printed.meant != printed.value
-    is_repair = moved and near and not is_near(printed.value, ours, error, printed.decimals)
-    return Entry(
-        printed.table, printed.item, printed.value, ours, VERDICTS[0 if near else 1 if same else 2],
-        reason, error, "repaired row" if is_repair else "", printed.meant if moved else None,
-    )  # fmt: skip
-
-
-def _same_direction(printed: Printed, before: float, after: float) -> bool:
-    if printed.before is None:
-        return False
-    theirs, ours = printed.meant - printed.before, after - before
-    return (ours > 0) == (theirs > 0) and (ours == 0) == (theirs == 0)
-
-
-def explain(entry: Entry, causes: Iterable[tuple[str, bool]]) -> Entry:
-    """Name the first cause that holds for a number that is not reproduced."""
-    if entry.verdict in (VERDICTS[0], VERDICTS[3]):
-        return entry
-    found = next((cause for cause, holds in causes if holds), "unknown")
-    return replace(entry, cause=found)
-
-
-def is_fold_noise(entry: Entry) -> bool:
-    """Tell whether a difference is large for chance, but not impossible."""
-    return entry.difference is not None and abs(entry.difference) <= FAR * (entry.error or 0.0)
 
 
 # What follows, or holds --------------------------------------------------------------------------
@@ -203,3 +210,141 @@ def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     for finding in findings:
         counted.setdefault(finding.part, Counter())[finding.verdict] += 1
     return {part: dict(verdicts) for part, verdicts in counted.items()}
+
+
+# Means over folds, and how far chance carries them -----------------------------------------------
+
+#: A mean before and one after treatment; None where there is none.
+Both = tuple[float | None, float | None]
+#: Folds behind a printed number: 2x5, other ones than ours.
+N_PRINTED_FOLDS = 10
+#: The paper's metrics by our names.
+METRIC_NAMES = {
+    "HL": "hamming_loss",
+    "Precision": "precision",
+    "MacroFM": "macro_f1",
+    "OE": "one_error",
+    "RL": "ranking_loss",
+}
+#: What "F-measure" may be: means over rows, over those with a hit, pooled, over labels.
+AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
+#: Rules for undefined values that a metric may have been computed with; MULAN's of today is first.
+POLICIES = {
+    "Precision": ("precision", "ignore.precision"),
+    "MacroFM": ("macro_f1", "ignore.macro_f1", "hits.macro_f1"),
+}
+
+
+class Means:
+    """Means over folds of what a store holds, and their standard errors."""
+
+    # A place is a data set, a resampler, a classifier and the name of a score.
+    # A seed of which a fold is pending or failed does not count: half of its folds would pass for
+    # all of them.
+
+    def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
+        self._values: dict[tuple[str, ...], dict[Any, float]] = {}
+        # Stores may overlap; a fold counts once, and is done if it is done in one of them.
+        by_key: dict[Any, dict[str, Any]] = {}
+        for at, cell in enumerate(cells):
+            key = cell.get("key", at)
+            if key not in by_key or cell["state"] == "done":
+                by_key[key] = cell
+        unfinished = {_place(cell) for cell in by_key.values() if cell["state"] != "done"}
+        for key, cell in by_key.items():
+            *place, seed = _place(cell)
+            if (*place, seed) in unfinished:
+                continue
+            for name, value in cell["scores"].items():
+                self._values.setdefault((*place, name), {})[seed, cell.get("fold", key)] = value
+
+    def folds(self, *place: str) -> dict[Any, float]:
+        """Return the value of every fold that has one."""
+        found = self._values.get(place, {})
+        return {fold: value for fold, value in found.items() if not math.isnan(value)}
+
+    def get(self, *place: str) -> float | None:
+        """Return a mean, or None where there is nothing."""
+        known = self.folds(*place)
+        return fmean(known.values()) if known else None
+
+    def error(self, *place: str) -> float:
+        """Return the standard error of the difference from a mean over ten other folds."""
+        return standard_error(self.folds(*place).values())
+
+    def error_of_change(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
+        """Return the same for the change by a treatment, fold by fold, relative to what was."""
+        before = self.folds(dataset, "none", classifier, name)
+        after = self.folds(dataset, resampler, classifier, name)
+        shared = before.keys() & after.keys()
+        base = fmean(before.values()) if before else 0.0
+        return standard_error([after[fold] - before[fold] for fold in shared]) / base if base else 0
+
+    def of_imbalance(self, pair: Pair, percent: int = 25) -> Both:
+        """Return our MaxIR or MeanIR before and after resampling."""
+        place, name = (pair.dataset, f"{pair.method} {percent} %", "none"), imbalance_name(pair)
+        return self.get(*place, f"before.{name}"), self.get(*place, f"after.{name}")
+
+    def of_results(self, pair: Pair, name: str) -> Both:
+        """Return our values of a score before and after REMEDIAL."""
+        before = self.get(pair.dataset, "none", pair.method, name)
+        return before, self.get(pair.dataset, "REMEDIAL", pair.method, name)
+
+
+def _place(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
+    """Tell what must be whole to count: one seed of a combination."""
+    return cell["dataset"], cell["resampler"], cell["classifier"], cell.get("seed")
+
+
+def standard_error(values: Iterable[float]) -> float:
+    """Return the standard error of our mean less one over ten other folds; 0 for a single value."""
+    known = list(values)
+    if len(known) < 2:
+        return 0.0
+    return stdev(known) * math.sqrt(1 / N_PRINTED_FOLDS + 1 / len(known))
+
+
+def imbalance_name(pair: Pair) -> str:
+    """Name the measure of Table 2; labels never seen count as mldr counts them."""
+    return "max_ir" if pair.measure == "max_ir" else "mean_ir_zero"
+
+
+def measured(pairs: Iterable[Pair], means_of: Callable[[Pair], Both]) -> list[Pair]:
+    """Put our values into the place of the printed ones; pairs that were not run are left out."""
+    found = ((pair, *means_of(pair)) for pair in pairs)
+    return [
+        replace(pair, before=before, after=after)
+        for pair, before, after in found
+        if before is not None and after is not None
+    ]
+
+
+def best_policy(means: Means, metric: str) -> str:
+    """Find the rule for undefined values that fits the values before REMEDIAL best."""
+    candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
+    pairs = [pair for pair in published.results() if pair.measure == metric]
+    ours = {
+        name: [(pair.before, means.of_results(pair, name)[0]) for pair in pairs]
+        for name in candidates
+    }
+    return _nearest(ours) or candidates[0]
+
+
+def best_average(means: Means, averages: Iterable[str] = AVERAGES) -> str:
+    """Find the F-measure that fits HOMER's untreated values best."""
+    bases = {row.dataset: row.before for row in published.f_measures()}
+    ours = {
+        average: [(base, means.get(name, "none", "HOMER", average)) for name, base in bases.items()]
+        for average in averages
+    }
+    return _nearest(ours)
+
+
+def _nearest(ours: Mapping[str, list[tuple[float, float | None]]]) -> str:
+    """Return the name whose values lie nearest to the printed ones; empty where there are none."""
+    misfits = {
+        name: fmean(found)
+        for name, pairs in ours.items()
+        if (found := [abs(value - printed) for printed, value in pairs if value is not None])
+    }
+    return min(misfits, key=misfits.__getitem__, default="")

@@ -38,7 +38,7 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     >>> print("".join(part.text for part in render_methods(found.to_dict())[0]))
     synthetic: 2 methods on 3 folds, each against br
     """
-    from scumble.evaluate.naming import metric_title
+    from scumble.evaluate.groups import metric_title
 
     n_folds = _n_folds(found)
     judged = f"{n_folds} folds" if n_folds > 1 else "a test part"

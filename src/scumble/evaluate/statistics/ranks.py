@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +12,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble._core.errors import ParameterError
-from scumble._core.frames import is_frame
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
-from scumble.evaluate.statistics.score_table import (
-    Floats,
-    ScoreTable,
-    check_numbers,
-    rank_rows,
-    score_table,
-)
+from scumble.evaluate.statistics.score_table import check_numbers, is_results, ranked, score_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +94,7 @@ class NemenyiResult(Shown):
     n_cases: int
     alpha: float
     critical_difference: float
-    p_values: Floats
+    p_values: npt.NDArray[np.float64]
     groups: tuple[tuple[int, ...], ...]
     methods: tuple[str, ...] = ()
 
@@ -167,15 +159,9 @@ def friedman(
     rest = n_cases * (n_methods - 1) - statistic
     f_value = math.inf if rest <= 1e-12 * statistic else (n_cases - 1) * statistic / rest
     degrees = (n_methods - 1, (n_methods - 1) * (n_cases - 1))
-    return FriedmanResult(
-        mean_ranks=tuple(means.tolist()),
-        n_cases=n_cases,
-        statistic=statistic,
-        p_value=float(stats.chi2.sf(statistic, n_methods - 1)),
-        iman_davenport=f_value,
-        iman_davenport_p=float(stats.f.sf(f_value, *degrees)),
-        methods=methods,
-    )
+    by_chi2 = (statistic, float(stats.chi2.sf(statistic, n_methods - 1)))
+    by_f = (f_value, float(stats.f.sf(f_value, *degrees)))
+    return FriedmanResult(tuple(means.tolist()), n_cases, *by_chi2, *by_f, methods)
 
 
 def nemenyi(
@@ -232,18 +218,12 @@ def nemenyi(
     unit = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
     critical = float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
     gaps = np.abs(means[:, None] - means[None, :]) / unit * math.sqrt(2)
-    return NemenyiResult(
-        mean_ranks=tuple(means.tolist()),
-        n_cases=n_cases,
-        alpha=alpha,
-        critical_difference=critical * unit,
-        p_values=np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0),
-        groups=_groups(means, critical * unit),
-        methods=methods,
-    )
+    p_values = np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0)
+    found = (critical * unit, p_values, _groups(means, critical * unit), methods)
+    return NemenyiResult(tuple(means.tolist()), n_cases, alpha, *found)
 
 
-def holm(p_values: Any) -> Floats:
+def holm(p_values: Any) -> npt.NDArray[np.float64]:
     """Adjust p-values for the number of tests, step by step from the smallest.
 
     Parameters
@@ -274,9 +254,9 @@ def holm(p_values: Any) -> Floats:
 
 def _ranks(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
-) -> tuple[Floats, tuple[str, ...]]:
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
     """Rank the methods of a table of results, or of numbers, on every data set; name them."""
-    if _is_results(scores):
+    if is_results(scores):
         table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
         values, methods, higher_is_better = table.values, table.columns, table.higher_is_better
         if higher_is_better is None:
@@ -292,13 +272,7 @@ def _ranks(
             f"{caller} needs at least two cases and two methods. Got {values.shape[0]} and "
             f"{values.shape[1]}."
         )
-    return rank_rows(values, higher_is_better is not False), methods
-
-
-def _is_results(scores: Any) -> bool:
-    """Tell whether `score_table` reads something; else it is a table of numbers."""
-    kinds = (ScoreTable, str, os.PathLike, Mapping)
-    return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
+    return ranked(values, higher_is_better is not False), methods
 
 
 def _sheet_of_ranks(
@@ -309,7 +283,7 @@ def _sheet_of_ranks(
     return Sheet(("method", "mean rank"), rows, len(rows), notes)
 
 
-def _groups(means: Floats, critical: float) -> tuple[tuple[int, ...], ...]:
+def _groups(means: npt.NDArray[np.float64], critical: float) -> tuple[tuple[int, ...], ...]:
     """Find the maximal runs of methods, in order of rank, within the critical difference."""
     order: npt.NDArray[np.intp] = np.argsort(means, kind="stable")
     runs: list[tuple[int, ...]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import warnings
@@ -18,9 +19,11 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
 from scumble._core.frames import is_frame
 from scumble._core.shown import Sheet, Shown
-from scumble.evaluate.naming import direction
+from scumble.evaluate.groups import direction
 
 Place = tuple[str, str]
+#: A data set, a splitter, a classifier and a resampler.
+Key = tuple[str, str, str, str]
 Floats = npt.NDArray[np.float64]
 
 #: What a resampler is called that does nothing, and a classifier that learns nothing.
@@ -76,15 +79,14 @@ class ScoreTable(Shown):
     @property
     def values(self) -> Array:
         """The means as an array, NaN where there is none."""
-        places = [(row, column) for row in self.rows for column in self.columns]
+        places = itertools.product(self.rows, self.columns)
         found = np.array([self.means.get(place, math.nan) for place in places], np.float64)
         return found.reshape(len(self.rows), len(self.columns))
 
     def __getitem__(self, method: str) -> Array:
         """Return the means of a method, one per data set."""
         _check_known([method], self.columns, "method")
-        found: Array = self.values[:, self.columns.index(method)]
-        return found
+        return self.values[:, self.columns.index(method)]
 
     def select(
         self, *, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
@@ -135,7 +137,7 @@ class ScoreTable(Shown):
         values = values[~np.isnan(values).any(axis=1)]
         if self.higher_is_better is None or not len(values):
             return dict.fromkeys(self.columns, math.nan)
-        means = rank_rows(values, self.higher_is_better).mean(axis=0)
+        means = ranked(values, self.higher_is_better).mean(axis=0)
         return dict(zip(self.columns, means.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,8 +154,7 @@ class ScoreTable(Shown):
                 "deviation": plain(self.deviations[row, column]),
                 "n": self.n_cells[row, column],
             }
-            for row in self.rows
-            for column in self.columns
+            for row, column in itertools.product(self.rows, self.columns)
             if (row, column) in self.means
         ]
         ranks = {method: plain(rank) for method, rank in self.ranks().items()}
@@ -209,10 +210,8 @@ def score_table(
         found = results.__scumble_scores__(metric)
     elif isinstance(results, ScoreTable):
         found = results
-    elif isinstance(results, str | os.PathLike):
-        found = _from_frame(read_table(results), metric)
-    elif is_frame(results):
-        found = _from_frame(results, metric)
+    elif (is_path := isinstance(results, str | os.PathLike)) or is_frame(results):
+        found = _from_frame(read_table(results) if is_path else results, metric)
     elif isinstance(results, Mapping):
         found = _wide(None, {str(name): list(column) for name, column in results.items()}, metric)
     else:
@@ -221,6 +220,12 @@ def score_table(
             f"mapping from methods to values. Got {type(results).__name__} instead."
         )
     return found if higher_is_better is None else replace(found, higher_is_better=higher_is_better)
+
+
+def is_results(scores: Any) -> bool:
+    """Tell whether `score_table` reads something; else it is a table of numbers."""
+    kinds = (ScoreTable, str, os.PathLike, Mapping)
+    return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
@@ -250,42 +255,26 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def collect(
-    metric: str,
-    found: Mapping[tuple[str, str, str, str], Sequence[float]],
-    n_cells: Mapping[tuple[str, str, str, str], int] | None = None,
+    metric: str, found: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
 ) -> ScoreTable:
     """Average values by data set, splitter, classifier and resampler, which ``found`` is keyed by.
 
     Methods are sorted by classifier, untreated data first; data sets stay in their order.
     """
     several = len({splitter for _, splitter, _, _ in found}) > 1
-    methods = sorted({place[2:] for place in found}, key=_untreated_first)
+    methods = sorted({place[2:] for place in found}, key=lambda m: (m[0], m[1] != NOTHING, m[1]))
     places = {
         key: (f"{key[0]}, {key[1]}" if several else key[0], column_name(*key[2:])) for key in found
     }
-    known = {
-        places[key]: [value for value in values if not math.isnan(value)]
-        for key, values in found.items()
-    }
-    return ScoreTable(
-        metric=metric,
-        rows=tuple(dict.fromkeys(row for row, _ in places.values())),
-        columns=tuple(dict.fromkeys(column_name(*method) for method in methods)),
-        means={place: fmean(values) if values else math.nan for place, values in known.items()},
-        deviations={
-            place: stdev(values) if len(values) > 1 else math.nan for place, values in known.items()
-        },
-        n_cells={
-            places[key]: len(values) if n_cells is None else n_cells[key]
-            for key, values in found.items()
-        },
-        higher_is_better=_is_more_better(metric),
-    )
-
-
-def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:
-    classifier, resampler = method
-    return classifier, resampler != NOTHING, resampler
+    rows = tuple(dict.fromkeys(row for row, _ in places.values()))
+    columns = tuple(dict.fromkeys(column_name(*method) for method in methods))
+    table = ScoreTable(metric, rows, columns, {}, {}, {}, _is_more_better(metric))
+    for key, values in found.items():
+        place, known = places[key], [value for value in values if not math.isnan(value)]
+        table.means[place] = fmean(known) if known else math.nan
+        table.deviations[place] = stdev(known) if len(known) > 1 else math.nan
+        table.n_cells[place] = len(values) if n_cells is None else n_cells[key]
+    return table
 
 
 def column_name(classifier: str, resampler: str) -> str:
@@ -317,7 +306,7 @@ def _long(columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
 
     learners = column("classifier" if "classifier" in columns else "method")
     keys = zip(column("dataset"), column("splitter"), learners, column("resampler"), strict=True)
-    found: dict[tuple[str, str, str, str], list[float]] = {}
+    found: dict[Key, list[float]] = {}
     for key, value in zip(keys, _numbers(values[metric], metric), strict=True):
         found.setdefault(key, []).append(value)
     return collect(metric, found)
@@ -351,14 +340,12 @@ def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> Scor
             f"The data set {repeated!r} stands in two rows. Expected one row per data set; for one "
             "row per fold, columns 'dataset' and 'method'."
         )
-    means = {
-        (row, name): value
+    found = {
+        (row, NOTHING, name, NOTHING): [value]
         for name in methods
         for row, value in zip(rows, _numbers(columns[name], name), strict=True)
     }
-    deviations, n_cells = dict.fromkeys(means, math.nan), dict.fromkeys(means, 1)
-    higher = _is_more_better(metric or "")
-    return ScoreTable(metric or "", rows, tuple(methods), means, deviations, n_cells, higher)
+    return replace(collect(metric or "", found), rows=rows, columns=tuple(methods))
 
 
 def _is_more_better(metric: str) -> bool | None:
@@ -421,11 +408,10 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
     return numbers
 
 
-def rank_rows(values: Floats, higher_is_better: bool) -> Floats:
+def ranked(values: Floats, higher_is_better: bool) -> Floats:
     """Rank the methods within every case; equal ones share the mean of their ranks."""
     from scipy import stats  # a table without ranks need not wait for it
 
     # Decimal numbers that came by different ways must be equal to share a rank.
     rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
-    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
-    return ranked
+    return stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
