@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import progress, say, show_result
 from scumble.cli.files import WRITES, may_be_on_the_shelf, write_file
-from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading
+from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading, optional
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def advise(
     data: inputs.Input,
-    budget: Annotated[
-        str, typer.Option(help="How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.")
-    ] = "2m",
-    train: Annotated[
-        str | None,
-        typer.Option(help="Train what is advised, and write the model to this file."),
-        WRITES,
-    ] = None,
+    budget: str = optional("How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.", "2m"),
+    train: str | None = optional(
+        "Train what is advised, and write the model to this file.", mark=WRITES
+    ),
     html: inputs.HtmlOption = None,
     seed: inputs.SeedOption = None,
     jobs: inputs.JobsOption = None,

@@ -6,21 +6,21 @@ Building all of them takes a tenth of the time of a short command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble._core.errors import ParameterError
-from scumble.cli import inputs
 from scumble.cli.console import aside, begin
-from scumble.cli.files import piping, refuse_losses
+from scumble.cli.files import marked_parameters, piping, refuse_losses
+from scumble.cli.inputs import lettered, optional
 from scumble.cli.words import elsewhere
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
@@ -97,67 +97,64 @@ class Group(TyperGroup):
 class Everywhere:
     """What every command has, and need not say: ``output`` where its argument OUT is written."""
 
-    output: Annotated[str | None, inputs.option("output", "the same as OUT.")] = None
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", help="Print results and errors only: no notes, no progress, no words."
-        ),
-    ] = False
-
-
-def spread(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a command have the fields of a dataclass among its parameters as options of its own.
-
-    An option of two dataclasses stands once, in the place and with the words of the second.
-    """
-    own = signature(command, eval_str=True)
-    groups = {name: each.annotation for name, each in own.parameters.items()}
-    groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
-    if not groups:
-        return command
-    listed: dict[str, Parameter] = {}
-    for each in own.parameters.values():
-        kind = groups.get(each.name)
-        fields = [each] if kind is None else signature(kind, eval_str=True).parameters.values()
-        for field in fields:
-            listed.pop(field.name, None)
-            listed[field.name] = field.replace(kind=Parameter.KEYWORD_ONLY)
-
-    @wraps(command)
-    def called(**given: Any) -> Any:
-        for name, kind in groups.items():
-            given[name] = kind(**{each: given[each] for each in signature(kind).parameters})
-        return command(**{name: given[name] for name in own.parameters})
-
-    del called.__wrapped__  # its parameters are not those of the command
-    called.__signature__ = own.replace(parameters=[*listed.values()])  # type: ignore[attr-defined]  # for Typer
-    called.__annotations__ = {name: each.annotation for name, each in listed.items()}
-    return called
+    output: str | None = lettered("output", "the same as OUT.")
+    quiet: bool = optional(
+        "Print results and errors only: no notes, no progress, no words.", False, "--quiet", "-q"
+    )
 
 
 def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that all have, and let it write over nothing that it reads."""
-    own = signature(command, eval_str=True)
-    out = own.parameters.get("out")
-    options = {name: "--" + name.replace("_", "-") for name in own.parameters if name != "data"}
+    """Give a command the options that all have, and let it write over nothing that it reads.
+
+    The fields of a dataclass among its parameters become options of its own; one of two
+    dataclasses stands once, in the place and with the words of the second.
+    """
+    own = signature(command, eval_str=True).parameters
+    kinds = {name: each.annotation for name, each in own.items()}
+    groups: dict[str, Any] = {name: kind for name, kind in kinds.items() if is_dataclass(kind)}
+    listed: dict[str, Parameter] = {}
+    for each in own.values():
+        for one in _fields(groups[each.name]) if each.name in groups else [each]:
+            listed.pop(one.name, None)
+            listed[one.name] = _for_typer(one)
+    out = listed.get("out")
+    options = {name: "--" + name.replace("_", "-") for name in listed if name != "data"}
 
     @wraps(command)
     def checked(*, quiet: bool, **given: Any) -> Any:
         begin(quiet=quiet, options=options, given=given.values())
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
-        refuse_losses(command, given)
-        with piping(command, given) as to_pipe, aside(to_pipe):
-            return command(**given)
+        marks = marked_parameters(checked)
+        refuse_losses(marks, given)
+        for name, kind in groups.items():
+            given[name] = kind(**{each.name: given[each.name] for each in fields(kind)})
+        with piping(marks, given) as to_pipe, aside(to_pipe):
+            return command(**{name: given[name] for name in own})
 
-    listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
-    output, quiet = signature(Everywhere, eval_str=True).parameters.values()
+    output, quiet = map(_for_typer, _fields(Everywhere))
     if out is not None:
-        listed = [each.replace(default=None) if each.name == "out" else each for each in listed]
-        listed.append(output)
-    checked.__signature__ = own.replace(parameters=[*listed, quiet])  # type: ignore[attr-defined]  # for Typer
+        listed |= {"out": out.replace(default=None), "output": output}
+    checked.__signature__ = Signature([*listed.values(), quiet])  # type: ignore[attr-defined]  # for Typer
     return checked
+
+
+def _fields(kind: Any) -> list[Parameter]:
+    """List the fields of a dataclass as parameters."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each, annotation=hints[each.name])
+        for each in fields(kind)
+    ]
+
+
+def _for_typer(given: Parameter) -> Parameter:
+    """Put what `optional` says of a parameter into its annotation, where Typer looks for it."""
+    kind, default = given.annotation, given.default
+    if isinstance(default, Field):
+        kind = Annotated[kind, default.metadata.get("told"), default.metadata.get("mark")]
+        default = Parameter.empty if default.default is MISSING else default.default
+    return Parameter(given.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def _where(out: Any, output: Any, argument: Parameter) -> Any:
@@ -176,8 +173,8 @@ def _build(name: str) -> Any:
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
-            info.cls, info.callback = Command, prepared(spread(info.callback))
+            info.cls, info.callback = Command, prepared(info.callback)
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(cls=Command)(prepared(spread(getattr(module, name))))
+        parent.command(cls=Command)(prepared(getattr(module, name)))
     return get_group(parent).commands[name]

@@ -2,56 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import progress, show_result
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import method_parameters, parse_names
+from scumble.cli.inputs import lettered, method_parameters, optional, parse_names
 
 
 def compare(
     data: inputs.Input,
-    classifier: Annotated[
-        list[str] | None,
-        inputs.option(
-            "classifier",
-            "several with ',' between; parameters in brackets: rare(quality=best),br. "
-            "[default: br,rare]",
-        ),
-    ] = None,
-    resample: Annotated[
-        list[str] | None,
-        inputs.option(
-            "resample",
-            "of the training parts, several with ',' between: none, remedial, "
-            "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
-        ),
-    ] = None,
+    classifier: list[str] | None = lettered(
+        "classifier",
+        "several with ',' between; parameters in brackets: rare(quality=best),br. "
+        "[default: br,rare]",
+    ),
+    resample: list[str] | None = lettered(
+        "resample",
+        "of the training parts, several with ',' between: none, remedial, "
+        "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
+    ),
     base: inputs.BaseOption = None,
     folds: inputs.FoldsOption = "2x5",
     test: inputs.TestOption = None,
-    metric: Annotated[
-        list[str] | None,
-        inputs.option("metric", "to judge by; several with ',' between, the first decides."),
-    ] = None,
-    plot: Annotated[
-        str | None,
-        typer.Option(help="Draw what each label gains by the best method (png, svg)."),
-        WRITES,
-    ] = None,
-    store: Annotated[
-        str | None,
-        inputs.option(
-            "store",
-            "keep every fold in this file as soon as it is judged, and go on from there; the seed "
-            "is 0 unless you give one.",
-        ),
-        WRITES,
-    ] = None,
+    metric: list[str] | None = lettered(
+        "metric", "to judge by; several with ',' between, the first decides."
+    ),
+    plot: str | None = optional(
+        "Draw what each label gains by the best method (png, svg).", mark=WRITES
+    ),
+    store: str | None = lettered(
+        "store",
+        "keep every fold in this file as soon as it is judged, and go on from there; the seed "
+        "is 0 unless you give one.",
+        mark=WRITES,
+    ),
     seed: inputs.SeedOption = None,
     jobs: inputs.JobsOption = None,
     reading: inputs.Reading = inputs.AS_IS,

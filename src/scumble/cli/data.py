@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from scumble.cli.console import progress, show_json, show_table
-from scumble.cli.inputs import JsonOption, group
+from scumble.cli.inputs import JsonOption, group, optional
 
 app = group("Public data sets: list, download, find.")
 
@@ -40,9 +40,7 @@ def list_entries(json: JsonOption = False) -> None:
 
 
 @app.command()
-def get(
-    name: Name, force: Annotated[bool, typer.Option(help="Download it again.")] = False
-) -> None:
+def get(name: Name, force: bool = optional("Download it again.", False)) -> None:
     """Download a data set, verify it and keep it."""
     from scumble.data import shelf
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from scumble.cli import inputs
 from scumble.cli.console import progress, say, tell, width
 from scumble.cli.files import WRITES, write_file
+from scumble.cli.inputs import lettered
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -19,7 +19,7 @@ N_ROWS, BUDGET = 1000, 12.0
 
 
 def demo(
-    output: Annotated[Path, inputs.option("output", "a folder."), WRITES] = Path("scumble-demo"),
+    output: Path = lettered("output", "a folder.", Path("scumble-demo"), mark=WRITES),
 ) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble._core.errors import WriteError

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from scumble.cli import inputs
 from scumble.cli.console import progress, show, show_json, show_result, width
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import parse_names
+from scumble.cli.inputs import lettered, optional, parse_names
 from scumble.cli.scale import UNASKED, Choice
 
 SORTS = ("order", "name", "count", "irlbl", "scumble")
@@ -39,7 +37,7 @@ def summary(
 def labels(
     data: inputs.Input,
     reading: inputs.Reading = inputs.AS_IS,
-    sort: Annotated[str, typer.Option(help=f"Order: {', '.join(SORTS)}.")] = "order",
+    sort: str = optional(f"Order: {', '.join(SORTS)}.", "order"),
     top: inputs.TopOption = 0,
     json: inputs.JsonOption = False,
 ) -> None:
@@ -74,17 +72,12 @@ def labelsets(
 def report(
     data: inputs.Input,
     reading: inputs.Reading = inputs.AS_IS,
-    difficult: Annotated[
-        int | None, typer.Option(min=0, help="How many difficult labels to list.")
-    ] = None,
+    difficult: int | None = optional("How many difficult labels to list.", min=0),
     html: inputs.HtmlOption = None,
-    pdf: Annotated[
-        Path | None, typer.Option(help="Also write it for paper, to this file."), WRITES
-    ] = None,
-    resample: Annotated[
-        list[str] | None,
-        inputs.option("resample", "to show before and after; several with ',' between them."),
-    ] = None,
+    pdf: Path | None = optional("Also write it for paper, to this file.", mark=WRITES),
+    resample: list[str] | None = lettered(
+        "resample", "to show before and after; several with ',' between them."
+    ),
     seed: inputs.SeedOption = None,
     json: inputs.JsonOption = False,
 ) -> None:

@@ -11,42 +11,30 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import progress, show_result
 from scumble.cli.files import READS_DATA
+from scumble.cli.inputs import lettered, one_resampling, optional
 
-UndefinedOption = Annotated[
-    str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
-]
-TiesOption = Annotated[
-    str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
-]
-MetricOption = Annotated[
-    list[str] | None,
-    inputs.option(
-        "metric",
-        "show this only, one of 'scumble methods metric' or of a group such as minority.macro_f1; "
-        "several with ',' between.",
-    ),
-]
+UNDEFINED = optional("What stands for 0/0: mulan, ignore, or a number.", "mulan")
+TIES = optional("How equal scores are ranked: mulan, average or worst.", "mulan")
+METRIC = lettered(
+    "metric",
+    "show this only, one of 'scumble methods metric' or of a group such as minority.macro_f1; "
+    "several with ',' between.",
+)
 
 
 def evaluate(
     data: inputs.Input,
-    classifier: inputs.ClassifierOption,
-    resample: Annotated[list[str] | None, inputs.one_resampling("of the training parts")] = None,
+    classifier: list[str] = inputs.CLASSIFIER,
+    resample: list[str] | None = one_resampling("of the training parts"),
     folds: inputs.FoldsOption = "2x5",
     test: inputs.TestOption = None,
-    splitter: Annotated[
-        str, typer.Option(help="How rows are dealt, see 'scumble methods splitter'.")
-    ] = "kfold",
-    metric: MetricOption = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels to show apart: all, minority, difficult, few, with ',' between. "
-            "[default: minority]"
-        ),
-    ] = None,
-    undefined: UndefinedOption = "mulan",
-    ties: TiesOption = "mulan",
+    splitter: str = optional("How rows are dealt, see 'scumble methods splitter'.", "kfold"),
+    metric: list[str] | None = METRIC,
+    groups: str | None = optional(
+        "Labels to show apart: all, minority, difficult, few, with ',' between. [default: minority]"
+    ),
+    undefined: str = UNDEFINED,
+    ties: str = TIES,
     inside: inputs.Inside = inputs.BARE,
     seed: inputs.SeedOption = None,
     jobs: inputs.JobsOption = None,
@@ -104,26 +92,19 @@ def score(
         READS_DATA,
     ],
     truth: inputs.Truth,
-    scores: Annotated[
-        str | None,
-        typer.Option(help="Scores that belong to PREDICTIONS of 0 and 1, to judge their order."),
-        READS_DATA,
-    ] = None,
-    cut: Annotated[
-        float | None,
-        typer.Option(
-            help="From which score on a label is predicted; 0.5 where all are probabilities."
-        ),
-    ] = None,
-    training: Annotated[
-        str | None,
-        typer.Option(help="The data that was learnt from: it tells which labels are rare."),
-        READS_DATA,
-    ] = None,
-    metric: MetricOption = None,
+    scores: str | None = optional(
+        "Scores that belong to PREDICTIONS of 0 and 1, to judge their order.", mark=READS_DATA
+    ),
+    cut: float | None = optional(
+        "From which score on a label is predicted; 0.5 where all are probabilities."
+    ),
+    training: str | None = optional(
+        "The data that was learnt from: it tells which labels are rare.", mark=READS_DATA
+    ),
+    metric: list[str] | None = METRIC,
     top: inputs.TopOption = 20,
-    undefined: UndefinedOption = "mulan",
-    ties: TiesOption = "mulan",
+    undefined: str = UNDEFINED,
+    ties: str = TIES,
     reading: inputs.Reading = inputs.AS_IS,
     json: inputs.JsonOption = False,
 ) -> None:

@@ -15,7 +15,7 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import parse_names
+from scumble.cli.inputs import lettered, optional, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
@@ -33,22 +33,12 @@ StoreFile = Annotated[
     ),
     READS,
 ]
-MetricsOption = Annotated[
-    list[str] | None,
-    inputs.option("metric", "to show, several with ',' between. [default: those of the plan]"),
-]
-OnlyMethods = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this method, as tables call it; several with ',' between, in the order asked."
-    ),
-]
-DeviationsOption = Annotated[
-    bool, typer.Option("--deviations", help="Add standard deviations over folds and seeds.")
-]
-RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Try failed cells again.")]
-DryOption = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
-RanksOption = Annotated[bool, typer.Option("--ranks", help="Add a row of mean ranks.")]
+METRICS = lettered("metric", "to show, several with ',' between. [default: those of the plan]")
+METHODS = optional(
+    "Only this method, as tables call it; several with ',' between, in the order asked."
+)
+DEVIATIONS = optional("Add standard deviations over folds and seeds.", False, "--deviations")
+RANKS = optional("Add a row of mean ranks.", False, "--ranks")
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
@@ -56,27 +46,23 @@ DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss"
 class Running:
     """How the cells of a plan are computed."""
 
-    store: Annotated[
-        Path, inputs.option("store", "the file with the results, made if it is absent."), WRITES
-    ]
+    store: Path = lettered(
+        "store", "the file with the results, made if it is absent.", ..., mark=WRITES
+    )
     jobs: inputs.JobsOption = None
-    cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
-    ] = None
-    retry_failed: RetryOption = False
-    dry_run: DryOption = False
+    cluster: str | None = optional("Address of a Dask scheduler, instead of --jobs.")
+    retry_failed: bool = optional("Try failed cells again.", False, "--retry-failed")
+    dry_run: bool = optional("Only tell what would be done.", False, "--dry-run")
 
 
 @dataclass(frozen=True)
 class Only:
     """Which part of a plan, or of its results, is meant."""
 
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set, several with ',' between.")
-    ] = None
-    classifier: Annotated[
-        list[str] | None, inputs.option("classifier", "only this one, several with ',' between.")
-    ] = None
+    dataset: list[str] | None = optional("Only this data set, several with ',' between.")
+    classifier: list[str] | None = lettered(
+        "classifier", "only this one, several with ',' between."
+    )
 
     def of_plan(self, plan: Plan) -> Plan:
         """Leave out of a plan what is not meant."""
@@ -189,11 +175,11 @@ def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
 @app.command("table")
 def print_table(
     store: StoreFile,
-    metric: MetricsOption = None,
+    metric: list[str] | None = METRICS,
     only: Only = WHOLE,
-    method: OnlyMethods = None,
-    deviations: DeviationsOption = False,
-    ranks: RanksOption = False,
+    method: list[str] | None = METHODS,
+    deviations: bool = DEVIATIONS,
+    ranks: bool = RANKS,
     json: inputs.JsonOption = False,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
@@ -214,15 +200,12 @@ def print_table(
 def compare_methods(
     store: StoreFile,
     against: Annotated[str, typer.Option(help="The method the others are compared with.")],
-    metric: MetricsOption = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(help="A data set that does not take part, several with ',' between."),
-    ] = None,
+    metric: list[str] | None = METRICS,
+    without: list[str] | None = optional(
+        "A data set that does not take part, several with ',' between."
+    ),
     only: Only = WHOLE,
-    rope: Annotated[
-        float, typer.Option(min=0, help="Differences up to this count as practically equal.")
-    ] = 0.01,
+    rope: float = optional("Differences up to this count as practically equal.", 0.01, min=0),
     json: inputs.JsonOption = False,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
@@ -268,15 +251,13 @@ def _test_numbers(row: Against) -> list[str]:
 @app.command()
 def ranks(
     store: StoreFile,
-    metric: MetricsOption = None,
-    output: Annotated[
-        Path | None,
-        inputs.option("output", "the critical-difference diagram, as .svg, .pdf or .png."),
-        WRITES,
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Level of the test, between 0 and 1.")] = 0.05,
+    metric: list[str] | None = METRICS,
+    output: Path | None = lettered(
+        "output", "the critical-difference diagram, as .svg, .pdf or .png.", mark=WRITES
+    ),
+    alpha: float = optional("Level of the test, between 0 and 1.", 0.05),
     only: Only = WHOLE,
-    method: OnlyMethods = None,
+    method: list[str] | None = METHODS,
     json: inputs.JsonOption = False,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
@@ -340,11 +321,11 @@ def export_results(
         typer.Argument(metavar="OUT", help="A .csv, .parquet, .tex, .md or .html file."),
         WRITES,
     ],
-    metric: MetricsOption = None,
+    metric: list[str] | None = METRICS,
     only: Only = WHOLE,
-    method: OnlyMethods = None,
-    deviations: DeviationsOption = False,
-    ranks: RanksOption = False,
+    method: list[str] | None = METHODS,
+    deviations: bool = DEVIATIONS,
+    ranks: bool = RANKS,
     json: inputs.JsonOption = False,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""

@@ -1,6 +1,6 @@
 """Files that commands read and write: none writes over what it reads.
 
-A parameter that names a file carries a mark in its annotation, beside typer's: what happens to the
+A parameter that names a file carries a mark, in its annotation or its option: what happens to the
 file. Before any work `refuse_losses` compares the files that will be written with those that are
 read, and with the files that belong to these.
 """
@@ -16,8 +16,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
+from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 from typer.models import ArgumentInfo, ParameterInfo
 
@@ -36,25 +37,26 @@ class Mark(Enum):
 
 
 READS, READS_DATA, WRITES, WRITES_DATA, WRITES_PARTS = Mark
+#: The parameters of a command that name files: their marks, and what the user calls them.
+Marks = dict[str, tuple[Mark, str]]
 #: Parameters that name files only beside other things: ``-`` is a word there, not a file.
 WORDS = ("labels", "folds")
 #: SQLite keeps what is not yet in a store's file in files beside it.
 BESIDE_STORES = ("-wal", "-shm", "-journal")
 
 
-def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]]:
-    """Return the parameters that name files: their mark, and what the user calls them."""
+def marked_parameters(command: Callable[..., Any]) -> Marks:
+    """Find the parameters of a command, as Typer sees it, that name files."""
     found = {}
-    for name, hint in get_type_hints(command, include_extras=True).items():
-        notes = getattr(hint, "__metadata__", ())
+    for name, parameter in signature(command).parameters.items():
+        notes = getattr(parameter.annotation, "__metadata__", ())
         if mark := next((note for note in notes if isinstance(note, Mark)), None):
             found[name] = mark, _title(name, notes)
     return found
 
 
-def refuse_losses(command: Callable[..., Any], given: dict[str, Any]) -> None:
+def refuse_losses(marked: Marks, given: dict[str, Any]) -> None:
     """Refuse outputs that are inputs, that belong to one, or that are named twice."""
-    marked = marked_parameters(command)
     outputs = [
         Output(title, value, path)
         for name, (mark, title) in marked.items()
@@ -71,11 +73,11 @@ def refuse_losses(command: Callable[..., Any], given: dict[str, Any]) -> None:
 
 
 @contextmanager
-def piping(command: Callable[..., Any], given: dict[str, Any]) -> Iterator[bool]:
+def piping(marked: Marks, given: dict[str, Any]) -> Iterator[bool]:
     """Keep standard input for a command that reads it; tell whether standard output is written."""
     pipes = [
         mark
-        for name, (mark, _) in marked_parameters(command).items()
+        for name, (mark, _) in marked.items()
         for value in _values(given.get(name))
         if value == PIPE and name not in WORDS
     ]

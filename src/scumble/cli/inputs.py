@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ import typer
 from scumble._core.calls import parse_call, parse_parameters, split_outside
 from scumble._core.errors import ParameterError
 from scumble.cli.console import progress
-from scumble.cli.files import READS, READS_DATA, WRITES, may_be_on_the_shelf
+from scumble.cli.files import READS, READS_DATA, WRITES, Mark, may_be_on_the_shelf
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -28,9 +28,24 @@ WORDS = {
 }
 
 
-def option(name: str, what: str) -> Any:
-    """Make one of these options, which have a letter; what follows the colon may differ."""
-    return typer.Option(f"--{name}", f"-{name[0]}", help=f"{WORDS[name]}: {what}")
+def optional(
+    help: str, default: Any = None, *names: str, mark: Mark | None = None, **more: Any
+) -> Any:
+    """Make an option, of a command or of a dataclass that is spread among its parameters.
+
+    Names are said where they are not the parameter's own.
+    """
+    told = typer.Option(*names, help=help, **more)
+    return field(default=default, metadata={"told": told, "mark": mark})
+
+
+def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = None) -> Any:
+    """Make one of these options, which have a letter; what follows the colon may differ.
+
+    Where its default is ``...``, it must be given.
+    """
+    default = MISSING if default is ... else default
+    return optional(f"{WORDS[name]}: {what}", default, f"--{name}", f"-{name[0]}", mark=mark)
 
 
 def group(help: str) -> typer.Typer:
@@ -41,7 +56,7 @@ def group(help: str) -> typer.Typer:
 def one_resampling(what: str) -> Any:
     """Make the option for one resampler, or several in order."""
     many = "none, or several methods with '+' between, parameters in brackets"
-    return option("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
+    return lettered("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
 
 
 Input = Annotated[
@@ -71,14 +86,12 @@ HtmlOption = Annotated[
     Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ClassifierOption = Annotated[
-    list[str],
-    option(
-        "classifier",
-        "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
-        "others, see 'scumble methods classifier'; or package.module.Class.",
-    ),
-]
+CLASSIFIER = lettered(
+    "classifier",
+    "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
+    "others, see 'scumble methods classifier'; or package.module.Class.",
+    ...,
+)
 ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", help="A parameter of the method, as name=value; repeatable."),
@@ -128,54 +141,34 @@ class Reading:
     ``--option label_column=tags``.
     """
 
-    format: Annotated[
-        str | None,
-        typer.Option("--format", "-f", help="Format of the file, where it is not recognised."),
-    ] = None
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels",
-            "-l",
-            help="Which columns are labels: names or numbers with commas between them, a count "
-            "(negative: from the end), or a MULAN XML file.",
-        ),
-        READS,
-    ] = None
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An option of the format's reader, as name=value, for example encoding=cp1252; "
-            "repeatable."
-        ),
-    ] = None
-    label_column: Annotated[
-        str | None, typer.Option(help="Table: the column that holds all labels of a row.")
-    ] = None
-    label_separator: Annotated[
-        str | None,
-        typer.Option(help="Table: what stands between the labels in it, for example ';'."),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns to leave out, with commas between; repeatable."),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Columns of texts whose words are learnt, with commas between; repeatable."
-        ),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        typer.Option(help="Table: columns of numbers that stand for categories; repeatable."),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Table: columns to take as they are, though they seem to name rows; repeatable."
-        ),
-    ] = None
+    format: str | None = optional(
+        "Format of the file, where it is not recognised.", None, "--format", "-f"
+    )
+    labels: str | None = optional(
+        "Which columns are labels: names or numbers with commas between them, a count "
+        "(negative: from the end), or a MULAN XML file.",
+        None,
+        "--labels",
+        "-l",
+        mark=READS,
+    )
+    option: list[str] | None = optional(
+        "An option of the format's reader, as name=value, for example encoding=cp1252; repeatable."
+    )
+    label_column: str | None = optional("Table: the column that holds all labels of a row.")
+    label_separator: str | None = optional(
+        "Table: what stands between the labels in it, for example ';'."
+    )
+    ignore: list[str] | None = optional("Columns to leave out, with commas between; repeatable.")
+    text: list[str] | None = optional(
+        "Columns of texts whose words are learnt, with commas between; repeatable."
+    )
+    category: list[str] | None = optional(
+        "Table: columns of numbers that stand for categories; repeatable."
+    )
+    keep: list[str] | None = optional(
+        "Table: columns to take as they are, though they seem to name rows; repeatable."
+    )
 
     @property
     def options(self) -> list[str]:
@@ -242,10 +235,9 @@ class Inside:
 
     base: BaseOption = None
     param: ParamOption = None
-    resample_param: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
-    ] = None
+    resample_param: list[str] | None = optional(
+        "A parameter of the resampler, as name=value; repeatable."
+    )
 
     def make(
         self, classifier: list[str], resample: list[str] | None, **shared: Any

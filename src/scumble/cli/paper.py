@@ -12,23 +12,22 @@ from scumble.cli import inputs
 from scumble.cli.console import complain, progress, show, show_json, show_table, width
 from scumble.cli.experiment import WHOLE, Only, Running, run_plan
 from scumble.cli.files import READS, WRITES, write_file
+from scumble.cli.inputs import lettered, optional
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
 
 app = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
-StoresOption = Annotated[
-    list[Path] | None,
-    inputs.option("store", "a file with results of 'paper run'; repeatable."),
-    READS,
-]
-AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
+STORES = lettered("store", "a file with results of 'paper run'; repeatable.", mark=READS)
 Phase = Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")]
 
 
 @app.command()
-def audit(everything: AllOption = False, json: inputs.JsonOption = False) -> None:
+def audit(
+    everything: bool = optional("Show what agrees, too.", False, "--all"),
+    json: inputs.JsonOption = False,
+) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble.paper import audit as run_audit
     from scumble.paper import displaced
@@ -48,7 +47,7 @@ def claims(
     datasets: Annotated[
         list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
     ] = None,
-    store: StoresOption = None,
+    store: list[Path] | None = STORES,
     json: inputs.JsonOption = False,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
@@ -77,10 +76,8 @@ def plan(phase: Phase) -> None:
 
 @app.command()
 def ledger(
-    store: StoresOption = None,
-    output: Annotated[
-        Path | None, inputs.option("output", "all 855 numbers, as .csv."), WRITES
-    ] = None,
+    store: list[Path] | None = STORES,
+    output: Path | None = lettered("output", "all 855 numbers, as .csv.", mark=WRITES),
     json: inputs.JsonOption = False,
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import tell_written
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import parse_one
+from scumble.cli.inputs import lettered, one_resampling, optional, parse_one
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -25,27 +23,22 @@ ALL = sys.maxsize  # what --top 0 stands for
 
 def plot(
     data: inputs.Input,
-    output: Annotated[Path, inputs.option("output", "a file .svg, .pdf or .png."), WRITES],
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            "-k",
-            help="What to draw: chord, labels, difficult, before-after and others, see 'scumble "
-            "methods plot'; or as mldr calls it, such as LC.",
-        ),
-    ] = "chord",
-    draw: Annotated[
-        str | None,
-        typer.Option(help="Labels to draw (chord, cooccurrence, labels), with commas between."),
-    ] = None,
-    top: Annotated[
-        int | None, typer.Option(min=0, help="How many to show: labels or labelsets; 0 for all.")
-    ] = None,
-    resample: Annotated[list[str] | None, inputs.one_resampling("to draw before and after")] = None,
+    output: Path = lettered("output", "a file .svg, .pdf or .png.", ..., mark=WRITES),
+    kind: str = optional(
+        "What to draw: chord, labels, difficult, before-after and others, see 'scumble "
+        "methods plot'; or as mldr calls it, such as LC.",
+        "chord",
+        "--kind",
+        "-k",
+    ),
+    draw: str | None = optional(
+        "Labels to draw (chord, cooccurrence, labels), with commas between."
+    ),
+    top: int | None = optional("How many to show: labels or labelsets; 0 for all.", min=0),
+    resample: list[str] | None = one_resampling("to draw before and after"),
     seed: inputs.SeedOption = None,
-    dark: Annotated[bool, typer.Option("--dark", help="Light ink on a dark page.")] = False,
-    dpi: Annotated[int, typer.Option(min=20, max=1200, help="Dots per inch of a PNG.")] = 150,
+    dark: bool = optional("Light ink on a dark page.", False, "--dark"),
+    dpi: int = optional("Dots per inch of a PNG.", 150, min=20, max=1200),
     reading: inputs.Reading = inputs.AS_IS,
     json: inputs.JsonOption = False,
 ) -> None:

@@ -10,7 +10,7 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import progress, show, show_json, tell, tell_written, width
 from scumble.cli.files import WRITES_DATA
-from scumble.cli.inputs import parse_names, parse_one, parse_parameters
+from scumble.cli.inputs import lettered, optional, parse_names, parse_one, parse_parameters
 from scumble.cli.scale import UNASKED, Choice
 
 if TYPE_CHECKING:
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 def remedial(
     data: inputs.Input,
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
-    passes: Annotated[int, typer.Option(help="How often to repeat it.")] = 1,
-    one_sided: Annotated[
-        str,
-        typer.Option(
-            help="Instances above the mean with only frequent or only rare labels: 'clone' them "
-            "(as published; one copy has no label) or 'keep' them as they are."
-        ),
-    ] = "clone",
+    passes: int = optional("How often to repeat it.", 1),
+    one_sided: str = optional(
+        "Instances above the mean with only frequent or only rare labels: 'clone' them "
+        "(as published; one copy has no label) or 'keep' them as they are.",
+        "clone",
+    ),
     reading: inputs.Reading = inputs.AS_IS,
     to: inputs.ToOption = None,
     large: Choice = UNASKED,
@@ -56,22 +54,17 @@ def resample(
         typer.Argument(metavar="OUT", help="The file to write; not with --compare."),
         WRITES_DATA,
     ] = None,
-    resample: Annotated[
-        list[str] | None,
-        inputs.option(
-            "resample",
-            "a method, or several with '+' between, parameters in brackets: "
-            "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
-            "package.module.Class.",
-        ),
-    ] = None,
-    k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
-    percent: Annotated[float | None, typer.Option(help="How much to add or remove.")] = None,
+    resample: list[str] | None = lettered(
+        "resample",
+        "a method, or several with '+' between, parameters in brackets: "
+        "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
+        "package.module.Class.",
+    ),
+    k: int | None = optional("Number of nearest neighbours."),
+    percent: float | None = optional("How much to add or remove."),
     seed: inputs.SeedOption = None,
     param: inputs.ParamOption = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Compare all methods, or those of --resample.")
-    ] = False,
+    compare: bool = optional("Compare all methods, or those of --resample.", False, "--compare"),
     jobs: inputs.JobsOption = None,
     reading: inputs.Reading = inputs.AS_IS,
     to: inputs.ToOption = None,

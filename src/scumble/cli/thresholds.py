@@ -12,7 +12,7 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs, scale
 from scumble.cli.console import progress, show_result
 from scumble.cli.files import READS_DATA, WRITES
-from scumble.cli.inputs import parse_one
+from scumble.cli.inputs import lettered, optional, parse_one
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
@@ -30,34 +30,20 @@ def thresholds(
         READS_DATA,
     ],
     truth: inputs.Truth,
-    rule: Annotated[
-        str, typer.Option(help="How to choose: shrunken, capped, plain, rate, fixed.")
-    ] = "shrunken",
-    metric: Annotated[
-        list[str] | None, inputs.option("metric", "to make large, f1, f2 or f0.5. [default: f1]")
-    ] = None,
-    strength: Annotated[
-        float, typer.Option(help="How many positives the mean of all labels is worth.")
-    ] = 20.0,
-    threshold: Annotated[float, typer.Option(help="The threshold of --rule fixed.")] = 0.5,
-    output: Annotated[
-        str | None, inputs.option("output", "the table, too, as .csv or .json."), WRITES
-    ] = None,
-    predictions: Annotated[
-        str | None,
-        typer.Option(help="Also write the resulting labels: .csv, .parquet or .npz (sparse)."),
-        WRITES,
-    ] = None,
+    rule: str = optional("How to choose: shrunken, capped, plain, rate, fixed.", "shrunken"),
+    metric: list[str] | None = lettered("metric", "to make large, f1, f2 or f0.5. [default: f1]"),
+    strength: float = optional("How many positives the mean of all labels is worth.", 20.0),
+    threshold: float = optional("The threshold of --rule fixed.", 0.5),
+    output: str | None = lettered("output", "the table, too, as .csv or .json.", mark=WRITES),
+    predictions: str | None = optional(
+        "Also write the resulting labels: .csv, .parquet or .npz (sparse).", mark=WRITES
+    ),
     jobs: inputs.JobsOption = None,
     reading: inputs.Reading = inputs.AS_IS,
     label_column: scale.LabelColumnOption = None,
     instance_column: scale.InstanceColumnOption = None,
-    score_column: Annotated[
-        str | None, typer.Option(help="With --engine: the column with scores.")
-    ] = None,
-    n_instances: Annotated[
-        int | None, typer.Option(help="With --engine: how many instances there are, if known.")
-    ] = None,
+    score_column: str | None = optional("With --engine: the column with scores."),
+    n_instances: int | None = optional("With --engine: how many instances there are, if known."),
     engine: scale.EngineOption = None,
     memory: scale.MemoryOption = None,
     spark: scale.SparkOption = None,

@@ -9,15 +9,14 @@ import typer
 from scumble.cli import inputs
 from scumble.cli.console import say, show_json, written
 from scumble.cli.files import READS, WRITES, WRITES_DATA
+from scumble.cli.inputs import optional
 
 
 def train(
     data: inputs.Input,
     out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write."), WRITES],
-    classifier: inputs.ClassifierOption,
-    resample: Annotated[
-        list[str] | None, inputs.one_resampling("of the data to learn from")
-    ] = None,
+    classifier: list[str] = inputs.CLASSIFIER,
+    resample: list[str] | None = inputs.one_resampling("of the data to learn from"),
     inside: inputs.Inside = inputs.BARE,
     seed: inputs.SeedOption = None,
     jobs: inputs.JobsOption = None,
@@ -73,20 +72,16 @@ def predict(
         typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet; or -."),
         WRITES_DATA,
     ],
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", "-p", help="Write confidences instead of 0 and 1.")
-    ] = False,
-    whole: Annotated[
-        bool,
-        typer.Option(
-            "--whole", help="Write the whole data set with the predicted labels, in any format."
-        ),
-    ] = False,
+    probabilities: bool = optional(
+        "Write confidences instead of 0 and 1.", False, "--probabilities", "-p"
+    ),
+    whole: bool = optional(
+        "Write the whole data set with the predicted labels, in any format.", False, "--whole"
+    ),
     to: inputs.ToOption = None,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(help="A type of another package that the model may hold; repeatable."),
-    ] = None,
+    trust: list[str] | None = optional(
+        "A type of another package that the model may hold; repeatable."
+    ),
     reading: inputs.Reading = inputs.AS_IS,
     json: inputs.JsonOption = False,
 ) -> None:

@@ -10,6 +10,7 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import say, show_json, tell_written
 from scumble.cli.files import WRITES_DATA, WRITES_PARTS
+from scumble.cli.inputs import lettered, optional
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -32,14 +33,10 @@ def convert(
 
 def split(
     data: inputs.Input,
-    output: Annotated[
-        str,
-        inputs.option("output", "films.arff makes films-train.arff and films-test.arff."),
-        WRITES_PARTS,
-    ],
-    test_size: Annotated[
-        float, typer.Option(help="Share of rows for testing, or their number from 1 on.")
-    ] = 0.25,
+    output: str = lettered(
+        "output", "films.arff makes films-train.arff and films-test.arff.", ..., mark=WRITES_PARTS
+    ),
+    test_size: float = optional("Share of rows for testing, or their number from 1 on.", 0.25),
     seed: inputs.SeedOption = None,
     reading: inputs.Reading = inputs.AS_IS,
     to: inputs.ToOption = None,
