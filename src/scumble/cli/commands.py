@@ -26,21 +26,21 @@ from scumble.cli.words import elsewhere
 #: The module of each command, in the order of the help. It holds a function of the command's name,
 #: or an ``app`` with commands of its own.
 HOMES = {
-    "demo": "demo",
+    "demo": "advise",
     "summary": "describe",
     "labels": "describe",
     "labelsets": "describe",
     "report": "describe",
-    "plot": "plot",
-    "remedial": "resample",
-    "resample": "resample",
+    "plot": "describe",
+    "remedial": "write",
+    "resample": "write",
     "train": "train",
     "predict": "train",
     "thresholds": "thresholds",
     "split": "write",
     "evaluate": "evaluate",
     "score": "evaluate",
-    "compare": "compare",
+    "compare": "evaluate",
     "advise": "advise",
     "convert": "write",
     "gui": "gui",
@@ -150,11 +150,10 @@ def _fields(kind: Any) -> list[Parameter]:
 
 def _for_typer(given: Parameter) -> Parameter:
     """Put what `optional` says of a parameter into its annotation, where Typer looks for it."""
-    kind, default = given.annotation, given.default
-    if isinstance(default, Field):
-        kind = Annotated[kind, default.metadata.get("told"), default.metadata.get("mark")]
-        default = Parameter.empty if default.default is MISSING else default.default
-    return Parameter(given.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+    said: Field[Any] = given.default
+    default = Parameter.empty if said.default is MISSING else said.default
+    kind: Any = Annotated[given.annotation, said.metadata["told"], said.metadata["mark"]]
+    return given.replace(kind=Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def _where(out: Any, output: Any, argument: Parameter) -> Any:

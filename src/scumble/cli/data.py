@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from scumble.cli.console import progress, show_json, show_table
-from scumble.cli.inputs import JsonOption, group, optional
+from scumble.cli.inputs import JSON, argument, group, optional
 
 app = group("Public data sets: list, download, find.")
 
-Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble data list'.")]
+NAME = argument(None, "Name of the data set, see 'scumble data list'.")
 
 
 @app.command("list")
-def list_entries(json: JsonOption = False) -> None:
+def list_entries(json: bool = JSON) -> None:
     """List the data sets and where they are."""
     from scumble.data import shelf
     from scumble.report.terminal import cells
@@ -40,7 +38,7 @@ def list_entries(json: JsonOption = False) -> None:
 
 
 @app.command()
-def get(name: Name, force: bool = optional("Download it again.", False)) -> None:
+def get(name: str = NAME, force: bool = optional("Download it again.", False)) -> None:
     """Download a data set, verify it and keep it."""
     from scumble.data import shelf
 
@@ -49,7 +47,7 @@ def get(name: Name, force: bool = optional("Download it again.", False)) -> None
 
 
 @app.command()
-def path(name: Name) -> None:
+def path(name: str = NAME) -> None:
     """Print where a data set lies on this machine."""
     from scumble.data import shelf
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import lettered, optional, parse_names
+from scumble.cli.inputs import argument, lettered, optional, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
@@ -24,15 +24,12 @@ if TYPE_CHECKING:
 
 app = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
 
-StoreFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="STORE",
-        help="The file with the results; or a .csv or .parquet table: as exported, or with a row "
-        "per data set and a column per method.",
-    ),
-    READS,
-]
+STORE = argument(
+    "STORE",
+    "The file with the results; or a .csv or .parquet table: as exported, or with a row "
+    "per data set and a column per method.",
+    mark=READS,
+)
 METRICS = lettered("metric", "to show, several with ',' between. [default: those of the plan]")
 METHODS = optional(
     "Only this method, as tables call it; several with ',' between, in the order asked."
@@ -49,7 +46,7 @@ class Running:
     store: Path = lettered(
         "store", "the file with the results, made if it is absent.", ..., mark=WRITES
     )
-    jobs: inputs.JobsOption = None
+    jobs: int | None = inputs.JOBS
     cluster: str | None = optional("Address of a Dask scheduler, instead of --jobs.")
     retry_failed: bool = optional("Try failed cells again.", False, "--retry-failed")
     dry_run: bool = optional("Only tell what would be done.", False, "--dry-run")
@@ -89,10 +86,11 @@ WHOLE = Only()
 
 @app.command()
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS],
+    plan: Path = argument("PLAN", "A plan, as a TOML file.", mark=READS),
+    *,
     how: Running,
     only: Only = WHOLE,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
@@ -142,7 +140,7 @@ def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
 
 
 @app.command()
-def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
+def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
@@ -174,13 +172,13 @@ def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
 
 @app.command("table")
 def print_table(
-    store: StoreFile,
+    store: Path = STORE,
     metric: list[str] | None = METRICS,
     only: Only = WHOLE,
     method: list[str] | None = METHODS,
     deviations: bool = DEVIATIONS,
     ranks: bool = RANKS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.experiment.export import table_rows
@@ -198,15 +196,15 @@ def print_table(
 
 @app.command("compare")
 def compare_methods(
-    store: StoreFile,
-    against: Annotated[str, typer.Option(help="The method the others are compared with.")],
+    store: Path = STORE,
+    against: str = optional("The method the others are compared with.", ...),
     metric: list[str] | None = METRICS,
     without: list[str] | None = optional(
         "A data set that does not take part, several with ',' between."
     ),
     only: Only = WHOLE,
     rope: float = optional("Differences up to this count as practically equal.", 0.01, min=0),
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
@@ -250,7 +248,7 @@ def _test_numbers(row: Against) -> list[str]:
 
 @app.command()
 def ranks(
-    store: StoreFile,
+    store: Path = STORE,
     metric: list[str] | None = METRICS,
     output: Path | None = lettered(
         "output", "the critical-difference diagram, as .svg, .pdf or .png.", mark=WRITES
@@ -258,7 +256,7 @@ def ranks(
     alpha: float = optional("Level of the test, between 0 and 1.", 0.05),
     only: Only = WHOLE,
     method: list[str] | None = METHODS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
 
@@ -315,18 +313,14 @@ def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult
 
 @app.command("export")
 def export_results(
-    store: StoreFile,
-    out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="A .csv, .parquet, .tex, .md or .html file."),
-        WRITES,
-    ],
+    store: Path = STORE,
+    out: Path = argument("OUT", "A .csv, .parquet, .tex, .md or .html file.", mark=WRITES),
     metric: list[str] | None = METRICS,
     only: Only = WHOLE,
     method: list[str] | None = METHODS,
     deviations: bool = DEVIATIONS,
     ranks: bool = RANKS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
     from scumble.experiment.export import export

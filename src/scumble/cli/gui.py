@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -11,14 +10,11 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import complain
 from scumble.cli.files import may_be_on_the_shelf
-from scumble.cli.inputs import optional
+from scumble.cli.inputs import argument, optional
 
 
 def gui(
-    data: Annotated[
-        str | None,
-        typer.Argument(metavar="[DATA]", help="A file or public data set to open at once."),
-    ] = None,
+    data: str | None = argument("[DATA]", "A file or public data set to open at once.", None),
     port: int | None = optional("By default 8707, or a free one.", min=0, max=65535),
     host: str = optional(
         "Address to listen on; others than this machine's are let in.", "127.0.0.1"

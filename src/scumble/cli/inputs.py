@@ -1,22 +1,24 @@
-"""What a user may name as input: a file, or a data set of the shelf."""
+"""What a user may name as input: a file, or a data set of the shelf; and options for it."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, field, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from scumble._core.calls import parse_call, parse_parameters, split_outside
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble.cli.console import progress
 from scumble.cli.files import READS, READS_DATA, WRITES, Mark, may_be_on_the_shelf
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
     from scumble.learn.score_files import NamedCells
+    from scumble.scale import Scan
 
 #: Options of many commands: the same words, and the same meaning, wherever they stand.
 WORDS = {
@@ -39,6 +41,19 @@ def optional(
     return field(default=default, metadata={"told": told, "mark": mark})
 
 
+def argument(
+    metavar: str | None, help: str, default: Any = ..., *, mark: Mark | None = None
+) -> Any:
+    """Make an argument of a command, which must be given unless it has a default.
+
+    It is shown by its own name where nothing else is said.
+    """
+    told = typer.Argument(metavar=metavar, help=help)
+    return field(
+        default=MISSING if default is ... else default, metadata={"told": told, "mark": mark}
+    )
+
+
 def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = None) -> Any:
     """Make one of these options, which have a letter; what follows the colon may differ.
 
@@ -59,53 +74,16 @@ def one_resampling(what: str) -> Any:
     return lettered("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
 
 
-Input = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA", help="A file, or the name of a public data set (see 'scumble data list')."
-    ),
-    READS_DATA,
-]
-Truth = Annotated[
-    str,
-    typer.Argument(
-        metavar="LABELS",
-        help="The labels of these rows: a data set, or a table or array of 0 and 1.",
-    ),
-    READS_DATA,
-]
+DATA = argument(
+    "DATA", "A file, or the name of a public data set (see 'scumble data list').", mark=READS_DATA
+)
+TRUTH = argument(
+    "LABELS",
+    "The labels of these rows: a data set, or a table or array of 0 and 1.",
+    mark=READS_DATA,
+)
 #: Options of readers that name columns: several, with commas between them or one by one.
 SEVERAL = ("ignore", "text", "category", "keep")
-ToOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Format of what is written (see 'scumble methods format'); by default its suffix."
-    ),
-]
-HtmlOption = Annotated[
-    Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-CLASSIFIER = lettered(
-    "classifier",
-    "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
-    "others, see 'scumble methods classifier'; or package.module.Class.",
-    ...,
-)
-ParamOption = Annotated[
-    list[str] | None,
-    typer.Option("--param", help="A parameter of the method, as name=value; repeatable."),
-]
-BaseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--base",
-        help="Base: the classifier inside, for example sklearn.linear_model.LogisticRegression; "
-        "its parameters are base.C=0.1 and the like.",
-    ),
-]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="One seed, one answer.")]
-TopOption = Annotated[int, typer.Option(min=0, help="How many to show: 0 for all.")]
 
 
 def _check_jobs(jobs: int | None) -> int | None:
@@ -114,23 +92,35 @@ def _check_jobs(jobs: int | None) -> int | None:
     return jobs
 
 
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        callback=_check_jobs,
-        help="How many threads or processes share the work, -1: all cores; never changes a result.",
-    ),
-]
-FoldsOption = Annotated[
-    str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
-]
-TestOption = Annotated[
-    str | None,
-    typer.Option(help="Learn from DATA and judge on this file instead of folds."),
-    READS_DATA,
-]
+JSON = optional("Print JSON.", False, "--json")
+TO = optional("Format of what is written (see 'scumble methods format'); by default its suffix.")
+HTML = optional("Also write it as a page, to this file.", mark=WRITES)
+CLASSIFIER = lettered(
+    "classifier",
+    "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
+    "others, see 'scumble methods classifier'; or package.module.Class.",
+    ...,
+)
+PARAM = optional("A parameter of the method, as name=value; repeatable.")
+BASE = optional(
+    "Base: the classifier inside, for example sklearn.linear_model.LogisticRegression; "
+    "its parameters are base.C=0.1 and the like."
+)
+SEED = optional("One seed, one answer.", min=0)
+JOBS = optional(
+    "How many threads or processes share the work, -1: all cores; never changes a result.",
+    None,
+    "--jobs",
+    "-j",
+    callback=_check_jobs,
+)
+FOLDS = optional("Repetitions x folds, a number of folds, or a file of folds.", "2x5", mark=READS)
+TEST = optional("Learn from DATA and judge on this file instead of folds.", mark=READS_DATA)
+LABEL_COLUMN = optional("Table: the column that holds the labels of a row.")
+INSTANCE_COLUMN = optional("With --engine: the column that names the instance.")
+ENGINE = optional("For files larger than memory: 'duckdb' on this machine or 'spark' on a cluster.")
+MEMORY = optional("How much DuckDB may hold in memory, such as 2GB.")
+SPARK = optional("With --engine spark: the address of a master or a Spark Connect server.")
 
 
 @dataclass(frozen=True)
@@ -220,6 +210,61 @@ def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
 
+@dataclass(frozen=True)
+class Large:
+    """What the user said about large files."""
+
+    label_column: str | None = LABEL_COLUMN
+    instance_column: str | None = INSTANCE_COLUMN
+    engine: str | None = ENGINE
+    memory: str | None = MEMORY
+    spark: str | None = SPARK
+
+    def asked(self, name: str) -> str | None:
+        """Tell which engine the user asks for, by name or by an option that only engines have."""
+        if self.engine is not None:
+            return self.engine
+        if self.spark is not None:
+            return "spark"
+        is_folder = self.label_column is not None and os.path.isdir(name)
+        # Globs and object-store paths are no file; a folder is meant only where one says how.
+        is_many = "://" in name or "*" in name
+        return "duckdb" if is_folder or self.memory or self.instance_column or is_many else None
+
+    def open(self, name: str, reading: Reading) -> Scan | None:
+        """Open files with an engine if that is asked for, or if they do not fit into memory."""
+        engine = self.asked(name) or _engine_for_size(name)
+        if engine is None:
+            return None
+        from scumble.scale import scan
+
+        separator = parse_options(reading.options).get("label_separator")
+        how = asdict(self) | {"engine": engine, "format": reading.format}
+        return scan(name, separator=separator, **how)
+
+
+UNASKED = Large()
+
+
+def _engine_for_size(name: str) -> str | None:
+    """Choose an engine for a file that does not fit into memory."""
+    known = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
+    if not name.lower().endswith(known) or not os.path.isfile(name):
+        return None
+    from scumble.scale.sources import bytes_available, bytes_needed, find_files
+
+    needed, available = bytes_needed(find_files(name)), bytes_available()
+    if needed <= available:
+        return None
+    warnings.warn(
+        f"{name} needs about {needed / 2**30:.1f} GiB of memory and {available / 2**30:.1f} GiB "
+        "are free: DuckDB reads it from disk instead (--engine duckdb).",
+        ScumbleWarning,
+        stacklevel=2,
+    )
+    return "duckdb"
+
+
 def read_labels(name: str, reading: Reading) -> NamedCells:
     """Read labels from a file, or from a data set of the shelf."""
     from scumble.learn.score_files import read_truth, truth_of
@@ -233,8 +278,8 @@ def read_labels(name: str, reading: Reading) -> NamedCells:
 class Inside:
     """What is inside a classifier, and what resamples its training rows."""
 
-    base: BaseOption = None
-    param: ParamOption = None
+    base: str | None = BASE
+    param: list[str] | None = PARAM
     resample_param: list[str] | None = optional(
         "A parameter of the resampler, as name=value; repeatable."
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.registry import KINDS
 from scumble.cli.console import show, show_json, width
-from scumble.cli.inputs import JsonOption
+from scumble.cli.inputs import JSON, argument
 
 if TYPE_CHECKING:
     from scumble._core.registry import Entry
@@ -16,11 +14,9 @@ if TYPE_CHECKING:
 
 
 def methods(
-    kind: Annotated[
-        str, typer.Argument(metavar="[KIND]", help=f"One of {', '.join(KINDS)}.")
-    ] = "resampler",
-    name: Annotated[str | None, typer.Argument(help="Show this one with its parameters.")] = None,
-    json: JsonOption = False,
+    kind: str = argument("[KIND]", f"One of {', '.join(KINDS)}.", "resampler"),
+    name: str | None = argument(None, "Show this one with its parameters.", None),
+    json: bool = JSON,
 ) -> None:
     """List resamplers, classifiers, metrics and more, or the parameters of one of them."""
     from scumble.catalogue import describe, names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from scumble.cli import inputs
 from scumble.cli.console import complain, progress, show, show_json, show_table, width
 from scumble.cli.experiment import WHOLE, Only, Running, run_plan
 from scumble.cli.files import READS, WRITES, write_file
-from scumble.cli.inputs import lettered, optional
+from scumble.cli.inputs import argument, lettered, optional
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 app = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
 STORES = lettered("store", "a file with results of 'paper run'; repeatable.", mark=READS)
-Phase = Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")]
+PHASE = argument(None, "imbalance, homer, remedial or seeds.")
 
 
 @app.command()
 def audit(
     everything: bool = optional("Show what agrees, too.", False, "--all"),
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble.paper import audit as run_audit
@@ -44,11 +44,11 @@ def audit(
 
 @app.command()
 def claims(
-    datasets: Annotated[
-        list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
-    ] = None,
+    datasets: list[str] | None = argument(
+        None, "Only these data sets; by default all there are.", None
+    ),
     store: list[Path] | None = STORES,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
     from scumble.paper import claims as check_claims
@@ -59,7 +59,7 @@ def claims(
 
 
 @app.command()
-def run(phase: Phase, how: Running, only: Only = WHOLE, json: inputs.JsonOption = False) -> None:
+def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE, json: bool = inputs.JSON) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
 
@@ -67,7 +67,7 @@ def run(phase: Phase, how: Running, only: Only = WHOLE, json: inputs.JsonOption 
 
 
 @app.command()
-def plan(phase: Phase) -> None:
+def plan(phase: str = PHASE) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
     from scumble.paper import phase_text
 
@@ -78,7 +78,7 @@ def plan(phase: Phase) -> None:
 def ledger(
     store: list[Path] | None = STORES,
     output: Path | None = lettered("output", "all 855 numbers, as .csv.", mark=WRITES),
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble.paper import ledger as make_ledger

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
-from scumble.cli import inputs, scale
+from scumble.cli import inputs
 from scumble.cli.console import progress, show_result
 from scumble.cli.files import READS_DATA, WRITES
-from scumble.cli.inputs import lettered, optional, parse_one
+from scumble.cli.inputs import argument, lettered, optional, parse_one
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
@@ -20,16 +18,13 @@ if TYPE_CHECKING:
 
 
 def thresholds(
-    scores: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCORES",
-            help="Scores of rows the model has not learnt from, a column per label: a table "
-            "(.csv, .parquet), .npy, or .npz (also sparse).",
-        ),
-        READS_DATA,
-    ],
-    truth: inputs.Truth,
+    scores: str = argument(
+        "SCORES",
+        "Scores of rows the model has not learnt from, a column per label: a table "
+        "(.csv, .parquet), .npy, or .npz (also sparse).",
+        mark=READS_DATA,
+    ),
+    truth: str = inputs.TRUTH,
     rule: str = optional("How to choose: shrunken, capped, plain, rate, fixed.", "shrunken"),
     metric: list[str] | None = lettered("metric", "to make large, f1, f2 or f0.5. [default: f1]"),
     strength: float = optional("How many positives the mean of all labels is worth.", 20.0),
@@ -38,16 +33,16 @@ def thresholds(
     predictions: str | None = optional(
         "Also write the resulting labels: .csv, .parquet or .npz (sparse).", mark=WRITES
     ),
-    jobs: inputs.JobsOption = None,
+    jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    label_column: scale.LabelColumnOption = None,
-    instance_column: scale.InstanceColumnOption = None,
+    label_column: str | None = inputs.LABEL_COLUMN,
+    instance_column: str | None = inputs.INSTANCE_COLUMN,
     score_column: str | None = optional("With --engine: the column with scores."),
     n_instances: int | None = optional("With --engine: how many instances there are, if known."),
-    engine: scale.EngineOption = None,
-    memory: scale.MemoryOption = None,
-    spark: scale.SparkOption = None,
-    json: inputs.JsonOption = False,
+    engine: str | None = inputs.ENGINE,
+    memory: str | None = inputs.MEMORY,
+    spark: str | None = inputs.SPARK,
+    json: bool = inputs.JSON,
 ) -> None:
     """Choose from which score on each label is predicted, for the scores of any model."""
     from scumble.report.terminal import render_thresholds
@@ -55,7 +50,7 @@ def thresholds(
     _check_outputs(output, predictions)
     judged = parse_one(metric, "--metric") or "f1"
     how = {"rule": rule, "metric": judged, "strength": strength, "threshold": threshold}
-    choice = scale.Choice(label_column, instance_column, engine, memory, spark)
+    choice = inputs.Large(label_column, instance_column, engine, memory, spark)
     asked = choice.asked(scores) or ("duckdb" if score_column or n_instances else None)
     if asked is not None:
         if predictions is not None:

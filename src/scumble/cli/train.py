@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from scumble.cli import inputs
 from scumble.cli.console import say, show_json, written
 from scumble.cli.files import READS, WRITES, WRITES_DATA
-from scumble.cli.inputs import optional
+from scumble.cli.inputs import argument, optional
 
 
 def train(
-    data: inputs.Input,
-    out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write."), WRITES],
+    data: str = inputs.DATA,
+    out: str = argument("MODEL", "The model file to write.", mark=WRITES),
     classifier: list[str] = inputs.CLASSIFIER,
     resample: list[str] | None = inputs.one_resampling("of the data to learn from"),
     inside: inputs.Inside = inputs.BARE,
-    seed: inputs.SeedOption = None,
-    jobs: inputs.JobsOption = None,
+    seed: int | None = inputs.SEED,
+    jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Fit a classifier on a data set and keep it in a file."""
     import os
@@ -63,27 +61,21 @@ def train(
 
 
 def predict(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote."), READS
-    ],
-    data: inputs.Input,
-    out: Annotated[
-        str,
-        typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet; or -."),
-        WRITES_DATA,
-    ],
+    model: str = argument("MODEL", "What 'scumble train' wrote.", mark=READS),
+    data: str = inputs.DATA,
+    out: str = argument("OUT", "The file to write: .csv or .parquet; or -.", mark=WRITES_DATA),
     probabilities: bool = optional(
         "Write confidences instead of 0 and 1.", False, "--probabilities", "-p"
     ),
     whole: bool = optional(
         "Write the whole data set with the predicted labels, in any format.", False, "--whole"
     ),
-    to: inputs.ToOption = None,
+    to: str | None = inputs.TO,
     trust: list[str] | None = optional(
         "A type of another package that the model may hold; repeatable."
     ),
     reading: inputs.Reading = inputs.AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
     from functools import partial

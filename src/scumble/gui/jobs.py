@@ -268,7 +268,11 @@ class Jobs:
                 result, notes = await loop.run_in_executor(
                     self._threads, worker.run, task, arguments, tell
                 )
-            except TaskError as error:
+                if not job.is_over:  # it may have been cancelled while the answer was on its way
+                    job.notes = notes
+                    job.result = finish(result, notes)
+                    job.settle("done")
+            except (TaskError, RefusedError) as error:
                 job.settle("failed", str(error))
             except TaskStoppedError:
                 job.settle("cancelled")
@@ -279,27 +283,12 @@ class Jobs:
             except Exception:  # else it would be taken for running for ever
                 traceback.print_exc()
                 job.settle("failed", WRONG_INSIDE)
-            else:
-                if not job.is_over:  # it may have been cancelled while the answer was on its way
-                    self._finish(job, result, notes, finish)
             finally:
                 job._worker = None
                 if worker.is_alive:
                     self._idle.append(worker)
                 else:
                     worker.close()
-
-    def _finish(self, job: Job, result: Any, notes: list[str], finish: Finish) -> None:
-        job.notes = notes
-        try:
-            job.result = finish(result, notes)
-        except RefusedError as error:
-            job.settle("failed", str(error))
-        except Exception:
-            traceback.print_exc()
-            job.settle("failed", WRONG_INSIDE)
-        else:
-            job.settle("done")
 
     def _take_worker(self) -> Worker:
         while self._idle:
