@@ -24,7 +24,7 @@ from scumble.cli.inputs import lettered, optional
 from scumble.cli.words import elsewhere
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
-#: or an ``app`` with commands of its own.
+#: or a group of that name with commands of its own.
 HOMES = {
     "demo": "advise",
     "summary": "describe",
@@ -36,7 +36,7 @@ HOMES = {
     "resample": "write",
     "train": "train",
     "predict": "train",
-    "thresholds": "thresholds",
+    "thresholds": "train",
     "split": "write",
     "evaluate": "evaluate",
     "score": "evaluate",
@@ -44,8 +44,8 @@ HOMES = {
     "advise": "advise",
     "convert": "write",
     "gui": "gui",
-    "data": "data",
-    "methods": "methods",
+    "data": "listing",
+    "methods": "listing",
     "experiment": "experiment",
     "paper": "paper",
 }
@@ -99,7 +99,7 @@ class Everywhere:
 
     output: str | None = lettered("output", "the same as OUT.")
     quiet: bool = optional(
-        "Print results and errors only: no notes, no progress, no words.", False, "--quiet", "-q"
+        "Print results and errors only: no notes, no progress, no words.", False, "--quiet -q"
     )
 
 
@@ -168,12 +168,12 @@ def _where(out: Any, output: Any, argument: Parameter) -> Any:
 
 @cache
 def _build(name: str) -> Any:
-    module = import_module(f"scumble.cli.{HOMES[name]}")
+    found: Any = getattr(import_module(f"scumble.cli.{HOMES[name]}"), name)
     parent = typer.Typer(rich_markup_mode=None)
-    if hasattr(module, "app"):
-        for info in module.app.registered_commands:
+    if hasattr(found, "registered_commands"):
+        for info in found.registered_commands:
             info.cls, info.callback = Command, prepared(info.callback)
-        parent.add_typer(module.app, name=name)
+        parent.add_typer(found, name=name)
     else:
-        parent.command(cls=Command)(prepared(getattr(module, name)))
+        parent.command(cls=Command)(prepared(found))
     return get_group(parent).commands[name]

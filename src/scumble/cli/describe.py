@@ -127,8 +127,7 @@ def plot(
         "What to draw: chord, labels, difficult, before-after and others, see 'scumble "
         "methods plot'; or as mldr calls it, such as LC.",
         "chord",
-        "--kind",
-        "-k",
+        "--kind -k",
     ),
     draw: str | None = optional(
         "Labels to draw (chord, cooccurrence, labels), with commas between."

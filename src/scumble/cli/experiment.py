@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+import scumble
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
@@ -19,10 +21,9 @@ from scumble.cli.inputs import argument, lettered, optional, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
-    from scumble.experiment import Estimate, Plan, Report
     from scumble.experiment.result_tables import Against
 
-app = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
+experiment = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
 
 STORE = argument(
     "STORE",
@@ -61,7 +62,7 @@ class Only:
         "classifier", "only this one, several with ',' between."
     )
 
-    def of_plan(self, plan: Plan) -> Plan:
+    def of_plan(self, plan: scumble.experiment.Plan) -> scumble.experiment.Plan:
         """Leave out of a plan what is not meant."""
         if self.dataset:
             plan = plan.with_only(datasets=parse_names(self.dataset))
@@ -84,7 +85,7 @@ class Only:
 WHOLE = Only()
 
 
-@app.command()
+@experiment.command()
 def run(
     plan: Path = argument("PLAN", "A plan, as a TOML file.", mark=READS),
     *,
@@ -93,15 +94,11 @@ def run(
     json: bool = inputs.JSON,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
-    from scumble.experiment import read_plan
-
-    run_plan(read_plan(plan), how, only, json=json)
+    run_plan(scumble.experiment.read_plan(plan), how, only, json=json)
 
 
-def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
+def run_plan(plan: scumble.experiment.Plan, how: Running, only: Only, *, json: bool) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
-    from scumble.experiment import run
-
     plan = only.of_plan(plan)
     if how.dry_run:
         guess = _guess(plan, how.store, how.jobs)
@@ -109,7 +106,9 @@ def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
         return
     with aside(json), _Watch(plan.name) as watch:
         more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
-        report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
+        report = scumble.experiment.run(
+            plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more
+        )
     if json:
         show_json(_plain(report))
     else:
@@ -118,7 +117,7 @@ def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _plain(report: Report) -> dict[str, Any]:
+def _plain(report: scumble.experiment.Report) -> dict[str, Any]:
     """Tell what a run has done, as JSON can."""
     keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
     failures = [
@@ -128,10 +127,10 @@ def _plain(report: Report) -> dict[str, Any]:
     return {**{key: getattr(report, key) for key in keys}, "failures": failures}
 
 
-def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
+def _guess(
+    plan: scumble.experiment.Plan, path: Path, jobs: int | None
+) -> scumble.experiment.Estimate:
     """Estimate what a plan will cost; nothing is made by a look."""
-    from contextlib import nullcontext
-
     from scumble._core.parallel import thread_count
     from scumble.experiment import Store, cells_of, estimate
 
@@ -139,14 +138,13 @@ def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
         return estimate(cells_of(plan, store), store, n_jobs=thread_count(jobs or 1))
 
 
-@app.command()
+@experiment.command()
 def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
     """Tell how far a store is, and what failed."""
-    from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
     from scumble.report.terminal import Segment
 
-    with Store(store, create=False) as opened:
+    with scumble.experiment.Store(store, create=False) as opened:
         counts, cells = opened.counts(), opened.cells()
     failed = [cell for cell in cells if cell["state"] == "failed"]
     if json:
@@ -170,7 +168,7 @@ def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
         show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
 
 
-@app.command("table")
+@experiment.command("table")
 def print_table(
     store: Path = STORE,
     metric: list[str] | None = METRICS,
@@ -182,10 +180,8 @@ def print_table(
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.experiment.export import table_rows
-    from scumble.experiment.result_tables import grid
 
-    cells, shown = only.of_store(store, metric)
-    grids = [grid(cells, name).select(methods=parse_names(method) or None) for name in shown]
+    grids = _grids(*only.of_store(store, metric), method)
     if json:
         show_json([one.to_dict() for one in grids])
         return
@@ -194,7 +190,7 @@ def print_table(
         show_table(("data set", *one.columns), rows, one.metric)
 
 
-@app.command("compare")
+@experiment.command("compare")
 def compare_methods(
     store: Path = STORE,
     against: str = optional("The method the others are compared with.", ...),
@@ -211,14 +207,12 @@ def compare_methods(
     p is the exact Wilcoxon test over data sets, Holm the same adjusted for the number of methods;
     worse, equal and better are the probabilities that the Bayesian signed-rank test gives.
     """
-    from scumble.experiment.result_tables import compare_methods, grid
+    from scumble.experiment.result_tables import compare_methods
     from scumble.measures.summary import plain
 
-    cells, shown = only.of_store(store, metric)
-    found = [
-        compare_methods(grid(cells, name), against, without=parse_names(without), rope=rope)
-        for name in shown
-    ]
+    grids = _grids(*only.of_store(store, metric))
+    left_out = parse_names(without)
+    found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
     if json:
         told = [asdict(row) for rows in found for row in rows]
         show_json([{name: plain(value) for name, value in row.items()} for row in told])
@@ -240,13 +234,23 @@ def compare_methods(
         show_table(head, lines, rows[0].metric)
 
 
+def _grids(
+    cells: list[dict[str, Any]], metrics: list[str], methods: list[str] | None = None
+) -> list[ScoreTable]:
+    """Make a table of each metric, of all methods or some."""
+    from scumble.experiment.result_tables import grid
+
+    columns = parse_names(methods) or None
+    return [grid(cells, name).select(methods=columns) for name in metrics]
+
+
 def _test_numbers(row: Against) -> list[str]:
     """Write what tests say of a method; a dash where it has nothing in common with the other."""
     p_values = [_number(p, ".1e") for p in (row.p_value, row.holm)]
     return [*p_values, *(_number(p, ".2f") for p in (row.worse, row.equal, row.better))]
 
 
-@app.command()
+@experiment.command()
 def ranks(
     store: Path = STORE,
     metric: list[str] | None = METRICS,
@@ -263,7 +267,6 @@ def ranks(
     Methods whose mean ranks differ by less than the critical difference cannot be told apart.
     """
     from scumble.evaluate.statistics import friedman, nemenyi
-    from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment
 
     cells, shown = only.of_store(store, metric)
@@ -271,15 +274,12 @@ def ranks(
         raise ParameterError(
             f"A diagram shows one metric: choose one with --metric. Got {', '.join(shown)}."
         )
-    tables = [
-        grid(cells, name).select(methods=parse_names(method) or None).complete() for name in shown
-    ]
+    tables = [one.complete() for one in _grids(cells, shown, method)]
     found = [(one, friedman(one), nemenyi(one, alpha=alpha)) for one in tables]
     if output is not None:
-        from scumble.plots import save_plot
         from scumble.plots.statistics import plot_critical_difference
 
-        save_plot(plot_critical_difference(found[0][2]), output)
+        scumble.plots.save_plot(plot_critical_difference(found[0][2]), output)
     if json:
         show_json([_plain_ranks(*each) for each in found])
         return
@@ -311,7 +311,7 @@ def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult
     }
 
 
-@app.command("export")
+@experiment.command("export")
 def export_results(
     store: Path = STORE,
     out: Path = argument("OUT", "A .csv, .parquet, .tex, .md or .html file.", mark=WRITES),
@@ -331,7 +331,7 @@ def export_results(
     tell_written(str(out), json=json)
 
 
-def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
+def _announce(name: str, guess: scumble.experiment.Estimate, say: Callable[[str], None]) -> None:
     is_known = guess.n_measured or guess.n_done == guess.n_cells
     rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
     say(
@@ -340,7 +340,7 @@ def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
     )
 
 
-def _conclude(report: Report) -> None:
+def _conclude(report: scumble.experiment.Report) -> None:
     say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."

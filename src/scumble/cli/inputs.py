@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import scumble
 from scumble._core.calls import parse_call, parse_parameters, split_outside
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble.cli.console import progress
 from scumble.cli.files import READS, READS_DATA, WRITES, Mark, may_be_on_the_shelf
 
 if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
     from scumble.learn.score_files import NamedCells
-    from scumble.scale import Scan
 
 #: Options of many commands: the same words, and the same meaning, wherever they stand.
 WORDS = {
@@ -31,13 +30,13 @@ WORDS = {
 
 
 def optional(
-    help: str, default: Any = None, *names: str, mark: Mark | None = None, **more: Any
+    help: str, default: Any = None, names: str = "", *, mark: Mark | None = None, **more: Any
 ) -> Any:
     """Make an option, of a command or of a dataclass that is spread among its parameters.
 
-    Names are said where they are not the parameter's own.
+    Names, such as ``--jobs -j``, are said where they are not the parameter's own.
     """
-    told = typer.Option(*names, help=help, **more)
+    told = typer.Option(*names.split(), help=help, **more)
     return field(default=default, metadata={"told": told, "mark": mark})
 
 
@@ -60,7 +59,7 @@ def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = N
     Where its default is ``...``, it must be given.
     """
     default = MISSING if default is ... else default
-    return optional(f"{WORDS[name]}: {what}", default, f"--{name}", f"-{name[0]}", mark=mark)
+    return optional(f"{WORDS[name]}: {what}", default, f"--{name} -{name[0]}", mark=mark)
 
 
 def group(help: str) -> typer.Typer:
@@ -109,9 +108,7 @@ BASE = optional(
 SEED = optional("One seed, one answer.", min=0)
 JOBS = optional(
     "How many threads or processes share the work, -1: all cores; never changes a result.",
-    None,
-    "--jobs",
-    "-j",
+    names="--jobs -j",
     callback=_check_jobs,
 )
 FOLDS = optional("Repetitions x folds, a number of folds, or a file of folds.", "2x5", mark=READS)
@@ -132,14 +129,12 @@ class Reading:
     """
 
     format: str | None = optional(
-        "Format of the file, where it is not recognised.", None, "--format", "-f"
+        "Format of the file, where it is not recognised.", names="--format -f"
     )
     labels: str | None = optional(
         "Which columns are labels: names or numbers with commas between them, a count "
         "(negative: from the end), or a MULAN XML file.",
-        None,
-        "--labels",
-        "-l",
+        names="--labels -l",
         mark=READS,
     )
     option: list[str] | None = optional(
@@ -179,11 +174,11 @@ class Reading:
                 raise ParameterError(f"--option {name}=... is not known. Give --{name} instead.")
         return {"format": self.format, "labels": parse_labels(self.labels), **options}
 
-    def load(self, name: str) -> MultilabelDataset:
+    def load(self, name: str) -> scumble.MultilabelDataset:
         """Read a file, or a data set of the shelf when no such file exists."""
         return load(name, **self.told)
 
-    def load_test(self, name: str | None) -> MultilabelDataset | None:
+    def load_test(self, name: str | None) -> scumble.MultilabelDataset | None:
         """Read a test part, if any; the training part tells what its columns are."""
         return None if name is None else load(name, **self.told | {"keep": True})
 
@@ -192,20 +187,18 @@ AS_IS = Reading()
 TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
 
 
-def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
+def load(name: str, /, *, labels: Any = None, **more: Any) -> scumble.MultilabelDataset:
     """Read a file, or a data set of the shelf; ``labels=()`` reads every column as a feature."""
-    from scumble import data  # whose names load when they are used
-
     if labels == ():
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
     with progress():
         if not may_be_on_the_shelf(name):
-            return data.read(name, labels=labels, **more)
+            return scumble.read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
-            return data.shelf.load(name, **given)
+            return scumble.data.shelf.load(name, **given)
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
@@ -231,16 +224,14 @@ class Large:
         is_many = "://" in name or "*" in name
         return "duckdb" if is_folder or self.memory or self.instance_column or is_many else None
 
-    def open(self, name: str, reading: Reading) -> Scan | None:
+    def open(self, name: str, reading: Reading) -> scumble.scale.Scan | None:
         """Open files with an engine if that is asked for, or if they do not fit into memory."""
         engine = self.asked(name) or _engine_for_size(name)
         if engine is None:
             return None
-        from scumble.scale import scan
-
         separator = parse_options(reading.options).get("label_separator")
         how = asdict(self) | {"engine": engine, "format": reading.format}
-        return scan(name, separator=separator, **how)
+        return scumble.scan(name, separator=separator, **how)
 
 
 UNASKED = Large()
@@ -288,14 +279,13 @@ class Inside:
         self, classifier: list[str], resample: list[str] | None, **shared: Any
     ) -> tuple[str, str | None, Any, list[Any]]:
         """Make what --classifier and --resample name; with these names, for telling."""
-        from scumble.learn import make_classifier
-        from scumble.resample import make_chain
-
         method = str(parse_one(classifier, "--classifier"))
         before = parse_one(resample, "--resample")
         name, own = parse_call(method)
-        model = make_classifier(name, **method_parameters(shared | own, self.base, self.param))
-        chain = make_chain(before or "none", **shared | parse_parameters(self.resample_param or []))
+        given = method_parameters(shared | own, self.base, self.param)
+        model = scumble.learn.make_classifier(name, **given)
+        more = shared | parse_parameters(self.resample_param or [])
+        chain = scumble.resample.make_chain(before or "none", **more)
         return method, before, model, chain
 
 
@@ -358,11 +348,9 @@ def parse_names(texts: list[str] | None) -> list[str]:
 
 def parse_metrics(texts: list[str] | None, groups: Sequence[str]) -> list[str]:
     """Understand names of metrics, and refuse those that there are not."""
-    from scumble.evaluate import find_metric
-
     names = parse_names(texts)
     for name in names:
-        find_metric(name, groups=groups)
+        scumble.evaluate.find_metric(name, groups=groups)
     return names
 
 

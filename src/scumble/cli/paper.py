@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import scumble
 from scumble.cli import inputs
 from scumble.cli.console import complain, progress, show, show_json, show_table, width
 from scumble.cli.experiment import WHOLE, Only, Running, run_plan
@@ -17,23 +18,22 @@ from scumble.cli.inputs import argument, lettered, optional
 if TYPE_CHECKING:
     from scumble.paper import Finding
 
-app = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
+paper = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
 STORES = lettered("store", "a file with results of 'paper run'; repeatable.", mark=READS)
 PHASE = argument(None, "imbalance, homer, remedial or seeds.")
 
 
-@app.command()
+@paper.command()
 def audit(
     everything: bool = optional("Show what agrees, too.", False, "--all"),
     json: bool = inputs.JSON,
 ) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
-    from scumble.paper import audit as run_audit
-    from scumble.paper import displaced
+    from scumble import paper as room
 
-    findings = run_audit()
-    repairs = list(displaced())
+    findings = room.audit()
+    repairs = list(room.displaced())
     if json:
         _print_findings([*findings, *repairs], json)
         return
@@ -42,7 +42,7 @@ def audit(
     _print_findings([*shown, *repairs], json)
 
 
-@app.command()
+@paper.command()
 def claims(
     datasets: list[str] | None = argument(
         None, "Only these data sets; by default all there are.", None
@@ -58,7 +58,7 @@ def claims(
     _print_findings(findings, json)
 
 
-@app.command()
+@paper.command()
 def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE, json: bool = inputs.JSON) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
@@ -66,7 +66,7 @@ def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE, json: bool = in
     run_plan(plan_of(phase), how, only, json=json)
 
 
-@app.command()
+@paper.command()
 def plan(phase: str = PHASE) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
     from scumble.paper import phase_text
@@ -74,7 +74,7 @@ def plan(phase: str = PHASE) -> None:
     typer.echo(phase_text(phase), nl=False)
 
 
-@app.command()
+@paper.command()
 def ledger(
     store: list[Path] | None = STORES,
     output: Path | None = lettered("output", "all 855 numbers, as .csv.", mark=WRITES),
@@ -119,11 +119,9 @@ def ledger(
 
 
 def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:
-    from scumble.experiment import Store
-
     cells: list[dict[str, Any]] = []
     for path in stores or []:
-        with Store(path, create=False) as opened:
+        with scumble.experiment.Store(path, create=False) as opened:
             cells += opened.cells()
     return cells
 
