@@ -23,10 +23,10 @@ from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
 from scumble.gui.folders import PrivateFolder, remove_abandoned
+from scumble.gui.guard import MEGABYTE, Settings
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.open_datasets import OpenDatasets
 from scumble.gui.server import _listen
-from scumble.gui.settings import MEGABYTE, Settings
 from scumble.gui.state import ServerState
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
@@ -52,7 +52,7 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
     code = (
         "import sys, uvicorn\n"
         "from scumble.gui import server, web\n"
-        "from scumble.gui.settings import Settings\n"
+        "from scumble.gui.guard import Settings\n"
         "from scumble.cli.gui import _refuse_absent\n"
         "_refuse_absent('debtags')\n"
         "web.create_app(Settings(port=1))\n"

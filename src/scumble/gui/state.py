@@ -11,12 +11,11 @@ from typing import Any
 
 from scumble.gui.answers import Answer, RefusedError
 from scumble.gui.folders import PrivateFolder, remove_abandoned
+from scumble.gui.guard import Settings, Tickets
 from scumble.gui.jobs import Finish, Job, Jobs
 from scumble.gui.models import Models
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets
 from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.settings import Settings
-from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
 

@@ -15,8 +15,8 @@ from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
 from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.stopping import stoppable
 from scumble.gui.uploads import Upload
+from scumble.gui.worker import stoppable
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
 MAX_LABELS = 2000

@@ -17,8 +17,7 @@ from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.stopping import whole
-from scumble.gui.worker import WRONG_INSIDE, no_room
+from scumble.gui.worker import WRONG_INSIDE, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon

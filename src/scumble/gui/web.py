@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.gui.guard import App, Guard
+from scumble.gui.guard import App, Guard, Settings, Tickets
 from scumble.gui.jobs import Job
-from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
-from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker, no_room
 
