@@ -557,20 +557,20 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     state = ServerState(Settings(port=1))
 
     def offered():
-        number, folder = state.new_folder()
-        (folder / "a.csv").write_text(number)
-        return state.offer(number, "a.csv")["file"]
+        folder = state.files.new_folder()
+        (folder / "a.csv").write_text(folder.name)
+        return state.files.offer(folder.name, "a.csv")["file"]
 
     first = [offered() for _ in range(50)]
-    assert [state.file(number).content.read_text() for number in first] == first
+    assert [state.files.fetch(number).content.read_text() for number in first] == first
     last = offered()  # now the older ones make room
     assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
     with pytest.raises(RefusedError, match="Make it again"):
-        state.file(first[0])
+        state.files.fetch(first[0])
     later = [offered() for _ in range(64)]
     with pytest.raises(RefusedError, match="Make it again"):
-        state.file(last)
-    assert state.file(later[0]).content.exists()
+        state.files.fetch(last)
+    assert state.files.fetch(later[0]).content.exists()
     asyncio.run(state.close())
 
 

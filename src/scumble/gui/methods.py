@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+import scumble
 from scumble._core.errors import ParameterError
 from scumble._core.suggestions import suggest_parameter
 from scumble._core.text import plain_text
@@ -67,19 +68,15 @@ def _entries(kind: str) -> list[Entry]:
 
 def make_step(method: str, parameters: dict[str, Any]) -> Any:
     """Make a resampler as a client asked for it."""
-    from scumble.resample import make_chain
-
     name, values = _checked("resampler", method, parameters)
-    [step] = make_chain(name, **values)
+    [step] = scumble.resample.make_chain(name, **values)
     return step
 
 
 def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
     """Make a classifier as a client asked for it."""
-    from scumble.learn import make_classifier
-
     name, values = _checked("classifier", classifier, parameters)
-    model = make_classifier(name, **values)
+    model = scumble.learn.make_classifier(name, **values)
     if hasattr(model, "check_parameters"):
         model.check_parameters()
     return model
@@ -121,9 +118,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
 
 
 def _parameters(entry: Entry) -> list[dict[str, Any]]:
-    from scumble.catalogue import parameters_of
-
-    found = [_parameter(each) for each in parameters_of(entry.thing)]
+    found = [_parameter(each) for each in scumble.catalogue.parameters_of(entry.thing)]
     for each in found:
         if each["kind"] == "method":  # a resampler of another family, which can follow this one
             others = (one for one in _entries("resampler") if one.family != entry.family)

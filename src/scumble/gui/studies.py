@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import scumble
 from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
@@ -42,11 +43,10 @@ def advise_on(
 
     Stopped, it tells of those that were judged by then.
     """
-    from scumble.advise import advise
     from scumble.advise.words import fill_python, fill_shell
 
     with stoppable():
-        found = advise(packed.data, budget=budget, random_state=random_state)
+        found = scumble.advise(packed.data, budget=budget, random_state=random_state)
     told = found.to_dict()
     return {
         **told,
@@ -57,11 +57,9 @@ def advise_on(
 
 def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> str:
     """Write an advice as a page that needs nothing but itself."""
-    from scumble.report import render_advice_page
-
     path = folder / f"{stem}-advice.html"
     with track(f"Writing {path.name}"):
-        path.write_text(render_advice_page(advice), encoding="utf-8")
+        path.write_text(scumble.report.render_advice_page(advice), encoding="utf-8")
     return path.name
 
 
@@ -71,12 +69,11 @@ def run_side_by_side(
     """Run resamplers, each on its own, and judge what they change."""
     from scumble.learn.seeds import close_seeds
     from scumble.report.side_by_side import side_by_side
-    from scumble.resample import compare_methods
 
     chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
     for [step] in chains.values():
         close_seeds(step, 0)  # one click, one answer
-    found = side_by_side(compare_methods(packed.data, chains))
+    found = side_by_side(scumble.resample.compare_methods(packed.data, chains))
     return {
         **found,
         "advised": advised_method(packed, advice),
@@ -107,12 +104,11 @@ def prove(
 ) -> dict[str, Any]:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.naming import metric_title
-    from scumble.experiment import compare
     from scumble.report.methods import best_sentences
 
     learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
     chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}
-    found = compare(
+    found = scumble.experiment.compare(
         packed.data,
         {name: make_model(**one) for name, one in learners.items()},
         {name: make_chain_of(steps) or None for name, steps in chains.items()},
@@ -146,7 +142,6 @@ def train(
 ) -> dict[str, Any]:
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
     from scumble.advise import CANDIDATES
-    from scumble.learn import fit_dataset, save
     from scumble.learn.seeds import close_seeds
 
     data, title = packed.data, spell_recipe(recipe)
@@ -157,9 +152,11 @@ def train(
         else:
             steps = [close_seeds(one, random_state) for one in make_chain_of(recipe["treatment"])]
             made = make_model(**recipe["classifier"])
-            model = fit_dataset(made, data, steps, random_state=random_state)
+            model = scumble.learn.fit_dataset(made, data, steps, random_state=random_state)
         path = folder / f"{stem}.model"
-        save(model, path, data=data, notes={"method": title, "random_state": random_state})
+        scumble.learn.save(
+            model, path, data=data, notes={"method": title, "random_state": random_state}
+        )
     return {"name": path.name, "title": title, "n_labels": data.n_labels}
 
 
@@ -178,20 +175,19 @@ def predict(
     What is not said of the file, in ``options``, is taken from those of the file that was
     ``learnt`` from, or else found out.
     """
-    from scumble.data import read
+    from scumble import learn
     from scumble.gui.read_upload import read_upload
-    from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows
 
     def read_any(path: Path, **how: Any) -> Any:
-        return read_rows(partial(read, path, keep=True), **how)
+        return read_rows(partial(scumble.read, path, keep=True), **how)
 
     def rows_of(how: dict[str, Any]) -> Any:
         return read_upload(read_any, file, xml, {**how, **options}, max_unpacked)
 
     with track("Predicting"):
         ways = _ways_to_read(learnt, file, is_told="encoding" in options)
-        answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, ways)
+        answers = _ask_in_turn(partial(learn.ask, learn.read_model(model)), rows_of, ways)
         answers.write(path, confidences=confidences)
     return path.name, answers.to_dict()
 

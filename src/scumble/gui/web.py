@@ -29,6 +29,8 @@ PREFIX = "/api/v1"
 MAX_BODY = 1 << 20
 #: Bytes of a refused file that are read and thrown away.
 MAX_DRAINED = 16 << 20
+#: Parts of an address that name something the server holds; what answers is given that.
+PLACES = {"dataset": "datasets", "upload": "uploads", "model": "models", "job": "jobs"}
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -101,10 +103,11 @@ def _endpoint(handler: Handler) -> Any:
         try:
             body = await _body(request) if request.method == "POST" else b""
             call = Call(request.path_params, request.query_params, body)
+            named = [getattr(state, PLACES[n]).get(call.path[n]) for n in call.path if n in PLACES]
             if inspect.iscoroutinefunction(handler):
-                content = await handler(state, call)
+                content = await handler(state, call, *named)
             else:
-                content = await asyncio.to_thread(handler, state, call)
+                content = await asyncio.to_thread(handler, state, call, *named)
         except (RefusedError, ScumbleError) as error:
             return _refused(error)
         except OSError as error:

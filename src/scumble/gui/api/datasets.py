@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
+from scumble.gui.open_datasets import OpenDataset
 from scumble.gui.state import ServerState
 from scumble.gui.uploads import Upload
 
@@ -70,9 +70,8 @@ async def open_dataset(state: ServerState, call: Call) -> Job:
     return state.jobs.submit(f"Opening {shown}", "open_upload", arguments, *ends)
 
 
-async def preview_upload(state: ServerState, call: Call) -> Job:
+async def preview_upload(state: ServerState, call: Call, file: Upload) -> Job:
     """Look at the first rows of an upload, and guess what its columns are for."""
-    file = state.uploads.get(call.path["upload"])
     wish = call.json()
     if any(key not in LOOK_OPTIONS for key in wish):
         raise RefusedError(422, f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
@@ -80,9 +79,8 @@ async def preview_upload(state: ServerState, call: Call) -> Job:
     return _look_at(state, file, "preview_upload", options)
 
 
-async def list_members(state: ServerState, call: Call) -> Job:
+async def list_members(state: ServerState, call: Call, file: Upload) -> Job:
     """List the files of an archive that may hold the data."""
-    file = state.uploads.get(call.path["upload"])
     return _look_at(state, file, "list_members", {})
 
 
@@ -113,9 +111,9 @@ def waiting_file(state: ServerState) -> dict[str, Any] | None:
     return {**waiting, "options": known}
 
 
-async def discard_upload(state: ServerState, call: Call) -> Answer:
+async def discard_upload(state: ServerState, call: Call, file: Upload) -> Answer:
     """Remove a file that was sent and is not wanted any more."""
-    state.uploads.discard(state.uploads.get(call.path["upload"]).id)
+    state.uploads.discard(file.id)
     return Answer(None, 204)
 
 
@@ -184,9 +182,8 @@ def _names_on_the_shelf() -> set[str]:
     return {entry.name for entry in shelf.entries()}
 
 
-async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
+async def show_dataset(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """Tell all measures of a data set, and what its overview shows."""
-    entry = state.datasets.get(call.path["dataset"])
     found = {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
     advice = entry.latest.result("advice")
     if advice is None:
@@ -199,9 +196,8 @@ async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
     return {**found, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
 
 
-async def close_dataset(state: ServerState, call: Call) -> Answer:
+async def close_dataset(state: ServerState, call: Call, entry: OpenDataset) -> Answer:
     """Close a data set, end what is being found out about it, and remove its models."""
-    entry = state.datasets.get(call.path["dataset"])
     for job in entry.latest.running:
         state.jobs.cancel(job)
     state.datasets.close(entry.id)
@@ -209,11 +205,10 @@ async def close_dataset(state: ServerState, call: Call) -> Answer:
     return Answer(None, 204)
 
 
-def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
+def show_comparison(state: ServerState, call: Call, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     from scumble.gui.overview import comparison
 
-    after = state.datasets.get(call.path["dataset"])
     if after.treatment is None:
         raise RefusedError(
             409, "This data set was not treated here, so there is nothing to compare."
@@ -222,9 +217,8 @@ def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
     return comparison(before, after)
 
 
-def show_chord(state: ServerState, call: Call) -> dict[str, Any]:
+def show_chord(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """Compute where the arcs and ribbons of a chord diagram lie."""
-    entry = state.datasets.get(call.path["dataset"])
     known = entry.packed.facts["n_labels"]
     labels = _label_numbers(call.query.get("labels"), known)
     if labels is None and "around" in call.query:
@@ -234,28 +228,19 @@ def show_chord(state: ServerState, call: Call) -> dict[str, Any]:
     return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
 
 
-def page_of(table: str) -> Callable[[ServerState, Call], dict[str, Any]]:
-    """Make the function that gives a page of a table."""
-
-    def show_page(state: ServerState, call: Call) -> dict[str, Any]:
-        return _table(state, call, table)[0].page(call)
-
-    return show_page
+def show_page(state: ServerState, call: Call, entry: OpenDataset, table: str) -> dict[str, Any]:
+    """Give a page of a table."""
+    return _table(call, entry, table)[0].page(call)
 
 
-def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
-    """Make the function that gives a whole table as CSV."""
-
-    def show_csv(state: ServerState, call: Call) -> Answer:
-        found, stem = _table(state, call, table)
-        return found.csv(call, f"{stem}.csv")
-
-    return show_csv
+def show_csv(state: ServerState, call: Call, entry: OpenDataset, table: str) -> Answer:
+    """Give a whole table as CSV."""
+    found, stem = _table(call, entry, table)
+    return found.csv(call, f"{stem}.csv")
 
 
-def _table(state: ServerState, call: Call, table: str) -> tuple[PagedTable, str]:
+def _table(call: Call, entry: OpenDataset, table: str) -> tuple[PagedTable, str]:
     """Find a table of a data set, or of one of its labels, and name it."""
-    entry = state.datasets.get(call.path["dataset"])
     if table != "partners":
         return entry.table(table), f"{entry.id}-{table}"
     found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
@@ -264,11 +249,10 @@ def _table(state: ServerState, call: Call, table: str) -> tuple[PagedTable, str]
     return entry.partners(found[0]), f"{entry.id}-partners-{found[0]}"
 
 
-def show_distribution(state: ServerState, call: Call) -> dict[str, Any]:
+def show_distribution(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """Count the values of a feature."""
     from scumble.data.feature_table import feature_distribution
 
-    entry = state.datasets.get(call.path["dataset"])
     text, known = call.path["feature"], entry.packed.facts["n_features"]
     if not _is_number(text, known):
         raise RefusedError(404, "There is no such attribute.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -58,7 +59,8 @@ def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
 
 Handler = Callable[..., Any]
 ONE = "/datasets/{dataset}"
-TABLES = ("labels", "labelsets", "features")
+TABLES = [(table, table) for table in ("labels", "labelsets", "features")]
+TABLES += [("labels/{label}/partners", "partners")]
 
 #: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
@@ -75,17 +77,18 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/examples/{example}", datasets.open_example),
     ("GET", ONE, datasets.show_dataset),
     ("DELETE", ONE, datasets.close_dataset),
-    *(("GET", f"{ONE}/{table}", datasets.page_of(table)) for table in TABLES),
-    *(("GET", f"{ONE}/{table}.csv", datasets.csv_of(table)) for table in TABLES),
-    ("GET", f"{ONE}/labels/{{label}}/partners", datasets.page_of("partners")),
-    ("GET", f"{ONE}/labels/{{label}}/partners.csv", datasets.csv_of("partners")),
+    *(("GET", f"{ONE}/{path}", partial(datasets.show_page, table=table)) for path, table in TABLES),
+    *(
+        ("GET", f"{ONE}/{path}.csv", partial(datasets.show_csv, table=table))
+        for path, table in TABLES
+    ),
     ("GET", f"{ONE}/features/{{feature}}/distribution", datasets.show_distribution),
     ("GET", f"{ONE}/chord", datasets.show_chord),
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),
     ("POST", f"{ONE}/exports", work.export),
     *(
-        ("GET", f"{ONE}/{kind}", studies.show_latest(kind))
+        ("GET", f"{ONE}/{kind}", partial(studies.show_latest, kind=kind))
         for kind in (studies.ADVICE, studies.METHODS, studies.PROOF)
     ),
     ("POST", f"{ONE}/advice", studies.advise),

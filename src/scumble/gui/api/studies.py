@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from secrets import token_hex
 from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.api.datasets import held_uploads, read_options
 from scumble.gui.api.work import check_known, read_named, read_steps
+from scumble.gui.folders import Model
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import OpenDataset, slug
 from scumble.gui.state import ServerState
@@ -16,6 +16,8 @@ from scumble.gui.studies import spell_recipe
 from scumble.gui.uploads import link_or_copy
 
 ADVICE, METHODS, PROOF = "advice", "methods", "proof"
+#: What a worker does to find them.
+TASKS = {ADVICE: "advise_on", METHODS: "run_side_by_side", PROOF: "prove"}
 #: Seconds an advice may be asked to take; None tries everything.
 MAX_BUDGET = 24 * 3600
 MAX_SEED = 2**31
@@ -26,36 +28,28 @@ MAX_REPEATS, MAX_FOLDS = 10, 20
 TABLES = (".csv", ".parquet")
 
 
-def show_latest(kind: str) -> Any:
-    """Make the function that gives the job of a kind that runs, or was done last."""
-
-    async def show(state: ServerState, call: Call) -> dict[str, Any]:
-        job = state.datasets.get(call.path["dataset"]).latest.get(kind)
-        return {"job": None if job is None else job.to_dict()}
-
-    return show
+async def show_latest(
+    state: ServerState, call: Call, entry: OpenDataset, kind: str
+) -> dict[str, Any]:
+    """Give the job of a kind that runs, or was done last."""
+    job = entry.latest.get(kind)
+    return {"job": None if job is None else job.to_dict()}
 
 
-async def advise(state: ServerState, call: Call) -> Job:
+async def advise(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Tell which method to take for a data set, by trying them on it."""
-    entry = _untreated(state, call)
+    _check_untreated(entry)
     wish = call.json()
     budget = wish.get("budget", 120)
     if budget is not None and not (_is_number(budget) and 0 < budget <= MAX_BUDGET):
         raise RefusedError(422, f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
-    arguments = {
-        "packed": entry.packed,
-        "source": _source(entry),
-        "options": entry.options,
-        "budget": budget,
-        "random_state": _seed(wish),
-    }
-    return _begin(state, entry, ADVICE, f"Advice for {entry.name}", "advise_on", arguments)
+    source, seed = _source(entry), _seed(wish)
+    wanted = {"source": source, "options": entry.options, "budget": budget, "random_state": seed}
+    return _begin(state, entry, ADVICE, f"Advice for {entry.name}", wanted)
 
 
-async def export_advice(state: ServerState, call: Call) -> Job:
+async def export_advice(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Write the last advice for a data set as a page for download."""
-    entry = state.datasets.get(call.path["dataset"])
     advice = entry.latest.result(ADVICE)
     if advice is None:
         raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
@@ -63,9 +57,8 @@ async def export_advice(state: ServerState, call: Call) -> Job:
     return state.write(f"Writing the advice for {entry.name}", "export_advice", arguments)
 
 
-async def run_methods(state: ServerState, call: Call) -> Job:
+async def run_methods(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Run resamplers side by side, each on its own."""
-    entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
     known = [method["name"] for method in (await state.catalogue())["methods"]]
     asked = wish.get("methods")
@@ -73,18 +66,13 @@ async def run_methods(state: ServerState, call: Call) -> Job:
     if asked is not None:
         chosen = read_steps({"steps": asked}, most=MAX_LIST)
         check_known(chosen, "method", known)
-    arguments = {
-        "packed": entry.packed,
-        "methods": _once(chosen),
-        "advice": entry.latest.result(ADVICE),
-    }
-    title = f"{len(chosen)} methods on {entry.name}"
-    return _begin(state, entry, METHODS, title, "run_side_by_side", arguments)
+    wanted = {"methods": _once(chosen), "advice": entry.latest.result(ADVICE)}
+    return _begin(state, entry, METHODS, f"{len(chosen)} methods on {entry.name}", wanted)
 
 
-async def prove(state: ServerState, call: Call) -> Job:
+async def prove(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Judge classifiers with and without treatments on the same folds."""
-    entry = _untreated(state, call)
+    _check_untreated(entry)
     wish = call.json()
     catalogue = await state.catalogue()
     classifiers = _classifiers(wish.get("classifiers"), catalogue)
@@ -93,8 +81,7 @@ async def prove(state: ServerState, call: Call) -> Job:
         raise RefusedError(422, f"At most {MAX_METHODS} combinations are compared at once.")
     if len(classifiers) * (1 + len(treatments)) < 2:
         raise RefusedError(422, "Choose a second classifier or a treatment to compare with.")
-    arguments = {
-        "packed": entry.packed,
+    wanted = {
         "classifiers": classifiers,
         "treatments": treatments,
         "folds": _folds(wish),
@@ -103,22 +90,19 @@ async def prove(state: ServerState, call: Call) -> Job:
         "source": _source(entry),
         "options": entry.options,
     }
-    return _begin(state, entry, PROOF, f"Proof on {entry.name}", "prove", arguments)
+    return _begin(state, entry, PROOF, f"Proof on {entry.name}", wanted)
 
 
-async def list_models(state: ServerState, call: Call) -> dict[str, Any]:
+async def list_models(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """List the models that were trained on a data set."""
-    entry = state.datasets.get(call.path["dataset"])
     return {"models": [model.to_dict() for model in state.models.of(entry.id)]}
 
 
-async def train(state: ServerState, call: Call) -> Job:
+async def train(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Train a classifier on all rows of a data set."""
-    entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
     recipe = await _recipe(state, wish)
-    number = token_hex(8)
-    folder = state.models.new_folder(number)
+    folder = state.models.new_folder()
     title = spell_recipe(recipe)
     arguments = {
         "packed": entry.packed,
@@ -130,34 +114,32 @@ async def train(state: ServerState, call: Call) -> Job:
 
     def finish(facts: dict[str, Any], _: list[str]) -> dict[str, Any]:
         facts["size"] = (folder / facts["name"]).stat().st_size
-        return state.models.add(number, facts["name"], entry.id, facts).to_dict()
+        return state.models.add(folder.name, facts["name"], entry.id, facts).to_dict()
 
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
         "train",
         arguments,
         finish,
-        lambda _: state.models.forget_folder(number),
+        lambda _: state.models.forget_folder(folder.name),
         is_long=True,
     )
-    return entry.latest.begin(f"model {number}", job)  # several may be trained at a time
+    return entry.latest.begin(f"model {folder.name}", job)  # several may be trained at a time
 
 
-async def offer_model(state: ServerState, call: Call) -> Answer:
+async def offer_model(state: ServerState, call: Call, model: Model) -> Answer:
     """Offer a model for download."""
-    model = state.models.get(call.path["model"])
-    number, folder = state.new_folder()
+    folder = state.files.new_folder()
     target = folder / model.path.name
     try:
         link_or_copy(os.link, model.path, target)
-        return Answer(state.offer(number, target.name), 201)
+        return Answer(state.files.offer(folder.name, target.name), 201)
     finally:
-        state.forget_folder(number)  # where nothing is offered: the disk may be full
+        state.files.forget_folder(folder.name)  # where nothing is offered: the disk may be full
 
 
-async def predict(state: ServerState, call: Call) -> Job:
+async def predict(state: ServerState, call: Call, model: Model) -> Job:
     """Ask a model about the rows of an uploaded file."""
-    model = state.models.get(call.path["model"])
     wish = call.json()
     suffix, confidences = wish.pop("format", ".csv"), wish.pop("confidences", False)
     if suffix not in TABLES or not isinstance(confidences, bool):
@@ -166,7 +148,7 @@ async def predict(state: ServerState, call: Call) -> Job:
         )
     wish["format"] = wish.pop("file_format", None)  # of what is read; the other is written
     file, xml, held = held_uploads(state, wish.pop("uploads", None))
-    number, folder = state.new_folder()
+    folder = state.files.new_folder()
     arguments = {
         "model": model.path,
         "file": file,
@@ -180,12 +162,12 @@ async def predict(state: ServerState, call: Call) -> Job:
 
     def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
         name, facts = found
-        return {**state.offer(number, name), **facts}
+        return {**state.files.offer(folder.name, name), **facts}
 
     let_go = state.uploads.reading(held)
 
     def clean_up(job: Job) -> None:
-        state.forget_folder(number)
+        state.files.forget_folder(folder.name)
         let_go(job)
 
     title = f"Predicting {file.shown}"
@@ -193,12 +175,7 @@ async def predict(state: ServerState, call: Call) -> Job:
 
 
 def _begin(
-    state: ServerState,
-    entry: OpenDataset,
-    kind: str,
-    title: str,
-    task: str,
-    arguments: dict[str, Any],
+    state: ServerState, entry: OpenDataset, kind: str, title: str, wanted: dict[str, Any]
 ) -> Job:
     """Begin long work, unless such work on this data set goes on."""
     running = entry.latest.get(kind)
@@ -206,14 +183,13 @@ def _begin(
         raise RefusedError(
             409, f"{running.title}: this is still running. Wait, or cancel it first."
         )
-    can_stop = kind == ADVICE
-    job = state.jobs.submit(title, task, arguments, is_long=True, can_stop=can_stop)
+    arguments, can_stop = {"packed": entry.packed, **wanted}, kind == ADVICE
+    job = state.jobs.submit(title, TASKS[kind], arguments, is_long=True, can_stop=can_stop)
     return entry.latest.begin(kind, job)
 
 
-def _untreated(state: ServerState, call: Call) -> OpenDataset:
-    """Find a data set that can be split: copies of one row must not fall on both sides."""
-    entry = state.datasets.get(call.path["dataset"])
+def _check_untreated(entry: OpenDataset) -> None:
+    """Refuse a data set that cannot be split: copies of one row must not fall on both sides."""
     if entry.treatment is not None:
         raise RefusedError(
             409,
@@ -221,7 +197,6 @@ def _untreated(state: ServerState, call: Call) -> OpenDataset:
             "from and asked about. Take the data as it was; treatments are then applied to the "
             "training parts only.",
         )
-    return entry
 
 
 async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:

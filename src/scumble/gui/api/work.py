@@ -7,7 +7,7 @@ from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
-from scumble.gui.open_datasets import slug
+from scumble.gui.open_datasets import OpenDataset, slug
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.state import ServerState
 
@@ -21,9 +21,8 @@ async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
     return {"jobs": [job.to_dict() for job in state.jobs.shown]}
 
 
-async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
+async def show_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
     """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
-    job = state.jobs.get(call.path["job"])
     for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
         if job.is_over or state.is_closing():
             break
@@ -31,16 +30,14 @@ async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
     return job.to_dict()
 
 
-async def cancel_job(state: ServerState, call: Call) -> dict[str, Any]:
+async def cancel_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
     """Stop a job; advice tells what it knows by then, unless this is said twice."""
-    job = state.jobs.get(call.path["job"])
     state.jobs.stop(job)
     return job.to_dict()
 
 
-async def treat(state: ServerState, call: Call) -> Job:
+async def treat(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Run resamplers on a data set; the result becomes a data set of its own."""
-    entry = state.datasets.get(call.path["dataset"])
     steps = read_steps(call.json())
     known = {method["name"]: method for method in (await state.catalogue())["methods"]}
     check_known(steps, "method", known)
@@ -63,9 +60,8 @@ async def treat(state: ServerState, call: Call) -> Job:
     return state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
 
 
-async def export(state: ServerState, call: Call) -> Job:
+async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Write a data set, or its report, to a file for download."""
-    entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
     catalogue = await state.catalogue()
     kind, form = wish.get("kind", "data"), wish.get("format")
@@ -101,7 +97,7 @@ async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
 
 async def download(state: ServerState, call: Call) -> Answer:
     """Give a file that a job has written."""
-    return state.file(call.path["file"])
+    return state.files.fetch(call.path["file"])
 
 
 def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
