@@ -19,8 +19,8 @@ from scumble.advise.candidates import try_candidate
 from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
-from scumble.gui.jobs import Latest
 from scumble.gui.methods import make_model
+from scumble.gui.open_datasets import Latest
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
 from scumble.report.side_by_side import side_by_side

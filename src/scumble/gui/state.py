@@ -11,8 +11,7 @@ from scumble.gui.answers import RefusedError
 from scumble.gui.folders import Downloads, Models, PrivateFolder, remove_abandoned
 from scumble.gui.guard import Settings, Tickets
 from scumble.gui.jobs import Finish, Job, Jobs
-from scumble.gui.open_datasets import OpenDataset, OpenDatasets
-from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.open_datasets import OpenDataset, OpenDatasets, PackedDataset
 from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
 

@@ -6,6 +6,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
-from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.uploads import Upload
+from scumble.gui.open_datasets import PackedDataset
+from scumble.gui.uploads import Sent, Upload
 from scumble.gui.worker import stoppable
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
@@ -161,18 +162,11 @@ def train(
 
 
 def predict(
-    model: Path,
-    file: Upload,
-    xml: Upload | None,
-    options: dict[str, Any],
-    learnt: dict[str, Any],
-    max_unpacked: int,
-    path: Path,
-    confidences: bool,
+    model: Path, sent: Sent, learnt: dict[str, Any], path: Path, confidences: bool
 ) -> tuple[str, dict[str, Any]]:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
-    What is not said of the file, in ``options``, is taken from those of the file that was
+    What is not said of the file, in its ``options``, is taken from those of the file that was
     ``learnt`` from, or else found out.
     """
     from scumble import learn
@@ -183,18 +177,16 @@ def predict(
         return read_rows(partial(scumble.read, path, keep=True), **how)
 
     def rows_of(how: dict[str, Any]) -> Any:
-        return read_upload(read_any, file, xml, {**how, **options}, max_unpacked)
+        return read_upload(read_any, replace(sent, options={**how, **sent.options}))
 
     with track("Predicting"):
-        ways = _ways_to_read(learnt, file, is_told="encoding" in options)
+        ways = _ways_to_read(learnt, sent)
         answers = _ask_in_turn(partial(learn.ask, learn.read_model(model)), rows_of, ways)
         answers.write(path, confidences=confidences)
     return path.name, answers.to_dict()
 
 
-def _ways_to_read(
-    learnt: dict[str, Any], file: Upload, *, is_told: bool
-) -> Iterator[dict[str, Any]]:
+def _ways_to_read(learnt: dict[str, Any], sent: Sent) -> Iterator[dict[str, Any]]:
     """List how a file may be written that is like another one, the likeliest first.
 
     What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
@@ -203,10 +195,12 @@ def _ways_to_read(
     plainer = {key: value for key, value in alike.items() if key != "encoding"}
     ways = [plainer, alike, {}]
     yield from (way for at, way in enumerate(ways) if way not in ways[:at])
-    encoding = None if is_told else _likely_encoding(file, plainer)
+    encoding = None if "encoding" in sent.options else _likely_encoding(sent.file, plainer)
     if encoding not in (None, "utf-8", "utf-16", alike.get("encoding")):
         warnings.warn(
-            f"{file.shown} is no UTF-8. It is read as {encoding}.", ScumbleWarning, stacklevel=2
+            f"{sent.file.shown} is no UTF-8. It is read as {encoding}.",
+            ScumbleWarning,
+            stacklevel=2,
         )
         yield {**plainer, "encoding": encoding}
 

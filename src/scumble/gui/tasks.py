@@ -17,12 +17,12 @@ from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
-from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.open_datasets import PackedDataset
 from scumble.gui.worker import WRONG_INSIDE, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
-    from scumble.gui.uploads import Upload
+    from scumble.gui.uploads import Sent, Upload
 
 #: Seconds between two messages about progress.
 BEAT = 0.05
@@ -109,20 +109,18 @@ def describe_catalogue() -> dict[str, Any]:
 def measured(data: scumble.MultilabelDataset) -> PackedDataset:
     """Measure a data set."""
     from scumble.data.feature_table import feature_table
-    from scumble.gui.overview import overview
+    from scumble.gui.pages import overview
 
     with track("Measuring"):
         summary = characterize(data)
         return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
-def open_upload(
-    file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
-) -> PackedDataset:
+def open_upload(sent: Sent) -> PackedDataset:
     """Open a file that a client sent."""
     from scumble.gui.read_upload import read_upload
 
-    return measured(read_upload(scumble.read, file, xml, options, max_unpacked))
+    return measured(read_upload(scumble.read, sent))
 
 
 def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import RefusedError
 from scumble.gui.folders import Numbered
@@ -41,6 +41,21 @@ class Upload:
     size: int = 0
     #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
     is_lent: bool = False
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The files that make a data set, its XML if any, with what is said of them and their bound."""
+
+    file: Upload
+    xml: Upload | None
+    options: dict[str, Any]
+    max_unpacked: int
+
+    @property
+    def numbers(self) -> list[str]:
+        """The numbers of the uploads."""
+        return [each.id for each in (self.file, self.xml) if each is not None]
 
 
 class Uploads(Numbered[Upload]):

@@ -10,10 +10,10 @@ from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import OpenDataset
 from scumble.gui.state import ServerState
-from scumble.gui.uploads import Upload
+from scumble.gui.uploads import Sent, Upload
 
 if TYPE_CHECKING:
-    from scumble.gui.paged_tables import PagedTable
+    from scumble.gui.pages import PagedTable
 
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -57,17 +57,11 @@ async def open_dataset(state: ServerState, call: Call) -> Job:
     wish = call.json()
     numbers = wish.pop("uploads", None)
     options = read_options(wish)
-    file, xml, held = held_uploads(state, numbers)
+    file, xml = find_uploads(state, numbers)
     state.datasets.check_room()
-    arguments = {
-        "file": file,
-        "xml": xml,
-        "options": options,
-        "max_unpacked": max_unpacked(state, file),
-    }
-    shown = file.shown
-    ends = state.open_result(shown, options), state.uploads.reading(held)
-    return state.jobs.submit(f"Opening {shown}", "open_upload", arguments, *ends)
+    sent = Sent(file, xml, options, max_unpacked(state, file))
+    ends = state.open_result(file.shown, options), state.uploads.reading(sent.numbers)
+    return state.jobs.submit(f"Opening {file.shown}", "open_upload", {"sent": sent}, *ends)
 
 
 async def preview_upload(state: ServerState, call: Call, file: Upload) -> Job:
@@ -117,21 +111,18 @@ async def discard_upload(state: ServerState, call: Call, file: Upload) -> Answer
     return Answer(None, 204)
 
 
-def held_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None, list[str]]:
-    """Find the uploads that make a data set: its file, its XML if any, and the numbers of both."""
+def find_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None]:
+    """Find the uploads that make a data set: its file, and its XML if any."""
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
         raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
     stored = [state.uploads.get(str(number)) for number in numbers]
     xml = [each for each in stored if each.path.suffix == ".xml"]
     files = [each for each in stored if each not in xml]
     if len(files) != 1:
-        raise RefusedError(
-            422,
-            "An XML file names the labels of an ARFF file: send both together."
-            if not files
-            else "Only a MULAN file and its XML belong together: open other files one by one.",
-        )
-    return files[0], xml[0] if xml else None, [each.id for each in stored]
+        alone = "An XML file names the labels of an ARFF file: send both together."
+        many = "Only a MULAN file and its XML belong together: open other files one by one."
+        raise RefusedError(422, many if files else alone)
+    return files[0], xml[0] if xml else None
 
 
 async def open_example(state: ServerState, call: Call) -> Job:
@@ -207,7 +198,7 @@ async def close_dataset(state: ServerState, call: Call, entry: OpenDataset) -> A
 
 def show_comparison(state: ServerState, call: Call, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
-    from scumble.gui.overview import comparison
+    from scumble.gui.pages import comparison
 
     if after.treatment is None:
         raise RefusedError(

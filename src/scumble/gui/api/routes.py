@@ -13,7 +13,7 @@ from typing import Any
 
 from scumble._core.version import __version__
 from scumble.gui.answers import Call
-from scumble.gui.api import datasets, studies, work
+from scumble.gui.api import datasets, work
 from scumble.gui.state import ServerState
 
 EXAMPLES = (
@@ -88,17 +88,17 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", f"{ONE}/treatments", work.treat),
     ("POST", f"{ONE}/exports", work.export),
     *(
-        ("GET", f"{ONE}/{kind}", partial(studies.show_latest, kind=kind))
-        for kind in (studies.ADVICE, studies.METHODS, studies.PROOF)
+        ("GET", f"{ONE}/{kind}", partial(work.show_latest, kind=kind))
+        for kind in (work.ADVICE, work.METHODS, work.PROOF)
     ),
-    ("POST", f"{ONE}/advice", studies.advise),
-    ("POST", f"{ONE}/advice/page", studies.export_advice),
-    ("POST", f"{ONE}/methods", studies.run_methods),
-    ("POST", f"{ONE}/proof", studies.prove),
-    ("GET", f"{ONE}/models", studies.list_models),
-    ("POST", f"{ONE}/models", studies.train),
-    ("POST", "/models/{model}/file", studies.offer_model),
-    ("POST", "/models/{model}/predictions", studies.predict),
+    ("POST", f"{ONE}/advice", work.advise),
+    ("POST", f"{ONE}/advice/page", work.export_advice),
+    ("POST", f"{ONE}/methods", work.run_methods),
+    ("POST", f"{ONE}/proof", work.prove),
+    ("GET", f"{ONE}/models", work.list_models),
+    ("POST", f"{ONE}/models", work.train),
+    ("POST", "/models/{model}/file", work.offer_model),
+    ("POST", "/models/{model}/predictions", work.predict),
     ("GET", "/jobs", work.list_jobs),
     ("GET", "/jobs/{job}", work.show_job),
     ("DELETE", "/jobs/{job}", work.cancel_job),
