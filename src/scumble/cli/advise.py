@@ -99,9 +99,7 @@ def _as_typed(option: str) -> tuple[str, str]:
     return (f"--{name.replace('_', '-')}", value) if name in TABLE_OPTIONS else ("--option", option)
 
 
-def demo(
-    output: Path = lettered("output", "a folder.", Path("scumble-demo"), mark=WRITES),
-) -> None:
+def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), mark=WRITES)) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble import plots, report
 
@@ -111,7 +109,7 @@ def demo(
         raise WriteError(
             f"{output}: cannot be made a folder: {error.strerror}. Choose another with --output."
         ) from error
-    data = scumble.load("debtags")
+    data = scumble.data.load("debtags")
     result = report.concurrence_report(data)
     brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
     tell(report.render_report(brief, width=width()))
@@ -125,7 +123,7 @@ def demo(
     treatment["chord"] = plots.chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
     write_file(page, report.render_html(result, treatment))
-    scumble.write(after, decoupled)
+    scumble.data.write(after, decoupled)
     say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
         plots.save_plot(plots.plot_pair(data, after, "chord")[0], output / "chord.svg")

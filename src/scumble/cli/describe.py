@@ -34,9 +34,9 @@ def summary(
     found = large.open(data, reading)
     if found is not None:
         with found, progress():
-            numbers = scumble.characterize(found)
+            numbers = scumble.measures.characterize(found)
     else:
-        numbers = scumble.characterize(reading.load(data))
+        numbers = scumble.measures.characterize(reading.load(data))
     show_result(numbers.to_dict(), render_summary, json=json)
 
 
@@ -53,7 +53,7 @@ def labels(
     from scumble.report.terminal import render_labels
 
     check_choice(sort, SORTS, name="sort", caller="labels")
-    rows = label_rows(scumble.characterize(reading.load(data)), sort=sort, top=top or None)
+    rows = label_rows(scumble.measures.characterize(reading.load(data)), sort=sort, top=top or None)
     if json:
         show_json([{k: v for k, v in row.items() if k != "is_minority"} for row in rows])
     else:

@@ -64,11 +64,8 @@ class Only:
 
     def of_plan(self, plan: scumble.experiment.Plan) -> scumble.experiment.Plan:
         """Leave out of a plan what is not meant."""
-        if self.dataset:
-            plan = plan.with_only(datasets=parse_names(self.dataset))
-        if self.classifier:
-            plan = plan.with_only(classifiers=parse_names(self.classifier))
-        return plan
+        chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
+        return plan.with_only(**chosen) if chosen else plan
 
     def of_store(
         self, path: Path, metrics: list[str] | None
@@ -142,25 +139,19 @@ def _guess(
 def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.experiment.result_tables import costs
-    from scumble.report.terminal import Segment
+    from scumble.report.terminal import Segment, cells
 
     with scumble.experiment.Store(store, create=False) as opened:
-        counts, cells = opened.counts(), opened.cells()
-    failed = [cell for cell in cells if cell["state"] == "failed"]
+        counts, found = opened.counts(), opened.cells()
+    failed = [cell for cell in found if cell["state"] == "failed"]
     if json:
         keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
         failures = [{key: cell[key] for key in keys} for cell in failed]
-        show_json({**counts, "costs": costs(cells), "failures": failures})
+        show_json({**counts, "costs": costs(found), "failures": failures})
         return
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
-    rows = [
-        (
-            f"{row['dataset']} / {row['classifier']}",
-            *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
-            *(f"{row[key]:,.1f}" for key in ("seconds", "cpu_seconds")),
-        )
-        for row in costs(cells)
-    ]
+    specs = dict.fromkeys(head[1:4], ".0f") | {"seconds": ",.1f", "cpu_seconds": ",.1f"}
+    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in costs(found)]
     show_table(head, rows, ", ".join(f"{number} {state}" for state, number in counts.items()))
     for cell in failed:
         where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))

@@ -37,16 +37,14 @@ class Mark(Enum):
 
 
 READS, READS_DATA, WRITES, WRITES_DATA, WRITES_PARTS = Mark
-#: The parameters of a command that name files: their marks, and what the user calls them.
-Marks = dict[str, tuple[Mark, str]]
 #: Parameters that name files only beside other things: ``-`` is a word there, not a file.
 WORDS = ("labels", "folds")
 #: SQLite keeps what is not yet in a store's file in files beside it.
 BESIDE_STORES = ("-wal", "-shm", "-journal")
 
 
-def marked_parameters(command: Callable[..., Any]) -> Marks:
-    """Find the parameters of a command, as Typer sees it, that name files."""
+def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]]:
+    """Find the parameters that name files: their marks, and what the user calls them."""
     found = {}
     for name, parameter in signature(command).parameters.items():
         notes = getattr(parameter.annotation, "__metadata__", ())
@@ -55,32 +53,40 @@ def marked_parameters(command: Callable[..., Any]) -> Marks:
     return found
 
 
-def refuse_losses(marked: Marks, given: dict[str, Any]) -> None:
-    """Refuse outputs that are inputs, that belong to one, or that are named twice."""
-    outputs = [
-        Output(title, value, path)
-        for name, (mark, title) in marked.items()
-        for value in _values(given.get(name))
-        for path in _files_written(value, mark, given)
+class Named(NamedTuple):
+    """A file that is named: by which parameter, what users call that, its mark, and the file."""
+
+    name: str
+    title: str
+    mark: Mark
+    value: str
+
+
+def named_files(command: Callable[..., Any], given: dict[str, Any]) -> list[Named]:
+    """List the files that the parameters of a command name: none, one or several each."""
+    return [
+        Named(name, title, mark, os.fspath(value))
+        for name, (mark, title) in marked_parameters(command).items()
+        for value in (given[name] if isinstance(given[name], list) else [given[name]])
+        if value is not None
     ]
+
+
+def refuse_losses(named: list[Named], given: dict[str, Any]) -> None:
+    """Refuse outputs that are inputs, that belong to one, or that are named twice."""
+    outputs = [(each, path) for each in named for path in _files_written(each, given)]
     _refuse_twice(outputs)
-    for name, (mark, _) in marked.items() if outputs else ():
-        for value in _values(given.get(name)):
-            for kept in _files_read(value, mark, given):
-                for output in outputs:
-                    if _is_same(output.path, kept):
-                        raise _loss(output, kept, value)
+    for read in named if outputs else ():
+        for kept in _files_read(read, given):
+            for output, path in outputs:
+                if _is_same(path, kept):
+                    raise _loss(output, path, kept, read.value)
 
 
 @contextmanager
-def piping(marked: Marks, given: dict[str, Any]) -> Iterator[bool]:
+def piping(named: list[Named]) -> Iterator[bool]:
     """Keep standard input for a command that reads it; tell whether standard output is written."""
-    pipes = [
-        mark
-        for name, (mark, _) in marked.items()
-        for value in _values(given.get(name))
-        if value == PIPE and name not in WORDS
-    ]
+    pipes = [each.mark for each in named if each.value == PIPE and each.name not in WORDS]
     n_read = sum(mark in (READS, READS_DATA) for mark in pipes)
     if n_read > 1:
         raise ParameterError(
@@ -117,18 +123,11 @@ def write_file(path: Path, content: str) -> None:
         stream.write(content.encode())
 
 
-class Output(NamedTuple):
-    """A file that would be written: the parameter, what it was given, and the file."""
-
-    title: str
-    named: str
-    path: Path
-
-
-def _refuse_twice(outputs: list[Output]) -> None:
+def _refuse_twice(outputs: list[tuple[Named, Path]]) -> None:
     """Refuse two parameters that name one file, be it there or not."""
     seen: dict[str, str] = {}
-    for title, _, path in outputs:
+    for output, path in outputs:
+        title = output.title
         other = seen.setdefault(os.path.realpath(path), title)
         if other != title:
             raise ParameterError(
@@ -136,13 +135,13 @@ def _refuse_twice(outputs: list[Output]) -> None:
             )
 
 
-def _loss(output: Output, kept: str | Path, read: str) -> ParameterError:
-    title, named, path = output
-    beside = "" if str(path) == str(Path(named)) else f", written with {named}"
+def _loss(output: Named, path: Path, kept: str | Path, read: str) -> ParameterError:
+    beside = "" if str(path) == str(Path(output.value)) else f", written with {output.value}"
     what = "this is the file to read" if _is_same(kept, read) else f"it belongs to {read}"
     way_out = "" if not beside else ", or a format that needs no second file, such as --to meka"
     return ParameterError(
-        f"{path}{beside}: {what}, and would be lost. Name another to write as {title}{way_out}."
+        f"{path}{beside}: {what}, and would be lost. "
+        f"Name another to write as {output.title}{way_out}."
     )
 
 
@@ -155,36 +154,29 @@ def _title(name: str, notes: tuple[Any, ...]) -> str:
     return long[0] if long else f"--{name.replace('_', '-')}"
 
 
-def _values(value: Any) -> list[str]:
-    """Return the paths that a parameter names: none, one or several."""
-    if value is None:
-        return []
-    return [os.fspath(one) for one in (value if isinstance(value, list) else [value])]
-
-
-def _files_written(value: str, mark: Mark, given: dict[str, Any]) -> list[Path]:
-    if mark is WRITES:
-        return [Path(value)]
-    if mark not in (WRITES_DATA, WRITES_PARTS):
+def _files_written(named: Named, given: dict[str, Any]) -> list[Path]:
+    if named.mark is WRITES:
+        return [Path(named.value)]
+    if named.mark not in (WRITES_DATA, WRITES_PARTS):
         return []
     from scumble.data.io import files_written, part_paths
 
-    paths = part_paths(value) if mark is WRITES_PARTS else [Path(value)]
+    paths = part_paths(named.value) if named.mark is WRITES_PARTS else [Path(named.value)]
     try:
         return [file for path in paths for file in files_written(path, format=given.get("to"))]
     except ScumbleError:  # no format has this name: it is said where the file is written
         return paths
 
 
-def _files_read(value: str, mark: Mark, given: dict[str, Any]) -> Iterator[str | Path]:
+def _files_read(named: Named, given: dict[str, Any]) -> Iterator[str | Path]:
     """Go through the files that a parameter names, with those that belong to them."""
-    if mark is READS:
-        yield value
-        yield from (value + ending for ending in BESIDE_STORES)
-    elif mark is READS_DATA:
-        for path in _files_meant(value):
+    if named.mark is READS:
+        yield named.value
+        yield from (named.value + ending for ending in BESIDE_STORES)
+    elif named.mark is READS_DATA:
+        for path in _files_meant(named.value):
             yield path
-            if not os.path.isdir(value):
+            if not os.path.isdir(named.value):
                 yield from _files_of_data(path, given)
 
 

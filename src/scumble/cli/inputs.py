@@ -193,7 +193,7 @@ def load(name: str, /, *, labels: Any = None, **more: Any) -> scumble.Multilabel
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
     with progress():
         if not may_be_on_the_shelf(name):
-            return scumble.read(name, labels=labels, **more)
+            return scumble.data.read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
@@ -231,7 +231,7 @@ class Large:
             return None
         separator = parse_options(reading.options).get("label_separator")
         how = asdict(self) | {"engine": engine, "format": reading.format}
-        return scumble.scan(name, separator=separator, **how)
+        return scumble.scale.scan(name, separator=separator, **how)
 
 
 UNASKED = Large()

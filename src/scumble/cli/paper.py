@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,9 @@ def audit(
     if json:
         _print_findings([*findings, *repairs], json)
         return
-    _print_tally(findings)
+    verdicts = list(dict.fromkeys(finding.verdict for finding in findings))
+    together = Counter(finding.verdict for finding in findings)
+    _show_counts("part", verdicts, {**room.tally(findings), "together": together})
     shown = findings if everything else [one for one in findings if one.verdict != "follows"]
     _print_findings([*shown, *repairs], json)
 
@@ -96,21 +99,14 @@ def ledger(
     if json:
         show_json([entry.to_dict() for entry in entries])
         return
-    rows = [
-        (f"Table {number}", *(str(counts[verdict]) for verdict in VERDICTS))
-        for number, counts in summary(entries).items()
-    ]
-    totals, mulan = (
-        [sum(entry.verdict == verdict for entry in found) for verdict in VERDICTS]
-        for found in (entries, by_mulan)
-    )
-    rows += [("together", *map(str, totals)), ("by MULAN's rule", *map(str, mulan))]
-    show_table(("table", *VERDICTS), rows)
+    together, mulan = (Counter(entry.verdict for entry in found) for found in (entries, by_mulan))
+    tables = {f"Table {number}": counts for number, counts in summary(entries).items()}
+    _show_counts("table", VERDICTS, {**tables, "together": together, "by MULAN's rule": mulan})
     if counted := causes(entries):
-        said = [(f"{c}: {CAUSES[c]}", *map(str, n.values())) for c, n in counted.items()]
         show([[]])
-        show_table(("cause", *VERDICTS[:3]), said)
-    if totals[-1] == len(entries):
+        said = {f"{cause}: {CAUSES[cause]}": counts for cause, counts in counted.items()}
+        _show_counts("cause", VERDICTS[:3], said)
+    if together[VERDICTS[-1]] == len(entries):
         complain(
             "note",
             "nothing could be computed. Let SCUMBLE_DATA name the folder with the data sets, and "
@@ -126,18 +122,15 @@ def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:
     return cells
 
 
-def _print_tally(findings: Sequence[Finding]) -> None:
-    from scumble.paper import tally
-
-    counted = tally(findings)
-    verdicts = list(dict.fromkeys(finding.verdict for finding in findings))
+def _show_counts(
+    kind: str, verdicts: Sequence[str], counted: Mapping[str, Mapping[str, int]]
+) -> None:
+    """Print how often each verdict was given, a line for each thing that was counted."""
     rows = [
-        (part, *(str(found.get(verdict, 0)) for verdict in verdicts))
-        for part, found in counted.items()
+        (name, *(str(counts.get(verdict, 0)) for verdict in verdicts))
+        for name, counts in counted.items()
     ]
-    totals = [sum(found.get(verdict, 0) for found in counted.values()) for verdict in verdicts]
-    rows.append(("together", *map(str, totals)))
-    show_table(("part", *verdicts), rows)
+    show_table((kind, *verdicts), rows)
 
 
 def _print_findings(findings: Sequence[Finding], json: bool) -> None:

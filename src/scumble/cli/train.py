@@ -97,7 +97,7 @@ def predict(
     rows = read_rows(partial(inputs.load, data), **told)
     answers = scumble.learn.ask(stored, rows)
     if whole:
-        scumble.write(answers.on(rows), out, format=to)
+        scumble.data.write(answers.on(rows), out, format=to)
     else:
         answers.write(out, confidences=probabilities)
     names = {"model": model, "out": out, "classifier": type(stored.model).__name__}

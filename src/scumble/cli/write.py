@@ -47,7 +47,7 @@ def remedial(
         after, result = scumble.resample.apply_remedial(
             reading.load(data), passes=passes, one_sided=side
         )
-        scumble.write(after, out, format=to)
+        scumble.data.write(after, out, format=to)
     _conclude(result, out, after, json)
 
 
@@ -90,7 +90,7 @@ def resample(
     # Before the data is read, which may take long.
     chain = scumble.resample.make_chain(str(parse_one(resample, "--resample")), **given)
     after, result = scumble.resample.apply_chain(reading.load(data), chain)
-    scumble.write(after, out, format=to)
+    scumble.data.write(after, out, format=to)
     _conclude(result, out, after, json)
 
 
@@ -125,7 +125,7 @@ def convert(
 ) -> None:
     """Read a data set and write it in another format."""
     dataset = reading.load(data)
-    scumble.write(dataset, out, format=to)
+    scumble.data.write(dataset, out, format=to)
     tell_written(out, dataset, json=json)
 
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import scumble
-from scumble.gui.answers import RefusedError
+from scumble.gui.answers import Call, RefusedError
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.data.feature_table import FeatureTable
@@ -23,8 +23,6 @@ if TYPE_CHECKING:  # what computes is imported when something is computed
 
 #: Chord diagrams remembered for each data set.
 N_CHORDS = 32
-#: Partners of a label that a chord diagram around it shows.
-N_AROUND = 15
 
 
 class PackedDataset:
@@ -176,22 +174,6 @@ class OpenDataset:
                 self._tables[name] = MAKERS[name](self.packed)
         return self._tables[name]
 
-    def partners(self, label: int) -> PagedTable:
-        """List the labels that share instances with one."""
-        from scumble.gui.pages import partners_table
-
-        return partners_table(self.packed, label)
-
-    def around(self, label: int) -> list[int]:
-        """Choose a label and those it meets most often, for a chord diagram."""
-        import numpy as np
-
-        from scumble.gui.pages import joint_counts
-
-        joint = joint_counts(self.packed.data, label)
-        order = np.argsort(-joint, kind="stable")[:N_AROUND]
-        return [label, *order[joint[order] > 0].tolist()]
-
     def chord(self, **wish: Any) -> dict[str, Any]:
         """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
         from scumble.plots.chord_layout import chord_layout
@@ -207,8 +189,6 @@ class OpenDataset:
 
     def warm_up(self) -> None:
         """Unpack, and make what the pages ask for first; importing all it takes costs a second."""
-        from scumble.gui.answers import Call
-
         for table in ("labels", "labelsets", "features"):
             self.table(table).page(Call())
         self.chord(labels=None, n_labels=None, keep_order=False)

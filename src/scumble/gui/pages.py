@@ -26,6 +26,8 @@ from scumble.report.treatment import TRAITS, step_notes
 #: What is told of a label.
 TOLD = ("count", "irlbl", "scumble")
 N_DIFFICULT, N_PARTNERS = 12, 4
+#: Partners of a label that a chord diagram around it shows.
+N_AROUND = 15
 N_BINS = 40
 #: Points of the scatter plot that a browser draws without effort.
 MAX_POINTS = 4000
@@ -262,6 +264,13 @@ def partners_table(packed: PackedDataset, label: int) -> PagedTable:
         matcher(names),
         "joint_count",
     )
+
+
+def around(data: MultilabelDataset, label: int) -> list[int]:
+    """Choose a label and those it meets most often, for a chord diagram."""
+    joint = joint_counts(data, label)
+    order = np.argsort(-joint, kind="stable")[:N_AROUND]
+    return [label, *order[joint[order] > 0].tolist()]
 
 
 def joint_counts(data: MultilabelDataset, label: int) -> Array:

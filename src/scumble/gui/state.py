@@ -86,11 +86,7 @@ class ServerState:
 
     def open_result(self, source: str, options: dict[str, Any] | None = None) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""
-
-        def finish(packed: PackedDataset, notes: list[str]) -> dict[str, Any]:
-            return self.open(packed, source, notes=notes, options=options or {})
-
-        return finish
+        return lambda packed, notes: self.open(packed, source, notes=notes, options=options or {})
 
     def begin_with(
         self, name: str, options: dict[str, Any], complain: Callable[[str], None]

@@ -256,9 +256,7 @@ def spell_recipe(recipe: dict[str, Any]) -> str:
 
 def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
     """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
-    if not gains:
-        return {"label": [], "training_positives": [], "before": [], "after": {}, "n_left_out": 0}
-    first = sorted(next(iter(gains.values())), key=lambda row: -row["training_positives"])
+    first = sorted(next(iter(gains.values()), ()), key=lambda row: -row["training_positives"])
     shown = [row["name"] for row in first[:MAX_LABELS]]
     after = {method: {row["name"]: row["after"] for row in rows} for method, rows in gains.items()}
     return {

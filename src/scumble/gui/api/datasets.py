@@ -213,7 +213,9 @@ def show_chord(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, 
     known = entry.packed.facts["n_labels"]
     labels = _label_numbers(call.query.get("labels"), known)
     if labels is None and "around" in call.query:
-        labels = entry.around(call.integer("around", 0, most=known - 1))
+        from scumble.gui.pages import around
+
+        labels = around(entry.packed.data, call.integer("around", 0, most=known - 1))
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
     as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
     return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
@@ -237,7 +239,9 @@ def _table(call: Call, entry: OpenDataset, table: str) -> tuple[PagedTable, str]
     found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
     if not found or len(found) > 1:
         raise RefusedError(404, "There is no such label.")
-    return entry.partners(found[0]), f"{entry.id}-partners-{found[0]}"
+    from scumble.gui.pages import partners_table
+
+    return partners_table(entry.packed, found[0]), f"{entry.id}-partners-{found[0]}"
 
 
 def show_distribution(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
