@@ -13,7 +13,7 @@ import scumble
 from scumble._core.errors import ParameterError
 from scumble._core.optional import require
 from scumble.cli import inputs
-from scumble.cli.console import progress, show, show_json, show_result, tell_written, width
+from scumble.cli.console import progress, show_result, tell_written
 from scumble.cli.files import WRITES
 from scumble.cli.inputs import lettered, one_resampling, optional, parse_names, parse_one
 
@@ -54,10 +54,8 @@ def labels(
 
     check_choice(sort, SORTS, name="sort", caller="labels")
     rows = label_rows(scumble.measures.characterize(reading.load(data)), sort=sort, top=top or None)
-    if json:
-        show_json([{k: v for k, v in row.items() if k != "is_minority"} for row in rows])
-    else:
-        show(render_labels(rows, width=width()))
+    told = [{key: value for key, value in row.items() if key != "is_minority"} for row in rows]
+    show_result(told, lambda _, width: render_labels(rows, width=width), json=json)
 
 
 def labelsets(

@@ -106,10 +106,7 @@ def run_plan(plan: scumble.experiment.Plan, how: Running, only: Only, *, json: b
         report = scumble.experiment.run(
             plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more
         )
-    if json:
-        show_json(_plain(report))
-    else:
-        _conclude(report)
+    show_json(_plain(report)) if json else _conclude(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 

@@ -36,8 +36,7 @@ def optional(
 
     Names, such as ``--jobs -j``, are said where they are not the parameter's own.
     """
-    told = typer.Option(*names.split(), help=help, **more)
-    return field(default=default, metadata={"told": told, "mark": mark})
+    return _said(typer.Option(*names.split(), help=help, **more), default, mark)
 
 
 def argument(
@@ -47,10 +46,13 @@ def argument(
 
     It is shown by its own name where nothing else is said.
     """
-    told = typer.Argument(metavar=metavar, help=help)
-    return field(
-        default=MISSING if default is ... else default, metadata={"told": told, "mark": mark}
-    )
+    return _said(typer.Argument(metavar=metavar, help=help), default, mark)
+
+
+def _said(told: Any, default: Any, mark: Mark | None) -> Any:
+    """Say all of a parameter in the place of its default; ``...`` means that it must be given."""
+    default = MISSING if default is ... else default
+    return field(default=default, metadata={"told": told, "mark": mark})
 
 
 def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = None) -> Any:
@@ -58,7 +60,6 @@ def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = N
 
     Where its default is ``...``, it must be given.
     """
-    default = MISSING if default is ... else default
     return optional(f"{WORDS[name]}: {what}", default, f"--{name} -{name[0]}", mark=mark)
 
 

@@ -35,13 +35,11 @@ def audit(
 
     findings = room.audit()
     repairs = list(room.displaced())
-    if json:
-        _print_findings([*findings, *repairs], json)
-        return
-    verdicts = list(dict.fromkeys(finding.verdict for finding in findings))
-    together = Counter(finding.verdict for finding in findings)
-    _show_counts("part", verdicts, {**room.tally(findings), "together": together})
-    shown = findings if everything else [one for one in findings if one.verdict != "follows"]
+    if not json:
+        together = Counter(finding.verdict for finding in findings)
+        _show_counts("part", [*together], {**room.tally(findings), "together": together})
+    is_all = everything or json
+    shown = findings if is_all else [one for one in findings if one.verdict != "follows"]
     _print_findings([*shown, *repairs], json)
 
 

@@ -63,7 +63,7 @@ def train(
         f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
         f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}"
     )
-    _tell(facts, line, json)
+    show_json(facts) if json else say(line)
 
 
 def predict(
@@ -106,14 +106,7 @@ def predict(
         f"{written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
         f"{facts['n_unlabelled']:,} of them without any"
     )
-    _tell(facts, line, json)
-
-
-def _tell(facts: dict[str, Any], line: str, json: bool) -> None:
-    if json:
-        show_json(facts)
-    else:
-        say(line)
+    show_json(facts) if json else say(line)
 
 
 def thresholds(

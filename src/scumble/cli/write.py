@@ -8,7 +8,7 @@ import scumble
 from scumble._core.errors import ParameterError
 from scumble._core.text import safe
 from scumble.cli import inputs
-from scumble.cli.console import progress, say, show, show_json, tell, tell_written, width
+from scumble.cli.console import progress, say, show_json, show_result, tell, tell_written, width
 from scumble.cli.files import WRITES_DATA, WRITES_PARTS
 from scumble.cli.inputs import (
     argument,
@@ -110,10 +110,9 @@ def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bo
 
     named = [method for method in methods if method.lower() != "none"]  # always the first row
     rows = scumble.resample.compare_methods(data, named or None, **parameters)
-    if json:
-        show_json([{key: plain(value) for key, value in row.items()} for row in rows])
-    else:
-        show(scumble.report.render_comparison(rows, width=width()))
+    told = [{key: plain(value) for key, value in row.items()} for row in rows]
+    render = scumble.report.render_comparison
+    show_result(told, lambda _, width: render(rows, width=width), json=json)
 
 
 def convert(

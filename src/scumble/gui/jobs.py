@@ -19,6 +19,8 @@ from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
 Finish = Callable[[Any, list[str]], dict[str, Any]]
+#: Is called with a job when it is over, however that came.
+After = Callable[["Job"], None]
 #: Finished jobs that can still be asked about.
 KEPT = 200
 #: Seconds in which work that was asked to stop may still tell what it has found.
@@ -163,7 +165,7 @@ class Jobs:
         task: str,
         arguments: dict[str, Any],
         finish: Finish = lambda found, _: found,
-        after: Callable[[Job], None] | None = None,
+        after: After = lambda _: None,
         *,
         is_asked_for: bool = True,
         is_long: bool = False,
@@ -177,8 +179,8 @@ class Jobs:
         job._task = asyncio.get_running_loop().create_task(
             self._run(job, task, arguments, finish, is_long), name=f"job {job.id}"
         )
-        if after is not None:  # not in the coroutine: one that is cancelled early never begins
-            job._task.add_done_callback(lambda _: after(job))
+        # Not in the coroutine: one that is cancelled early never begins.
+        job._task.add_done_callback(lambda _: after(job))
         return job
 
     def cancel(self, job: Job) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from scumble.gui.answers import RefusedError
 from scumble.gui.folders import Downloads, Models, PrivateFolder, remove_abandoned
 from scumble.gui.guard import Settings, Tickets
-from scumble.gui.jobs import Finish, Job, Jobs
+from scumble.gui.jobs import After, Finish, Job, Jobs
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets, PackedDataset
 from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
@@ -73,16 +73,21 @@ class ServerState:
                 part.unlink()
         return path
 
-    def write(self, title: str, task: str, arguments: dict[str, Any]) -> Job:
-        """Begin to write a file for download, into a folder of its own."""
+    def write(
+        self, title: str, task: str, arguments: dict[str, Any], after: After = lambda _: None
+    ) -> Job:
+        """Begin to write a file for download, whose name and facts the task tells."""
         folder = self.files.new_folder()
-        return self.jobs.submit(
-            title,
-            task,
-            {**arguments, "folder": folder},
-            lambda name, _: self.files.offer(folder.name, name),
-            lambda _: self.files.forget_folder(folder.name),
-        )
+
+        def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
+            name, facts = found
+            return {**self.files.offer(folder.name, name), **facts}
+
+        def clean_up(job: Job) -> None:
+            self.files.forget_folder(folder.name)
+            after(job)
+
+        return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
 
     def open_result(self, source: str, options: dict[str, Any] | None = None) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""

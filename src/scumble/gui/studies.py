@@ -31,6 +31,8 @@ OWN = ("format", "labels", "label_column", "label_separator", "ignore", "text", 
 
 #: A resampler or classifier by its name, with its parameters.
 Wish = dict[str, Any]
+#: The name of a file that was written, and what is told of it.
+Written = tuple[str, dict[str, Any]]
 
 
 def advise_on(
@@ -56,12 +58,12 @@ def advise_on(
     }
 
 
-def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> str:
+def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> Written:
     """Write an advice as a page that needs nothing but itself."""
     path = folder / f"{stem}-advice.html"
     with track(f"Writing {path.name}"):
         path.write_text(scumble.report.render_advice_page(advice), encoding="utf-8")
-    return path.name
+    return path.name, {}
 
 
 def run_side_by_side(
@@ -162,8 +164,8 @@ def train(
 
 
 def predict(
-    model: Path, sent: Sent, learnt: dict[str, Any], path: Path, confidences: bool
-) -> tuple[str, dict[str, Any]]:
+    model: Path, sent: Sent, learnt: dict[str, Any], folder: Path, name: str, confidences: bool
+) -> Written:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
     What is not said of the file, in its ``options``, is taken from those of the file that was
@@ -182,8 +184,8 @@ def predict(
     with track("Predicting"):
         ways = _ways_to_read(learnt, sent)
         answers = _ask_in_turn(partial(learn.ask, learn.read_model(model)), rows_of, ways)
-        answers.write(path, confidences=confidences)
-    return path.name, answers.to_dict()
+        answers.write(folder / name, confidences=confidences)
+    return name, answers.to_dict()
 
 
 def _ways_to_read(learnt: dict[str, Any], sent: Sent) -> Iterator[dict[str, Any]]:

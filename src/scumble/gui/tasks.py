@@ -184,7 +184,9 @@ def treat(
     return measured(after), report
 
 
-def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compression: str) -> str:
+def export_data(
+    packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
+) -> tuple[str, dict[str, Any]]:
     """Write a data set to a folder of ours."""
     from scumble.gui.read_upload import speaking_of
 
@@ -197,7 +199,7 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
     target = plain.with_name(plain.name + compression)
     written = write_to(target)
     if len(written) == 1:
-        return target.name
+        return target.name, {}
     if compression:  # an archive compresses by itself, and is opened by what lies plain in it
         target.unlink()
         written = write_to(plain)
@@ -206,7 +208,7 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
         for path in written:
             # No time stamps: the same data gives the same bytes.
             box.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return archive.name
+    return archive.name, {}
 
 
 def export_report(
@@ -216,7 +218,7 @@ def export_report(
     folder: Path,
     stem: str,
     form: str,
-) -> str:
+) -> tuple[str, dict[str, Any]]:
     """Write the concurrence report to a folder of ours."""
     from scumble.report.concurrence import origin_in_words
 
@@ -230,4 +232,4 @@ def export_report(
             path.write_bytes(scumble.report.render_html(report, treatment).encode())
         else:
             path.write_bytes(scumble.report.render_pdf(report, treatment))
-    return path.name
+    return path.name, {}

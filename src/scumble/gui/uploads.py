@@ -17,7 +17,7 @@ from scumble.gui.answers import RefusedError
 from scumble.gui.folders import Numbered
 
 if TYPE_CHECKING:
-    from scumble.gui.jobs import Job
+    from scumble.gui.jobs import After, Job
 
 #: Uploads that wait to be opened; more push out the oldest that nobody is reading.
 KEPT = 128
@@ -105,7 +105,7 @@ class Uploads(Numbered[Upload]):
         """Tell whether an upload is still there."""
         return number in self._kept
 
-    def reading(self, numbers: Collection[str]) -> Callable[[Job], None]:
+    def reading(self, numbers: Collection[str]) -> After:
         """Keep uploads for a job to read them; what it is to call at its end removes them.
 
         They stay where the job was not done, for another try with other options.

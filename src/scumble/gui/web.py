@@ -108,10 +108,8 @@ def _endpoint(handler: Handler) -> Any:
                 content = await handler(state, call, *named)
             else:
                 content = await asyncio.to_thread(handler, state, call, *named)
-        except (RefusedError, ScumbleError) as error:
+        except (RefusedError, ScumbleError, OSError) as error:
             return _refused(error)
-        except OSError as error:
-            return _refused(_told(error))
         return _response(content)
 
     return answer
@@ -134,22 +132,13 @@ async def _upload(request: Any) -> Any:
     except ClientDisconnect:
         return _refused(RefusedError(400, "The upload was broken off."))
     except (RefusedError, OSError) as error:
-        refusal = error if isinstance(error, RefusedError) else _told(error)
-        if refusal.status != 408:  # who has fallen silent need not be waited for once more
+        refused = _refused(error)
+        if refused.status_code != 408:  # who has fallen silent need not be waited for once more
             await _drain(request)
-        refused = _refused(refusal)
         refused.headers["connection"] = "close"
         return refused
     shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
     return _response(Answer(shown, 201))
-
-
-def _told(error: OSError) -> RefusedError:
-    """Say that the disk is full; whatever else the system refuses is for the terminal."""
-    told = no_room(error)
-    if told is None:
-        raise error
-    return RefusedError(507, told)
 
 
 async def _drain(request: Any) -> None:
@@ -238,6 +227,12 @@ def _response(content: Any) -> Any:
     return Response(body, status_code=answer.status, media_type="application/json")
 
 
-def _refused(error: RefusedError | ScumbleError) -> Any:
+def _refused(error: RefusedError | ScumbleError | OSError) -> Any:
+    """Say why not, and that the disk is full; what else the system refuses is for the terminal."""
+    if isinstance(error, OSError):
+        told = no_room(error)
+        if told is None:
+            raise error
+        error = RefusedError(507, told)
     status = error.status if isinstance(error, RefusedError) else 422
     return _response(Answer({"error": str(error)}, status))

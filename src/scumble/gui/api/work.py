@@ -231,13 +231,12 @@ async def list_models(state: ServerState, call: Call, entry: OpenDataset) -> dic
 async def train(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Train a classifier on all rows of a data set."""
     wish = call.json()
-    recipe = await _recipe(state, wish)
-    folder = state.models.new_folder()
-    title = spell_recipe(recipe)
+    recipe, seed = await _recipe(state, wish), _seed(wish)
+    title, folder = spell_recipe(recipe), state.models.new_folder()
     arguments = {
         "packed": entry.packed,
         "recipe": recipe,
-        "random_state": _seed(wish),
+        "random_state": seed,
         "folder": folder,
         "stem": f"{slug(entry.name)}-{slug(title)}",
     }
@@ -279,28 +278,15 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
     wish["format"] = wish.pop("file_format", None)  # of what is read; the other is written
     file, xml = find_uploads(state, wish.pop("uploads", None))
     sent = Sent(file, xml, read_options(wish), state.settings.max_unpacked)
-    learnt = state.datasets.get(model.dataset).options
-    folder = state.files.new_folder()
     arguments = {
         "model": model.path,
         "sent": sent,
-        "learnt": learnt,
-        "path": folder / f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
+        "learnt": state.datasets.get(model.dataset).options,
+        "name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
         "confidences": confidences,
     }
-
-    def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
-        name, facts = found
-        return {**state.files.offer(folder.name, name), **facts}
-
     let_go = state.uploads.reading(sent.numbers)
-
-    def clean_up(job: Job) -> None:
-        state.files.forget_folder(folder.name)
-        let_go(job)
-
-    title = f"Predicting {file.shown}"
-    return state.jobs.submit(title, "predict", arguments, finish, clean_up)
+    return state.write(f"Predicting {file.shown}", "predict", arguments, let_go)
 
 
 def _begin(
