@@ -224,9 +224,8 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
         without += common is None
         given = method_parameters(own, common)
         inside = ", ".join(f"{key}={value}" for key, value in given.items())
-        models[text if common is None else f"{name}({inside})"] = scumble.learn.make_classifier(
-            name, **given
-        )
+        shown = text if common is None else f"{name}({inside})"
+        models[shown] = scumble.learn.make_classifier(name, **given)
     if base is not None and without == len(texts):
         raise ParameterError(
             f"None of {', '.join(texts)} takes the base {base!r} of --base: they ask no other "

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
     from scumble.experiment.result_tables import Against
 
+Cells = list[dict[str, Any]]
 experiment = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
 
 STORE = argument(
@@ -67,9 +68,7 @@ class Only:
         chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
         return plan.with_only(**chosen) if chosen else plan
 
-    def of_store(
-        self, path: Path, metrics: list[str] | None
-    ) -> tuple[list[dict[str, Any]], list[str]]:
+    def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
         """Read the cells that are meant, and which metrics to show."""
         from scumble.experiment.export import read_cells
         from scumble.experiment.result_tables import only
@@ -98,7 +97,7 @@ def run_plan(plan: scumble.experiment.Plan, how: Running, only: Only, *, json: b
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
     plan = only.of_plan(plan)
     if how.dry_run:
-        guess = _guess(plan, how.store, how.jobs)
+        guess = _guess(plan, how)
         show_json(asdict(guess)) if json else _announce(plan.name, guess, typer.echo)
         return
     with aside(json), _Watch(plan.name) as watch:
@@ -121,15 +120,13 @@ def _plain(report: scumble.experiment.Report) -> dict[str, Any]:
     return {**{key: getattr(report, key) for key in keys}, "failures": failures}
 
 
-def _guess(
-    plan: scumble.experiment.Plan, path: Path, jobs: int | None
-) -> scumble.experiment.Estimate:
+def _guess(plan: scumble.experiment.Plan, how: Running) -> scumble.experiment.Estimate:
     """Estimate what a plan will cost; nothing is made by a look."""
     from scumble._core.parallel import thread_count
     from scumble.experiment import Store, cells_of, estimate
 
-    with Store(path, create=False) if path.exists() else nullcontext() as store:
-        return estimate(cells_of(plan, store), store, n_jobs=thread_count(jobs or 1))
+    with Store(how.store, create=False) if how.store.exists() else nullcontext() as store:
+        return estimate(cells_of(plan, store), store, n_jobs=thread_count(how.jobs or 1))
 
 
 @experiment.command()
@@ -222,9 +219,7 @@ def compare_methods(
         show_table(head, lines, rows[0].metric)
 
 
-def _grids(
-    cells: list[dict[str, Any]], metrics: list[str], methods: list[str] | None = None
-) -> list[ScoreTable]:
+def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -> list[ScoreTable]:
     """Make a table of each metric, of all methods or some."""
     from scumble.experiment.result_tables import grid
 

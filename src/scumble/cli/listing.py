@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import scumble
-from scumble._core.registry import KINDS
+from scumble._core.registry import KINDS, Entry
 from scumble._core.text import safe, wrap
 from scumble.cli.console import progress, show, show_json, show_table, width
 from scumble.cli.inputs import JSON, argument, group, optional
 
 if TYPE_CHECKING:
-    from scumble._core.registry import Entry
     from scumble.report.terminal import Line
 
 data = group("Public data sets: list, download, find.")

@@ -97,6 +97,7 @@ class Numbered(Generic[Thing]):
     """Things by number, each with a folder of its own, whose name is the number."""
 
     def __init__(self, folder: Path, gone: str) -> None:
+        folder.mkdir(exist_ok=True)
         self._folder, self._gone = folder, gone
         self._kept: dict[str, Thing] = {}
 

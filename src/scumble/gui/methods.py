@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import scumble
 from scumble._core.errors import ParameterError
 from scumble._core.suggestions import suggest_parameter
 from scumble._core.text import plain_text
-
-if TYPE_CHECKING:
-    from scumble.catalogue import Entry, Parameter
 
 #: How parameters are called in a form.
 TITLES = {
@@ -40,7 +37,7 @@ def methods() -> list[dict[str, Any]]:
     """
     from scumble.resample.base import FAMILIES
 
-    def place(entry: Entry) -> int:
+    def place(entry: scumble.catalogue.Entry) -> int:
         return FAMILIES.index(entry.family) if entry.family in FAMILIES else len(FAMILIES)
 
     return [_describe(entry) for entry in sorted(_entries("resampler"), key=place)]
@@ -60,7 +57,7 @@ def classifiers() -> list[dict[str, Any]]:
     return [_describe(entry) for entry in sorted(found, key=lambda each: order.index(each.family))]
 
 
-def _entries(kind: str) -> list[Entry]:
+def _entries(kind: str) -> list[scumble.catalogue.Entry]:
     from scumble.catalogue import describe, names
 
     return [describe(kind, name) for name in names(kind)]
@@ -105,7 +102,7 @@ def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dic
     }
 
 
-def _describe(entry: Entry) -> dict[str, Any]:
+def _describe(entry: scumble.catalogue.Entry) -> dict[str, Any]:
     more = (inspect.getdoc(entry.thing) or "").partition("\n\n")[2].partition("\n\n")[0]
     return {
         "name": entry.name,
@@ -117,7 +114,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _parameters(entry: Entry) -> list[dict[str, Any]]:
+def _parameters(entry: scumble.catalogue.Entry) -> list[dict[str, Any]]:
     found = [_parameter(each) for each in scumble.catalogue.parameters_of(entry.thing)]
     for each in found:
         if each["kind"] == "method":  # a resampler of another family, which can follow this one
@@ -126,7 +123,7 @@ def _parameters(entry: Entry) -> list[dict[str, Any]]:
     return [each for each in found if each["kind"] != "hidden"]
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _parameter(parameter: scumble.catalogue.Parameter) -> dict[str, Any]:
     domain, default = parameter.domain, parameter.default
     return {
         "name": parameter.name,

@@ -32,15 +32,13 @@ class ServerState:
         remove_abandoned()
         self._private = PrivateFolder()
         self.folder = self._private.path
-        for part in ("uploads", "files", "models"):
-            (self.folder / part).mkdir()
         self.datasets = OpenDatasets(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.models = Models(self.folder / "models")
         self.files = Downloads(self.folder / "files")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
-        self._first: tuple[Upload, dict[str, Any]] | None = None
+        self.first: tuple[Upload, dict[str, Any]] | None = None
         self._catalogue: Job | None = None
         self._warming: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
@@ -99,7 +97,7 @@ class ServerState:
         """Open what was named on the command line; a plain table waits until it is asked about."""
         given = {key: value for key, value in options.items() if value is not None}
         lent = self.uploads.lend(Path(name), name) if Path(name).is_file() else None
-        self._first = None if lent is None else (lent, given)
+        self.first = None if lent is None else (lent, given)
         open_it = self.open_result(name, given)
 
         def finish(packed: PackedDataset | None, notes: list[str]) -> dict[str, Any]:
@@ -117,17 +115,6 @@ class ServerState:
         self.first_job = self.jobs.submit(
             f"Opening {name}", "open_path", arguments, finish, after=tell_failure
         )
-
-    @property
-    def waiting(self) -> dict[str, Any] | None:
-        """The file of the command line, where its columns are to be told or it was not read."""
-        if self._first is None or self.first_job is None or not self.first_job.is_over:
-            return None
-        lent, options = self._first
-        if not self.uploads.holds(lent.id):
-            return None
-        error = self.first_job.error
-        return {"id": lent.id, "name": lent.shown, "error": error, "options": options}
 
     def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:
         """Put a data set among the open ones."""

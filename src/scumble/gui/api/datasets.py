@@ -96,13 +96,15 @@ def max_unpacked(state: ServerState, file: Upload) -> int:
 
 
 def waiting_file(state: ServerState) -> dict[str, Any] | None:
-    """Describe the file of the command line that the page asks about, with what is known of it."""
-    waiting = state.waiting
-    if waiting is None:
+    """Describe the file of the command line, if its columns are to be told or it was not read."""
+    if state.first is None or state.first_job is None or not state.first_job.is_over:
         return None
-    options = waiting["options"].items()
-    known = {key: value for key, value in options if isinstance(value, READ_OPTIONS.get(key, ()))}
-    return {**waiting, "options": known}
+    lent, given = state.first
+    if not state.uploads.holds(lent.id):
+        return None
+    error, told = state.first_job.error, given.items()
+    known = {key: value for key, value in told if isinstance(value, READ_OPTIONS.get(key, ()))}
+    return {"id": lent.id, "name": lent.shown, "error": error, "options": known}
 
 
 async def discard_upload(state: ServerState, call: Call, file: Upload) -> Answer:

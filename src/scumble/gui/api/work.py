@@ -94,11 +94,9 @@ async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     stem = slug(entry.name)
     if entry.treatment is not None:
         stem += "-" + slug(entry.treatment["title"])
-    arguments = {"packed": entry.packed, "stem": stem, "form": form}
-    if kind == "data":
-        arguments["compression"] = compression
-    else:
-        arguments |= {"treatment": entry.treatment, "source": entry.source}
+    of_report = {"treatment": entry.treatment, "source": entry.source}
+    more = {"compression": compression} if kind == "data" else of_report
+    arguments = {"packed": entry.packed, "stem": stem, "form": form, **more}
     return state.write(f"Writing {entry.name}", f"export_{kind}", arguments)
 
 
