@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -189,18 +189,10 @@ def _packed(name: str) -> bytes:
 @cache
 def assets() -> dict[str, bytes]:
     """Read the files of the page."""
-    from importlib.resources import files
-
-    chord = (files("scumble") / "report/assets/chord.js").read_bytes()
-    return {**dict(_files_in(files("scumble") / "gui/static")), "chord.js": chord}
-
-
-def _files_in(folder: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    for item in folder.iterdir():
-        if item.is_dir():
-            yield from _files_in(item, f"{prefix}{item.name}/")
-        elif item.name[item.name.rfind(".") :] in TYPES:
-            yield prefix + item.name, item.read_bytes()
+    folder = Path(__file__).with_name("static")
+    paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.*")}
+    paths["chord.js"] = folder.parents[1] / "report" / "assets" / "chord.js"
+    return {name: path.read_bytes() for name, path in paths.items() if path.suffix in TYPES}
 
 
 async def _body(request: Any) -> bytes:
@@ -217,7 +209,7 @@ def _response(content: Any) -> Any:
     answer = content if isinstance(content, Answer) else Answer(content)
     if isinstance(answer.content, Path):
         return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
-    if answer.status == 204:
+    if answer.content is None:
         return Response(status_code=204)
     if isinstance(answer.content, str):
         disposition = {"content-disposition": f'attachment; filename="{answer.filename}"'}

@@ -107,10 +107,9 @@ def waiting_file(state: ServerState) -> dict[str, Any] | None:
     return {"id": lent.id, "name": lent.shown, "error": error, "options": known}
 
 
-async def discard_upload(state: ServerState, call: Call, file: Upload) -> Answer:
+async def discard_upload(state: ServerState, call: Call, file: Upload) -> None:
     """Remove a file that was sent and is not wanted any more."""
     state.uploads.discard(file.id)
-    return Answer(None, 204)
 
 
 def find_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None]:
@@ -189,13 +188,12 @@ async def show_dataset(state: ServerState, call: Call, entry: OpenDataset) -> di
     return {**found, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
 
 
-async def close_dataset(state: ServerState, call: Call, entry: OpenDataset) -> Answer:
+async def close_dataset(state: ServerState, call: Call, entry: OpenDataset) -> None:
     """Close a data set, end what is being found out about it, and remove its models."""
     for job in entry.latest.running:
         state.jobs.cancel(job)
     state.datasets.close(entry.id)
     state.models.forget(entry.id)
-    return Answer(None, 204)
 
 
 def show_comparison(state: ServerState, call: Call, after: OpenDataset) -> dict[str, Any]:
