@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.data.feature_table import describe_features
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.gui.open_datasets import OpenDataset, PackedDataset
 from scumble.measures.difficult import rank_difficult
 from scumble.measures.summary import LABEL_COLUMNS, Summary, plain
 from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
 from scumble.report.treatment import TRAITS, step_notes
+
+if TYPE_CHECKING:
+    from scumble.gui.open_datasets import OpenDataset, PackedDataset
 
 #: What is told of a label.
 TOLD = ("count", "irlbl", "scumble")
