@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import scumble
-from scumble.cli.commands import HOMES
+from scumble.cli.main import HOMES
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = [

@@ -1,7 +1,6 @@
 """Nothing that a command reads is lost: all commands that write, with all they might write over."""
 
 import hashlib
-import inspect
 import io
 import os
 import subprocess
@@ -109,7 +108,7 @@ COMMANDS = dict(leaves(get_command(app)))
 
 
 def marks_of(name):
-    return marked_parameters(inspect.unwrap(COMMANDS[name].callback))
+    return marked_parameters(COMMANDS[name].callback)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from scumble.cli.console import CALLED_ELSEWHERE, in_the_shell
 from scumble.cli.main import main
-from scumble.cli.words import CALLED_ELSEWHERE, in_the_shell
 from scumble.learn import MLkNN, save
 from tests.cli.test_files import COMMANDS, checksums, fill
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import scumble
-from scumble.cli.commands import HOMES, _build
 from scumble.cli.inputs import TABLE_OPTIONS
+from scumble.cli.main import HOMES, _build
 from tests.cli.test_cli import run
 from tests.learn.test_texts import new_rows, ticket_frame
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from scumble.gui.settings import MEGABYTE, Settings
+from scumble.gui.guard import MEGABYTE, Settings
 from scumble.gui.worker import Worker
 
 httpx = pytest.importorskip("httpx", reason="pip install 'scumble[dev]'")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from scumble.gui import connections
+from scumble.gui import server as connections
 from scumble.gui.server import _listen, make_server
 from tests.gui.conftest import PATIENCE
 

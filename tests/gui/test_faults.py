@@ -23,10 +23,10 @@ from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
 from scumble.gui.folders import PrivateFolder, remove_abandoned
+from scumble.gui.guard import MEGABYTE, Settings
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.open_datasets import OpenDatasets
 from scumble.gui.server import _listen
-from scumble.gui.settings import MEGABYTE, Settings
 from scumble.gui.state import ServerState
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
@@ -52,7 +52,7 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
     code = (
         "import sys, uvicorn\n"
         "from scumble.gui import server, web\n"
-        "from scumble.gui.settings import Settings\n"
+        "from scumble.gui.guard import Settings\n"
         "from scumble.cli.gui import _refuse_absent\n"
         "_refuse_absent('debtags')\n"
         "web.create_app(Settings(port=1))\n"
@@ -557,20 +557,20 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     state = ServerState(Settings(port=1))
 
     def offered():
-        number, folder = state.new_folder()
-        (folder / "a.csv").write_text(number)
-        return state.offer(number, "a.csv")["file"]
+        folder = state.files.new_folder()
+        (folder / "a.csv").write_text(folder.name)
+        return state.files.offer(folder.name, "a.csv")["file"]
 
     first = [offered() for _ in range(50)]
-    assert [state.file(number).content.read_text() for number in first] == first
+    assert [state.files.fetch(number).content.read_text() for number in first] == first
     last = offered()  # now the older ones make room
     assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
     with pytest.raises(RefusedError, match="Make it again"):
-        state.file(first[0])
+        state.files.fetch(first[0])
     later = [offered() for _ in range(64)]
     with pytest.raises(RefusedError, match="Make it again"):
-        state.file(last)
-    assert state.file(later[0]).content.exists()
+        state.files.fetch(last)
+    assert state.files.fetch(later[0]).content.exists()
     asyncio.run(state.close())
 
 

@@ -15,7 +15,7 @@ import scumble
 from scumble.cli.main import main
 from scumble.data import shelf
 from scumble.gui import tasks
-from scumble.gui.read_upload import Upload, speaking_of
+from scumble.gui.read_upload import Sent, Upload, speaking_of
 from scumble.gui.studies import as_call, as_words
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
@@ -189,7 +189,7 @@ def test_a_file_that_is_gone_says_so(tmp_path, name):
     with pytest.raises(scumble.ScumbleError, match=told):
         tasks.preview_upload(file, {}, max_unpacked=1 << 20)
     with pytest.raises(scumble.ScumbleError, match=told):
-        tasks.open_upload(file, None, {}, max_unpacked=1 << 20)
+        tasks.open_upload(Sent(file, None, {}, max_unpacked=1 << 20))
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path):

@@ -13,8 +13,8 @@ import pytest
 from scumble import ScumbleError
 from scumble.cli.gui import _refuse_absent
 from scumble.cli.main import main
+from scumble.gui.guard import Settings
 from scumble.gui.server import _listen, serve
-from scumble.gui.settings import Settings
 from tests.gui.conftest import PATIENCE
 
 

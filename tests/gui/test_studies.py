@@ -18,9 +18,9 @@ from scumble.advise import advice as advice_module
 from scumble.advise.candidates import try_candidate
 from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
-from scumble.gui import jobs, models, tasks
-from scumble.gui.jobs import Latest
+from scumble.gui import folders, jobs, tasks
 from scumble.gui.methods import make_model
+from scumble.gui.open_datasets import Latest
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
 from scumble.report.side_by_side import side_by_side
@@ -515,8 +515,8 @@ def test_an_encoding_is_found_for_a_second_file_as_the_form_finds_it(client):
 
 
 def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(models, "KEPT_BYTES", 100)
-    kept = models.Models(tmp_path)
+    monkeypatch.setattr(folders, "KEPT_BYTES", 100)
+    kept = folders.Models(tmp_path)
 
     def add(number, size):
         (kept.new_folder(number) / "a.model").write_bytes(b"x" * size)

@@ -1,60 +1,55 @@
-"""``advise``: from a file to a decision."""
+"""``advise`` and ``demo``: from a file to a decision, and all the way there on embedded data."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
-import typer
-
-from scumble._core.errors import ParameterError
+import scumble
+from scumble._core.errors import ParameterError, WriteError
 from scumble.cli import inputs
-from scumble.cli.console import progress, say, show_result
+from scumble.cli.console import progress, say, show_result, tell, width
 from scumble.cli.files import WRITES, may_be_on_the_shelf, write_file
-from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading
+from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading, lettered, optional
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+N_SHOWN = 12  # labels on the terminal; the page has them all
+#: Rows and seconds for the advice: enough to see it, quick enough to wait for.
+N_ROWS, BUDGET = 1000, 12.0
 
 
 def advise(
-    data: inputs.Input,
-    budget: Annotated[
-        str, typer.Option(help="How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.")
-    ] = "2m",
-    train: Annotated[
-        str | None,
-        typer.Option(help="Train what is advised, and write the model to this file."),
-        WRITES,
-    ] = None,
-    html: inputs.HtmlOption = None,
-    seed: inputs.SeedOption = None,
-    jobs: inputs.JobsOption = None,
+    data: str = inputs.DATA,
+    budget: str = optional("How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.", "2m"),
+    train: str | None = optional(
+        "Train what is advised, and write the model to this file.", mark=WRITES
+    ),
+    html: Path | None = inputs.HTML,
+    seed: int | None = inputs.SEED,
+    jobs: int | None = inputs.JOBS,
     reading: Reading = AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Tell what is wrong with a data set, which method helps, and how sure that is.
 
     Methods are judged on rows of this data that they have not seen. Ctrl-C ends it with what is
     known so far.
     """
-    from scumble.advise import advise
-    from scumble.report import render_advice, render_advice_page
-
     seconds = parse_budget(budget)
     given = reading.load(data)
     with progress():
-        found = advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
+        found = scumble.advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
     told = with_files(found.to_dict(), data, train or "MODEL", reading)
     # Shown first: a file that cannot be written must not cost the answer.
-    show_result(told, render_advice, json=json)
+    show_result(told, scumble.report.render_advice, json=json)
     if html is not None:
-        write_file(html, render_advice_page(told))
+        write_file(html, scumble.report.render_advice_page(told))
     if train is not None:
-        from scumble.learn import save
-
         with progress():
             model = found.train(n_jobs=jobs)
-        save(model, train, data=given, notes={"advised": found.chosen})
+        scumble.learn.save(model, train, data=given, notes={"advised": found.chosen})
         if not json:
             say(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
 
@@ -102,3 +97,49 @@ def _as_typed(option: str) -> tuple[str, str]:
     """Give an option of the reader as the user may have typed it."""
     name, _, value = option.partition("=")
     return (f"--{name.replace('_', '-')}", value) if name in TABLE_OPTIONS else ("--option", option)
+
+
+def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), mark=WRITES)) -> None:
+    """Report, decouple and advise on Debian's package tags."""
+    from scumble import plots, report
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(
+            f"{output}: cannot be made a folder: {error.strerror}. Choose another with --output."
+        ) from error
+    data = scumble.data.load("debtags")
+    result = report.concurrence_report(data)
+    brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
+    tell(report.render_report(brief, width=width()))
+    hidden = len(result["labels"]) - N_SHOWN
+    say(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
+
+    after, treatment = scumble.resample.apply_remedial(data)
+    tell(report.render_treatment(treatment, width=width()))
+
+    drawn = [arc["label"] for arc in result["chord"]["arcs"]]
+    treatment["chord"] = plots.chord_layout(after, drawn, keep_order=True).to_json()
+    page, decoupled = output / "report.html", output / "debtags-remedial.arff"
+    write_file(page, report.render_html(result, treatment))
+    scumble.data.write(after, decoupled)
+    say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
+    if find_spec("matplotlib") is not None:
+        plots.save_plot(plots.plot_pair(data, after, "chord")[0], output / "chord.svg")
+        plots.save_plot(plots.plot_before_after(data, after), output / "before-after.svg")
+        say(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
+    _advise(data)
+
+
+def _advise(data: scumble.MultilabelDataset) -> None:
+    """Say what helps, by part of the data so that nobody waits."""
+    say(
+        "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
+        f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
+        "('scumble advise debtags' takes all of them).\n"
+    )
+    with progress():
+        advice = scumble.advise(data[:N_ROWS], budget=BUDGET)
+    told = with_files(advice.to_dict(), "debtags", "tags.scumble")
+    tell(scumble.report.render_advice(told, width=width()))

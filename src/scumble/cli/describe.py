@@ -1,67 +1,68 @@
-"""``summary``, ``labels``, ``labelsets`` and ``report``: look at a data set."""
+"""``summary``, ``labels``, ``labelsets``, ``report`` and ``plot``: look at a data set."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+import scumble
+from scumble._core.errors import ParameterError
+from scumble._core.optional import require
 from scumble.cli import inputs
-from scumble.cli.console import progress, show, show_json, show_result, width
+from scumble.cli.console import progress, show_result, tell_written
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import parse_names
-from scumble.cli.scale import UNASKED, Choice
+from scumble.cli.inputs import lettered, one_resampling, optional, parse_names, parse_one
 
 SORTS = ("order", "name", "count", "irlbl", "scumble")
+BEFORE_AFTER = "before-after"
+ALL = sys.maxsize  # what --top 0 stands for
 
 
 def summary(
-    data: inputs.Input,
+    data: str = inputs.DATA,
     reading: inputs.Reading = inputs.AS_IS,
-    large: Choice = UNASKED,
-    json: inputs.JsonOption = False,
+    large: inputs.Large = inputs.UNASKED,
+    json: bool = inputs.JSON,
 ) -> None:
     """Sizes, imbalance and concurrence of a data set."""
-    from scumble.measures import characterize
     from scumble.report.terminal import render_summary
 
     found = large.open(data, reading)
     if found is not None:
         with found, progress():
-            numbers = characterize(found)
+            numbers = scumble.measures.characterize(found)
     else:
-        numbers = characterize(reading.load(data))
+        numbers = scumble.measures.characterize(reading.load(data))
     show_result(numbers.to_dict(), render_summary, json=json)
 
 
 def labels(
-    data: inputs.Input,
+    data: str = inputs.DATA,
     reading: inputs.Reading = inputs.AS_IS,
-    sort: Annotated[str, typer.Option(help=f"Order: {', '.join(SORTS)}.")] = "order",
-    top: inputs.TopOption = 0,
-    json: inputs.JsonOption = False,
+    sort: str = optional(f"Order: {', '.join(SORTS)}.", "order"),
+    top: int = optional("How many to show: 0 for all.", 0, min=0),
+    json: bool = inputs.JSON,
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
     from scumble._core.validation import check_choice
-    from scumble.measures import characterize
     from scumble.report.concurrence import label_rows
     from scumble.report.terminal import render_labels
 
     check_choice(sort, SORTS, name="sort", caller="labels")
-    rows = label_rows(characterize(reading.load(data)), sort=sort, top=top or None)
-    if json:
-        show_json([{k: v for k, v in row.items() if k != "is_minority"} for row in rows])
-    else:
-        show(render_labels(rows, width=width()))
+    rows = label_rows(scumble.measures.characterize(reading.load(data)), sort=sort, top=top or None)
+    told = [{key: value for key, value in row.items() if key != "is_minority"} for row in rows]
+    show_result(told, lambda _, width: render_labels(rows, width=width), json=json)
 
 
 def labelsets(
-    data: inputs.Input,
+    data: str = inputs.DATA,
     reading: inputs.Reading = inputs.AS_IS,
-    top: inputs.TopOption = 20,
-    json: inputs.JsonOption = False,
+    top: int = optional("How many to show: 0 for all.", 20, min=0),
+    json: bool = inputs.JSON,
 ) -> None:
     """The labelsets, most frequent first."""  # noqa: D401  (shown as help)
     from scumble.report.concurrence import labelset_rows
@@ -72,32 +73,24 @@ def labelsets(
 
 
 def report(
-    data: inputs.Input,
+    data: str = inputs.DATA,
     reading: inputs.Reading = inputs.AS_IS,
-    difficult: Annotated[
-        int | None, typer.Option(min=0, help="How many difficult labels to list.")
-    ] = None,
-    html: inputs.HtmlOption = None,
-    pdf: Annotated[
-        Path | None, typer.Option(help="Also write it for paper, to this file."), WRITES
-    ] = None,
-    resample: Annotated[
-        list[str] | None,
-        inputs.option("resample", "to show before and after; several with ',' between them."),
-    ] = None,
-    seed: inputs.SeedOption = None,
-    json: inputs.JsonOption = False,
+    difficult: int | None = optional("How many difficult labels to list.", min=0),
+    html: Path | None = inputs.HTML,
+    pdf: Path | None = optional("Also write it for paper, to this file.", mark=WRITES),
+    resample: list[str] | None = lettered(
+        "resample", "to show before and after; several with ',' between them."
+    ),
+    seed: int | None = inputs.SEED,
+    json: bool = inputs.JSON,
 ) -> None:
     """Which rare labels are masked by frequent ones."""
-    from scumble.report import concurrence_report, render_report
     from scumble.report.concurrence import origin_in_words
 
     if pdf is not None:  # complaints come before the data is read, which may take long
-        from scumble._core.optional import require
-
         require("typst", purpose="scumble report --pdf", extra="pdf")
         require("matplotlib", purpose="scumble report --pdf", extra="pdf")
-    result = concurrence_report(
+    result = scumble.report.concurrence_report(
         reading.load(data),
         n_labels=difficult,
         treatments=[name for name in parse_names(resample) if name.lower() != "none"],
@@ -105,19 +98,101 @@ def report(
         origin=origin_in_words(Path(data).name),
     )
     write_files(html, pdf, result)
-    show_result(result, render_report, json=json)
+    show_result(result, scumble.report.render_report, json=json)
 
 
 def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
     """Write a report as the files asked for: all of them, or none."""
+    from scumble import report
     from scumble._core.files import writing
-    from scumble.report import render_html, render_pdf
 
     wanted = [path for path in (html, pdf) if path is not None]
     if not wanted:
         return
     with writing(wanted[0]) as target:
         for path in wanted:
-            content = render_html(result).encode() if path is html else render_pdf(result)
+            content = (
+                report.render_html(result).encode() if path is html else report.render_pdf(result)
+            )
             with target.open(None if path is wanted[0] else path) as stream:
                 stream.write(content)
+
+
+def plot(
+    data: str = inputs.DATA,
+    output: Path = lettered("output", "a file .svg, .pdf or .png.", ..., mark=WRITES),
+    kind: str = optional(
+        "What to draw: chord, labels, difficult, before-after and others, see 'scumble "
+        "methods plot'; or as mldr calls it, such as LC.",
+        "chord",
+        "--kind -k",
+    ),
+    draw: str | None = optional(
+        "Labels to draw (chord, cooccurrence, labels), with commas between."
+    ),
+    top: int | None = optional("How many to show: labels or labelsets; 0 for all.", min=0),
+    resample: list[str] | None = one_resampling("to draw before and after"),
+    seed: int | None = inputs.SEED,
+    dark: bool = optional("Light ink on a dark page.", False, "--dark"),
+    dpi: int = optional("Dots per inch of a PNG.", 150, min=20, max=1200),
+    reading: inputs.Reading = inputs.AS_IS,
+    json: bool = inputs.JSON,
+) -> None:
+    """Draw a data set: its difficult labels, their company, counts, before and after."""
+    from scumble import plots
+
+    entry = None if kind == BEFORE_AFTER else find_plot(kind)
+    options = {} if entry is None else _options(entry, draw, top)
+    method = parse_one(resample, "--resample")
+    if entry is None and method is None:
+        method = "remedial"
+    treat = None if method is None or method.lower() == "none" else _treatment(method, seed)
+    before = reading.load(data)
+    after = before if treat is None else treat(before)
+    if entry is None:
+        few: dict[str, Any] = {} if top is None else {"n_labels": top or ALL}
+        ax = plots.plot_before_after(before, after, dark=dark, **few)
+    elif treat is not None:
+        titles = ("before", f"after {method}")
+        ax, _ = plots.plot_pair(before, after, entry.name, titles=titles, dark=dark, **options)
+    else:
+        ax = entry.function(before, dark=dark, **options)
+    plots.save_plot(ax, output, dpi=dpi)
+    tell_written(str(output), json=json)
+
+
+def find_plot(kind: str) -> scumble.plots.Plot:
+    """Find a plot by its name, or by what mldr calls it."""
+    from scumble._core.errors import suggest
+    from scumble._core.registry import registered
+
+    known = registered("plot")
+    for entry in known.values():
+        if kind.lower() == entry.name or kind.upper() == entry.alias:
+            return entry
+    names = ", ".join([*known, BEFORE_AFTER])
+    meant = suggest(kind, [*known, BEFORE_AFTER])
+    raise ParameterError(f"There is no plot {kind!r}.{meant} Expected one of {names}.")
+
+
+def _options(entry: scumble.plots.Plot, draw: str | None, top: int | None) -> dict[str, Any]:
+    """Pass on what a plot understands, and refuse what it does not."""
+    known = signature(entry.function).parameters
+    options: dict[str, Any] = {}
+    if draw is not None:
+        if "labels" not in known:
+            raise ParameterError(f"--draw chooses labels, which the plot {entry.name!r} cannot.")
+        options["labels"] = [name.strip() for name in draw.split(",") if name.strip()]
+    if top is not None:
+        count = next((n for n in ("n_labels", "n_labelsets", "n_names") if n in known), None)
+        if count is None:
+            raise ParameterError(f"--top has no meaning for the plot {entry.name!r}.")
+        options[count] = top or ALL
+    return options
+
+
+def _treatment(method: str, seed: int | None) -> Callable[[Any], Any]:
+    """Check the names of resamplers now, and run them on the data that is given later."""
+    chain = scumble.resample.make_chain(method, random_state=seed)
+    texts = scumble.learn.TextColumns
+    return lambda data: scumble.resample.run_chain(texts.of(data).apply(data), chain)

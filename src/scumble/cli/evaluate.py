@@ -1,60 +1,54 @@
-"""``evaluate`` and ``score``: judge a classifier on folds, or predictions in a file."""
+"""``evaluate``, ``compare`` and ``score``: judge classifiers on folds, or predictions in a file."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+import scumble
+from scumble._core.calls import parse_call
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import progress, show_result
-from scumble.cli.files import READS_DATA
+from scumble.cli.files import READS_DATA, WRITES
+from scumble.cli.inputs import (
+    argument,
+    lettered,
+    method_parameters,
+    one_resampling,
+    optional,
+    parse_names,
+)
 
-UndefinedOption = Annotated[
-    str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
-]
-TiesOption = Annotated[
-    str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
-]
-MetricOption = Annotated[
-    list[str] | None,
-    inputs.option(
-        "metric",
-        "show this only, one of 'scumble methods metric' or of a group such as minority.macro_f1; "
-        "several with ',' between.",
-    ),
-]
+UNDEFINED = optional("What stands for 0/0: mulan, ignore, or a number.", "mulan")
+TIES = optional("How equal scores are ranked: mulan, average or worst.", "mulan")
+METRIC = lettered(
+    "metric",
+    "show this only, one of 'scumble methods metric' or of a group such as minority.macro_f1; "
+    "several with ',' between.",
+)
 
 
 def evaluate(
-    data: inputs.Input,
-    classifier: inputs.ClassifierOption,
-    resample: Annotated[list[str] | None, inputs.one_resampling("of the training parts")] = None,
-    folds: inputs.FoldsOption = "2x5",
-    test: inputs.TestOption = None,
-    splitter: Annotated[
-        str, typer.Option(help="How rows are dealt, see 'scumble methods splitter'.")
-    ] = "kfold",
-    metric: MetricOption = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels to show apart: all, minority, difficult, few, with ',' between. "
-            "[default: minority]"
-        ),
-    ] = None,
-    undefined: UndefinedOption = "mulan",
-    ties: TiesOption = "mulan",
+    data: str = inputs.DATA,
+    classifier: list[str] = inputs.CLASSIFIER,
+    resample: list[str] | None = one_resampling("of the training parts"),
+    folds: str = inputs.FOLDS,
+    test: str | None = inputs.TEST,
+    splitter: str = optional("How rows are dealt, see 'scumble methods splitter'.", "kfold"),
+    metric: list[str] | None = METRIC,
+    groups: str | None = optional(
+        "Labels to show apart: all, minority, difficult, few, with ',' between. [default: minority]"
+    ),
+    undefined: str = UNDEFINED,
+    ties: str = TIES,
     inside: inputs.Inside = inputs.BARE,
-    seed: inputs.SeedOption = None,
-    jobs: inputs.JobsOption = None,
+    seed: int | None = inputs.SEED,
+    jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Judge a classifier on folds or on a test file; resampling touches training parts only."""
-    from scumble.evaluate import cross_validate, make_splitter
     from scumble.evaluate.groups import GROUPS, check_groups
     from scumble.report.evaluation import render_evaluation
 
@@ -62,10 +56,10 @@ def evaluate(
     judged = GROUPS if groups is None else tuple(check_groups(groups, caller="evaluate", own=False))
     metrics = inputs.parse_metrics(metric, judged)
     method, before, model, chain = inside.make(classifier, resample)
-    dealt = make_splitter(folds, splitter)
+    dealt = scumble.evaluate.make_splitter(folds, splitter)
     given, tested = reading.load(data), reading.load_test(test)
     with progress():
-        found = cross_validate(
+        found = scumble.evaluate.cross_validate(
             given,
             model,
             chain or None,
@@ -94,38 +88,28 @@ def evaluate(
 
 
 def score(
-    predictions: Annotated[
-        str,
-        typer.Argument(
-            metavar="PREDICTIONS",
-            help="What 'scumble predict' wrote, or any table of 0 and 1 or of scores with a column "
-            "per label: .csv, .parquet, .npy, .npz (also sparse).",
-        ),
-        READS_DATA,
-    ],
-    truth: inputs.Truth,
-    scores: Annotated[
-        str | None,
-        typer.Option(help="Scores that belong to PREDICTIONS of 0 and 1, to judge their order."),
-        READS_DATA,
-    ] = None,
-    cut: Annotated[
-        float | None,
-        typer.Option(
-            help="From which score on a label is predicted; 0.5 where all are probabilities."
-        ),
-    ] = None,
-    training: Annotated[
-        str | None,
-        typer.Option(help="The data that was learnt from: it tells which labels are rare."),
-        READS_DATA,
-    ] = None,
-    metric: MetricOption = None,
-    top: inputs.TopOption = 20,
-    undefined: UndefinedOption = "mulan",
-    ties: TiesOption = "mulan",
+    predictions: str = argument(
+        "PREDICTIONS",
+        "What 'scumble predict' wrote, or any table of 0 and 1 or of scores with a column "
+        "per label: .csv, .parquet, .npy, .npz (also sparse).",
+        mark=READS_DATA,
+    ),
+    truth: str = inputs.TRUTH,
+    scores: str | None = optional(
+        "Scores that belong to PREDICTIONS of 0 and 1, to judge their order.", mark=READS_DATA
+    ),
+    cut: float | None = optional(
+        "From which score on a label is predicted; 0.5 where all are probabilities."
+    ),
+    training: str | None = optional(
+        "The data that was learnt from: it tells which labels are rare.", mark=READS_DATA
+    ),
+    metric: list[str] | None = METRIC,
+    top: int = optional("How many to show: 0 for all.", 20, min=0),
+    undefined: str = UNDEFINED,
+    ties: str = TIES,
     reading: inputs.Reading = inputs.AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Judge a file of predictions against the labels, by every metric and label by label."""
     from scumble.evaluate.groups import GROUPS
@@ -170,3 +154,88 @@ def _number_or_word(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
+
+
+def compare(
+    data: str = inputs.DATA,
+    classifier: list[str] | None = lettered(
+        "classifier",
+        "several with ',' between; parameters in brackets: rare(quality=best),br. "
+        "[default: br,rare]",
+    ),
+    resample: list[str] | None = lettered(
+        "resample",
+        "of the training parts, several with ',' between: none, remedial, "
+        "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
+    ),
+    base: str | None = inputs.BASE,
+    folds: str = inputs.FOLDS,
+    test: str | None = inputs.TEST,
+    metric: list[str] | None = lettered(
+        "metric", "to judge by; several with ',' between, the first decides."
+    ),
+    plot: str | None = optional(
+        "Draw what each label gains by the best method (png, svg).", mark=WRITES
+    ),
+    store: str | None = lettered(
+        "store",
+        "keep every fold in this file as soon as it is judged, and go on from there; the seed "
+        "is 0 unless you give one.",
+        mark=WRITES,
+    ),
+    seed: int | None = inputs.SEED,
+    jobs: int | None = inputs.JOBS,
+    reading: inputs.Reading = inputs.AS_IS,
+    json: bool = inputs.JSON,
+) -> None:
+    """Compare classifiers, with and without resampling, on the same folds.
+
+    Every combination is held against the first, and gets a verdict: better, worse, or no difference
+    that these folds can show.
+    """
+    from scumble.evaluate.comparison import METRICS
+    from scumble.evaluate.groups import GROUPS
+
+    # Everything is checked before the data is read, which may take long.
+    metrics = tuple(inputs.parse_metrics(metric, GROUPS) or METRICS)
+    models = _models(parse_names(classifier) or ["br", "rare"], base)
+    chains = {
+        text: scumble.resample.make_chain(text) or None
+        for text in parse_names(resample) or ["none"]
+    }
+    given, tested = reading.load(data), reading.load_test(test)
+    options: dict[str, Any] = {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs}
+    with progress():
+        found = _compare(store, seed, given, models, chains, **options)
+    if plot is not None:
+        scumble.plots.save_plot(scumble.plots.plot_gains(found), plot)
+    show_result(found.to_dict(), scumble.report.render_methods, json=json)
+
+
+def _models(texts: list[str], base: str | None) -> dict[str, Any]:
+    """Make classifiers of what was typed; those without a base of their own get the common one."""
+    from scumble.learn.make_and_fit import base_parameter
+
+    models = {}
+    without = 0
+    for text in texts:
+        name, own = parse_call(text)
+        common = None if "base" in own or base_parameter(name) is None else base
+        without += common is None
+        given = method_parameters(own, common)
+        inside = ", ".join(f"{key}={value}" for key, value in given.items())
+        shown = text if common is None else f"{name}({inside})"
+        models[shown] = scumble.learn.make_classifier(name, **given)
+    if base is not None and without == len(texts):
+        raise ParameterError(
+            f"None of {', '.join(texts)} takes the base {base!r} of --base: they ask no other "
+            "classifier, or have one of their own."
+        )
+    return models
+
+
+def _compare(store: str | None, seed: int | None, *given: Any, **options: Any) -> Any:
+    """Compare, with a store or without."""
+    if store is None:
+        return scumble.evaluate.compare(*given, random_state=seed, **options)
+    return scumble.experiment.compare(*given, store=store, random_state=seed or 0, **options)

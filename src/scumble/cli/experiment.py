@@ -5,50 +5,39 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+import scumble
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import parse_names
+from scumble.cli.inputs import argument, lettered, optional, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
-    from scumble.experiment import Estimate, Plan, Report
     from scumble.experiment.result_tables import Against
 
-app = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
+Cells = list[dict[str, Any]]
+experiment = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
 
-StoreFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="STORE",
-        help="The file with the results; or a .csv or .parquet table: as exported, or with a row "
-        "per data set and a column per method.",
-    ),
-    READS,
-]
-MetricsOption = Annotated[
-    list[str] | None,
-    inputs.option("metric", "to show, several with ',' between. [default: those of the plan]"),
-]
-OnlyMethods = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this method, as tables call it; several with ',' between, in the order asked."
-    ),
-]
-DeviationsOption = Annotated[
-    bool, typer.Option("--deviations", help="Add standard deviations over folds and seeds.")
-]
-RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Try failed cells again.")]
-DryOption = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
-RanksOption = Annotated[bool, typer.Option("--ranks", help="Add a row of mean ranks.")]
+STORE = argument(
+    "STORE",
+    "The file with the results; or a .csv or .parquet table: as exported, or with a row "
+    "per data set and a column per method.",
+    mark=READS,
+)
+METRICS = lettered("metric", "to show, several with ',' between. [default: those of the plan]")
+METHODS = optional(
+    "Only this method, as tables call it; several with ',' between, in the order asked."
+)
+DEVIATIONS = optional("Add standard deviations over folds and seeds.", False, "--deviations")
+RANKS = optional("Add a row of mean ranks.", False, "--ranks")
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
@@ -56,39 +45,30 @@ DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss"
 class Running:
     """How the cells of a plan are computed."""
 
-    store: Annotated[
-        Path, inputs.option("store", "the file with the results, made if it is absent."), WRITES
-    ]
-    jobs: inputs.JobsOption = None
-    cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
-    ] = None
-    retry_failed: RetryOption = False
-    dry_run: DryOption = False
+    store: Path = lettered(
+        "store", "the file with the results, made if it is absent.", ..., mark=WRITES
+    )
+    jobs: int | None = inputs.JOBS
+    cluster: str | None = optional("Address of a Dask scheduler, instead of --jobs.")
+    retry_failed: bool = optional("Try failed cells again.", False, "--retry-failed")
+    dry_run: bool = optional("Only tell what would be done.", False, "--dry-run")
 
 
 @dataclass(frozen=True)
 class Only:
     """Which part of a plan, or of its results, is meant."""
 
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set, several with ',' between.")
-    ] = None
-    classifier: Annotated[
-        list[str] | None, inputs.option("classifier", "only this one, several with ',' between.")
-    ] = None
+    dataset: list[str] | None = optional("Only this data set, several with ',' between.")
+    classifier: list[str] | None = lettered(
+        "classifier", "only this one, several with ',' between."
+    )
 
-    def of_plan(self, plan: Plan) -> Plan:
+    def of_plan(self, plan: scumble.experiment.Plan) -> scumble.experiment.Plan:
         """Leave out of a plan what is not meant."""
-        if self.dataset:
-            plan = plan.with_only(datasets=parse_names(self.dataset))
-        if self.classifier:
-            plan = plan.with_only(classifiers=parse_names(self.classifier))
-        return plan
+        chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
+        return plan.with_only(**chosen) if chosen else plan
 
-    def of_store(
-        self, path: Path, metrics: list[str] | None
-    ) -> tuple[list[dict[str, Any]], list[str]]:
+    def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
         """Read the cells that are meant, and which metrics to show."""
         from scumble.experiment.export import read_cells
         from scumble.experiment.result_tables import only
@@ -101,40 +81,36 @@ class Only:
 WHOLE = Only()
 
 
-@app.command()
+@experiment.command()
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS],
+    plan: Path = argument("PLAN", "A plan, as a TOML file.", mark=READS),
+    *,
     how: Running,
     only: Only = WHOLE,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
-    from scumble.experiment import read_plan
-
-    run_plan(read_plan(plan), how, only, json=json)
+    run_plan(scumble.experiment.read_plan(plan), how, only, json=json)
 
 
-def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
+def run_plan(plan: scumble.experiment.Plan, how: Running, only: Only, *, json: bool) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
-    from scumble.experiment import run
-
     plan = only.of_plan(plan)
     if how.dry_run:
-        guess = _guess(plan, how.store, how.jobs)
+        guess = _guess(plan, how)
         show_json(asdict(guess)) if json else _announce(plan.name, guess, typer.echo)
         return
     with aside(json), _Watch(plan.name) as watch:
         more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
-        report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
-    if json:
-        show_json(_plain(report))
-    else:
-        _conclude(report)
+        report = scumble.experiment.run(
+            plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more
+        )
+    show_json(_plain(report)) if json else _conclude(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
 
-def _plain(report: Report) -> dict[str, Any]:
+def _plain(report: scumble.experiment.Report) -> dict[str, Any]:
     """Tell what a run has done, as JSON can."""
     keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
     failures = [
@@ -144,41 +120,32 @@ def _plain(report: Report) -> dict[str, Any]:
     return {**{key: getattr(report, key) for key in keys}, "failures": failures}
 
 
-def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
+def _guess(plan: scumble.experiment.Plan, how: Running) -> scumble.experiment.Estimate:
     """Estimate what a plan will cost; nothing is made by a look."""
-    from contextlib import nullcontext
-
     from scumble._core.parallel import thread_count
     from scumble.experiment import Store, cells_of, estimate
 
-    with Store(path, create=False) if path.exists() else nullcontext() as store:
-        return estimate(cells_of(plan, store), store, n_jobs=thread_count(jobs or 1))
+    with Store(how.store, create=False) if how.store.exists() else nullcontext() as store:
+        return estimate(cells_of(plan, store), store, n_jobs=thread_count(how.jobs or 1))
 
 
-@app.command()
-def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
+@experiment.command()
+def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
     """Tell how far a store is, and what failed."""
-    from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
-    from scumble.report.terminal import Segment
+    from scumble.report.terminal import Segment, cells
 
-    with Store(store, create=False) as opened:
-        counts, cells = opened.counts(), opened.cells()
-    failed = [cell for cell in cells if cell["state"] == "failed"]
+    with scumble.experiment.Store(store, create=False) as opened:
+        counts, found = opened.counts(), opened.cells()
+    failed = [cell for cell in found if cell["state"] == "failed"]
     if json:
         keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
         failures = [{key: cell[key] for key in keys} for cell in failed]
-        show_json({**counts, "costs": costs(cells), "failures": failures})
+        show_json({**counts, "costs": costs(found), "failures": failures})
         return
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
-    rows = [
-        (
-            f"{row['dataset']} / {row['classifier']}",
-            *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
-            *(f"{row[key]:,.1f}" for key in ("seconds", "cpu_seconds")),
-        )
-        for row in costs(cells)
-    ]
+    specs = dict.fromkeys(head[1:4], ".0f") | {"seconds": ",.1f", "cpu_seconds": ",.1f"}
+    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in costs(found)]
     show_table(head, rows, ", ".join(f"{number} {state}" for state, number in counts.items()))
     for cell in failed:
         where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))
@@ -186,22 +153,20 @@ def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
         show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
 
 
-@app.command("table")
+@experiment.command("table")
 def print_table(
-    store: StoreFile,
-    metric: MetricsOption = None,
+    store: Path = STORE,
+    metric: list[str] | None = METRICS,
     only: Only = WHOLE,
-    method: OnlyMethods = None,
-    deviations: DeviationsOption = False,
-    ranks: RanksOption = False,
-    json: inputs.JsonOption = False,
+    method: list[str] | None = METHODS,
+    deviations: bool = DEVIATIONS,
+    ranks: bool = RANKS,
+    json: bool = inputs.JSON,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.experiment.export import table_rows
-    from scumble.experiment.result_tables import grid
 
-    cells, shown = only.of_store(store, metric)
-    grids = [grid(cells, name).select(methods=parse_names(method) or None) for name in shown]
+    grids = _grids(*only.of_store(store, metric), method)
     if json:
         show_json([one.to_dict() for one in grids])
         return
@@ -210,34 +175,29 @@ def print_table(
         show_table(("data set", *one.columns), rows, one.metric)
 
 
-@app.command("compare")
+@experiment.command("compare")
 def compare_methods(
-    store: StoreFile,
-    against: Annotated[str, typer.Option(help="The method the others are compared with.")],
-    metric: MetricsOption = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(help="A data set that does not take part, several with ',' between."),
-    ] = None,
+    store: Path = STORE,
+    against: str = optional("The method the others are compared with.", ...),
+    metric: list[str] | None = METRICS,
+    without: list[str] | None = optional(
+        "A data set that does not take part, several with ',' between."
+    ),
     only: Only = WHOLE,
-    rope: Annotated[
-        float, typer.Option(min=0, help="Differences up to this count as practically equal.")
-    ] = 0.01,
-    json: inputs.JsonOption = False,
+    rope: float = optional("Differences up to this count as practically equal.", 0.01, min=0),
+    json: bool = inputs.JSON,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
     p is the exact Wilcoxon test over data sets, Holm the same adjusted for the number of methods;
     worse, equal and better are the probabilities that the Bayesian signed-rank test gives.
     """
-    from scumble.experiment.result_tables import compare_methods, grid
+    from scumble.experiment.result_tables import compare_methods
     from scumble.measures.summary import plain
 
-    cells, shown = only.of_store(store, metric)
-    found = [
-        compare_methods(grid(cells, name), against, without=parse_names(without), rope=rope)
-        for name in shown
-    ]
+    grids = _grids(*only.of_store(store, metric))
+    left_out = parse_names(without)
+    found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
     if json:
         told = [asdict(row) for rows in found for row in rows]
         show_json([{name: plain(value) for name, value in row.items()} for row in told])
@@ -259,32 +219,37 @@ def compare_methods(
         show_table(head, lines, rows[0].metric)
 
 
+def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -> list[ScoreTable]:
+    """Make a table of each metric, of all methods or some."""
+    from scumble.experiment.result_tables import grid
+
+    columns = parse_names(methods) or None
+    return [grid(cells, name).select(methods=columns) for name in metrics]
+
+
 def _test_numbers(row: Against) -> list[str]:
     """Write what tests say of a method; a dash where it has nothing in common with the other."""
     p_values = [_number(p, ".1e") for p in (row.p_value, row.holm)]
     return [*p_values, *(_number(p, ".2f") for p in (row.worse, row.equal, row.better))]
 
 
-@app.command()
+@experiment.command()
 def ranks(
-    store: StoreFile,
-    metric: MetricsOption = None,
-    output: Annotated[
-        Path | None,
-        inputs.option("output", "the critical-difference diagram, as .svg, .pdf or .png."),
-        WRITES,
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Level of the test, between 0 and 1.")] = 0.05,
+    store: Path = STORE,
+    metric: list[str] | None = METRICS,
+    output: Path | None = lettered(
+        "output", "the critical-difference diagram, as .svg, .pdf or .png.", mark=WRITES
+    ),
+    alpha: float = optional("Level of the test, between 0 and 1.", 0.05),
     only: Only = WHOLE,
-    method: OnlyMethods = None,
-    json: inputs.JsonOption = False,
+    method: list[str] | None = METHODS,
+    json: bool = inputs.JSON,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
 
     Methods whose mean ranks differ by less than the critical difference cannot be told apart.
     """
     from scumble.evaluate.statistics import friedman, nemenyi
-    from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment
 
     cells, shown = only.of_store(store, metric)
@@ -292,15 +257,12 @@ def ranks(
         raise ParameterError(
             f"A diagram shows one metric: choose one with --metric. Got {', '.join(shown)}."
         )
-    tables = [
-        grid(cells, name).select(methods=parse_names(method) or None).complete() for name in shown
-    ]
+    tables = [one.complete() for one in _grids(cells, shown, method)]
     found = [(one, friedman(one), nemenyi(one, alpha=alpha)) for one in tables]
     if output is not None:
-        from scumble.plots import save_plot
         from scumble.plots.statistics import plot_critical_difference
 
-        save_plot(plot_critical_difference(found[0][2]), output)
+        scumble.plots.save_plot(plot_critical_difference(found[0][2]), output)
     if json:
         show_json([_plain_ranks(*each) for each in found])
         return
@@ -332,20 +294,16 @@ def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult
     }
 
 
-@app.command("export")
+@experiment.command("export")
 def export_results(
-    store: StoreFile,
-    out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="A .csv, .parquet, .tex, .md or .html file."),
-        WRITES,
-    ],
-    metric: MetricsOption = None,
+    store: Path = STORE,
+    out: Path = argument("OUT", "A .csv, .parquet, .tex, .md or .html file.", mark=WRITES),
+    metric: list[str] | None = METRICS,
     only: Only = WHOLE,
-    method: OnlyMethods = None,
-    deviations: DeviationsOption = False,
-    ranks: RanksOption = False,
-    json: inputs.JsonOption = False,
+    method: list[str] | None = METHODS,
+    deviations: bool = DEVIATIONS,
+    ranks: bool = RANKS,
+    json: bool = inputs.JSON,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
     from scumble.experiment.export import export
@@ -356,7 +314,7 @@ def export_results(
     tell_written(str(out), json=json)
 
 
-def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
+def _announce(name: str, guess: scumble.experiment.Estimate, say: Callable[[str], None]) -> None:
     is_known = guess.n_measured or guess.n_done == guess.n_cells
     rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
     say(
@@ -365,7 +323,7 @@ def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
     )
 
 
-def _conclude(report: Report) -> None:
+def _conclude(report: scumble.experiment.Report) -> None:
     say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."

@@ -1,6 +1,6 @@
 """Files that commands read and write: none writes over what it reads.
 
-A parameter that names a file carries a mark in its annotation, beside typer's: what happens to the
+A parameter that names a file carries a mark, in its annotation or its option: what happens to the
 file. Before any work `refuse_losses` compares the files that will be written with those that are
 read, and with the files that belong to these.
 """
@@ -16,8 +16,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
+from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 from typer.models import ArgumentInfo, ParameterInfo
 
@@ -43,42 +44,49 @@ BESIDE_STORES = ("-wal", "-shm", "-journal")
 
 
 def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]]:
-    """Return the parameters that name files: their mark, and what the user calls them."""
+    """Find the parameters that name files: their marks, and what the user calls them."""
     found = {}
-    for name, hint in get_type_hints(command, include_extras=True).items():
-        notes = getattr(hint, "__metadata__", ())
+    for name, parameter in signature(command).parameters.items():
+        notes = getattr(parameter.annotation, "__metadata__", ())
         if mark := next((note for note in notes if isinstance(note, Mark)), None):
             found[name] = mark, _title(name, notes)
     return found
 
 
-def refuse_losses(command: Callable[..., Any], given: dict[str, Any]) -> None:
-    """Refuse outputs that are inputs, that belong to one, or that are named twice."""
-    marked = marked_parameters(command)
-    outputs = [
-        Output(title, value, path)
-        for name, (mark, title) in marked.items()
-        for value in _values(given.get(name))
-        for path in _files_written(value, mark, given)
+class Named(NamedTuple):
+    """A file that is named: by which parameter, what users call that, its mark, and the file."""
+
+    name: str
+    title: str
+    mark: Mark
+    value: str
+
+
+def named_files(command: Callable[..., Any], given: dict[str, Any]) -> list[Named]:
+    """List the files that the parameters of a command name: none, one or several each."""
+    return [
+        Named(name, title, mark, os.fspath(value))
+        for name, (mark, title) in marked_parameters(command).items()
+        for value in (given[name] if isinstance(given[name], list) else [given[name]])
+        if value is not None
     ]
+
+
+def refuse_losses(named: list[Named], given: dict[str, Any]) -> None:
+    """Refuse outputs that are inputs, that belong to one, or that are named twice."""
+    outputs = [(each, path) for each in named for path in _files_written(each, given)]
     _refuse_twice(outputs)
-    for name, (mark, _) in marked.items() if outputs else ():
-        for value in _values(given.get(name)):
-            for kept in _files_read(value, mark, given):
-                for output in outputs:
-                    if _is_same(output.path, kept):
-                        raise _loss(output, kept, value)
+    for read in named if outputs else ():
+        for kept in _files_read(read, given):
+            for output, path in outputs:
+                if _is_same(path, kept):
+                    raise _loss(output, path, kept, read.value)
 
 
 @contextmanager
-def piping(command: Callable[..., Any], given: dict[str, Any]) -> Iterator[bool]:
+def piping(named: list[Named]) -> Iterator[bool]:
     """Keep standard input for a command that reads it; tell whether standard output is written."""
-    pipes = [
-        mark
-        for name, (mark, _) in marked_parameters(command).items()
-        for value in _values(given.get(name))
-        if value == PIPE and name not in WORDS
-    ]
+    pipes = [each.mark for each in named if each.value == PIPE and each.name not in WORDS]
     n_read = sum(mark in (READS, READS_DATA) for mark in pipes)
     if n_read > 1:
         raise ParameterError(
@@ -115,18 +123,11 @@ def write_file(path: Path, content: str) -> None:
         stream.write(content.encode())
 
 
-class Output(NamedTuple):
-    """A file that would be written: the parameter, what it was given, and the file."""
-
-    title: str
-    named: str
-    path: Path
-
-
-def _refuse_twice(outputs: list[Output]) -> None:
+def _refuse_twice(outputs: list[tuple[Named, Path]]) -> None:
     """Refuse two parameters that name one file, be it there or not."""
     seen: dict[str, str] = {}
-    for title, _, path in outputs:
+    for output, path in outputs:
+        title = output.title
         other = seen.setdefault(os.path.realpath(path), title)
         if other != title:
             raise ParameterError(
@@ -134,13 +135,13 @@ def _refuse_twice(outputs: list[Output]) -> None:
             )
 
 
-def _loss(output: Output, kept: str | Path, read: str) -> ParameterError:
-    title, named, path = output
-    beside = "" if str(path) == str(Path(named)) else f", written with {named}"
+def _loss(output: Named, path: Path, kept: str | Path, read: str) -> ParameterError:
+    beside = "" if str(path) == str(Path(output.value)) else f", written with {output.value}"
     what = "this is the file to read" if _is_same(kept, read) else f"it belongs to {read}"
     way_out = "" if not beside else ", or a format that needs no second file, such as --to meka"
     return ParameterError(
-        f"{path}{beside}: {what}, and would be lost. Name another to write as {title}{way_out}."
+        f"{path}{beside}: {what}, and would be lost. "
+        f"Name another to write as {output.title}{way_out}."
     )
 
 
@@ -153,36 +154,29 @@ def _title(name: str, notes: tuple[Any, ...]) -> str:
     return long[0] if long else f"--{name.replace('_', '-')}"
 
 
-def _values(value: Any) -> list[str]:
-    """Return the paths that a parameter names: none, one or several."""
-    if value is None:
-        return []
-    return [os.fspath(one) for one in (value if isinstance(value, list) else [value])]
-
-
-def _files_written(value: str, mark: Mark, given: dict[str, Any]) -> list[Path]:
-    if mark is WRITES:
-        return [Path(value)]
-    if mark not in (WRITES_DATA, WRITES_PARTS):
+def _files_written(named: Named, given: dict[str, Any]) -> list[Path]:
+    if named.mark is WRITES:
+        return [Path(named.value)]
+    if named.mark not in (WRITES_DATA, WRITES_PARTS):
         return []
     from scumble.data.io import files_written, part_paths
 
-    paths = part_paths(value) if mark is WRITES_PARTS else [Path(value)]
+    paths = part_paths(named.value) if named.mark is WRITES_PARTS else [Path(named.value)]
     try:
         return [file for path in paths for file in files_written(path, format=given.get("to"))]
     except ScumbleError:  # no format has this name: it is said where the file is written
         return paths
 
 
-def _files_read(value: str, mark: Mark, given: dict[str, Any]) -> Iterator[str | Path]:
+def _files_read(named: Named, given: dict[str, Any]) -> Iterator[str | Path]:
     """Go through the files that a parameter names, with those that belong to them."""
-    if mark is READS:
-        yield value
-        yield from (value + ending for ending in BESIDE_STORES)
-    elif mark is READS_DATA:
-        for path in _files_meant(value):
+    if named.mark is READS:
+        yield named.value
+        yield from (named.value + ending for ending in BESIDE_STORES)
+    elif named.mark is READS_DATA:
+        for path in _files_meant(named.value):
             yield path
-            if not os.path.isdir(value):
+            if not os.path.isdir(named.value):
                 yield from _files_of_data(path, given)
 
 

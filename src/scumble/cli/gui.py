@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -11,25 +10,19 @@ from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import complain
 from scumble.cli.files import may_be_on_the_shelf
+from scumble.cli.inputs import argument, optional
 
 
 def gui(
-    data: Annotated[
-        str | None,
-        typer.Argument(metavar="[DATA]", help="A file or public data set to open at once."),
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="By default 8707, or a free one.")
-    ] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; others than this machine's are let in.")
-    ] = "127.0.0.1",
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A further name browsers may use; repeatable.")
-    ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
-    max_upload: Annotated[int, typer.Option(min=1, help="Megabytes of an uploaded file.")] = 512,
-    max_unpacked: Annotated[int, typer.Option(min=1, help="The same, decompressed.")] = 4096,
+    data: str | None = argument("[DATA]", "A file or public data set to open at once.", None),
+    port: int | None = optional("By default 8707, or a free one.", min=0, max=65535),
+    host: str = optional(
+        "Address to listen on; others than this machine's are let in.", "127.0.0.1"
+    ),
+    allow_host: list[str] | None = optional("A further name browsers may use; repeatable."),
+    browser: bool = optional("Open the browser.", True),
+    max_upload: int = optional("Megabytes of an uploaded file.", 512, min=1),
+    max_unpacked: int = optional("The same, decompressed.", 4096, min=1),
     reading: inputs.Reading = inputs.AS_IS,
 ) -> None:
     """Look at data sets and treat them in the browser; nothing leaves this machine."""

@@ -1,21 +1,22 @@
-"""What a user may name as input: a file, or a data set of the shelf."""
+"""What a user may name as input: a file, or a data set of the shelf; and options for it."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+import scumble
 from scumble._core.calls import parse_call, parse_parameters, split_outside
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble.cli.console import progress
-from scumble.cli.files import READS, READS_DATA, WRITES, may_be_on_the_shelf
+from scumble.cli.files import READS, READS_DATA, WRITES, Mark, may_be_on_the_shelf
 
 if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
     from scumble.learn.score_files import NamedCells
 
 #: Options of many commands: the same words, and the same meaning, wherever they stand.
@@ -28,9 +29,38 @@ WORDS = {
 }
 
 
-def option(name: str, what: str) -> Any:
-    """Make one of these options, which have a letter; what follows the colon may differ."""
-    return typer.Option(f"--{name}", f"-{name[0]}", help=f"{WORDS[name]}: {what}")
+def optional(
+    help: str, default: Any = None, names: str = "", *, mark: Mark | None = None, **more: Any
+) -> Any:
+    """Make an option, of a command or of a dataclass that is spread among its parameters.
+
+    Names, such as ``--jobs -j``, are said where they are not the parameter's own.
+    """
+    return _said(typer.Option(*names.split(), help=help, **more), default, mark)
+
+
+def argument(
+    metavar: str | None, help: str, default: Any = ..., *, mark: Mark | None = None
+) -> Any:
+    """Make an argument of a command, which must be given unless it has a default.
+
+    It is shown by its own name where nothing else is said.
+    """
+    return _said(typer.Argument(metavar=metavar, help=help), default, mark)
+
+
+def _said(told: Any, default: Any, mark: Mark | None) -> Any:
+    """Say all of a parameter in the place of its default; ``...`` means that it must be given."""
+    default = MISSING if default is ... else default
+    return field(default=default, metadata={"told": told, "mark": mark})
+
+
+def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = None) -> Any:
+    """Make one of these options, which have a letter; what follows the colon may differ.
+
+    Where its default is ``...``, it must be given.
+    """
+    return optional(f"{WORDS[name]}: {what}", default, f"--{name} -{name[0]}", mark=mark)
 
 
 def group(help: str) -> typer.Typer:
@@ -41,58 +71,19 @@ def group(help: str) -> typer.Typer:
 def one_resampling(what: str) -> Any:
     """Make the option for one resampler, or several in order."""
     many = "none, or several methods with '+' between, parameters in brackets"
-    return option("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
+    return lettered("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
 
 
-Input = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA", help="A file, or the name of a public data set (see 'scumble data list')."
-    ),
-    READS_DATA,
-]
-Truth = Annotated[
-    str,
-    typer.Argument(
-        metavar="LABELS",
-        help="The labels of these rows: a data set, or a table or array of 0 and 1.",
-    ),
-    READS_DATA,
-]
+DATA = argument(
+    "DATA", "A file, or the name of a public data set (see 'scumble data list').", mark=READS_DATA
+)
+TRUTH = argument(
+    "LABELS",
+    "The labels of these rows: a data set, or a table or array of 0 and 1.",
+    mark=READS_DATA,
+)
 #: Options of readers that name columns: several, with commas between them or one by one.
 SEVERAL = ("ignore", "text", "category", "keep")
-ToOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Format of what is written (see 'scumble methods format'); by default its suffix."
-    ),
-]
-HtmlOption = Annotated[
-    Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ClassifierOption = Annotated[
-    list[str],
-    option(
-        "classifier",
-        "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
-        "others, see 'scumble methods classifier'; or package.module.Class.",
-    ),
-]
-ParamOption = Annotated[
-    list[str] | None,
-    typer.Option("--param", help="A parameter of the method, as name=value; repeatable."),
-]
-BaseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--base",
-        help="Base: the classifier inside, for example sklearn.linear_model.LogisticRegression; "
-        "its parameters are base.C=0.1 and the like.",
-    ),
-]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="One seed, one answer.")]
-TopOption = Annotated[int, typer.Option(min=0, help="How many to show: 0 for all.")]
 
 
 def _check_jobs(jobs: int | None) -> int | None:
@@ -101,23 +92,33 @@ def _check_jobs(jobs: int | None) -> int | None:
     return jobs
 
 
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        callback=_check_jobs,
-        help="How many threads or processes share the work, -1: all cores; never changes a result.",
-    ),
-]
-FoldsOption = Annotated[
-    str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
-]
-TestOption = Annotated[
-    str | None,
-    typer.Option(help="Learn from DATA and judge on this file instead of folds."),
-    READS_DATA,
-]
+JSON = optional("Print JSON.", False, "--json")
+TO = optional("Format of what is written (see 'scumble methods format'); by default its suffix.")
+HTML = optional("Also write it as a page, to this file.", mark=WRITES)
+CLASSIFIER = lettered(
+    "classifier",
+    "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
+    "others, see 'scumble methods classifier'; or package.module.Class.",
+    ...,
+)
+PARAM = optional("A parameter of the method, as name=value; repeatable.")
+BASE = optional(
+    "Base: the classifier inside, for example sklearn.linear_model.LogisticRegression; "
+    "its parameters are base.C=0.1 and the like."
+)
+SEED = optional("One seed, one answer.", min=0)
+JOBS = optional(
+    "How many threads or processes share the work, -1: all cores; never changes a result.",
+    names="--jobs -j",
+    callback=_check_jobs,
+)
+FOLDS = optional("Repetitions x folds, a number of folds, or a file of folds.", "2x5", mark=READS)
+TEST = optional("Learn from DATA and judge on this file instead of folds.", mark=READS_DATA)
+LABEL_COLUMN = optional("Table: the column that holds the labels of a row.")
+INSTANCE_COLUMN = optional("With --engine: the column that names the instance.")
+ENGINE = optional("For files larger than memory: 'duckdb' on this machine or 'spark' on a cluster.")
+MEMORY = optional("How much DuckDB may hold in memory, such as 2GB.")
+SPARK = optional("With --engine spark: the address of a master or a Spark Connect server.")
 
 
 @dataclass(frozen=True)
@@ -128,54 +129,32 @@ class Reading:
     ``--option label_column=tags``.
     """
 
-    format: Annotated[
-        str | None,
-        typer.Option("--format", "-f", help="Format of the file, where it is not recognised."),
-    ] = None
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels",
-            "-l",
-            help="Which columns are labels: names or numbers with commas between them, a count "
-            "(negative: from the end), or a MULAN XML file.",
-        ),
-        READS,
-    ] = None
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An option of the format's reader, as name=value, for example encoding=cp1252; "
-            "repeatable."
-        ),
-    ] = None
-    label_column: Annotated[
-        str | None, typer.Option(help="Table: the column that holds all labels of a row.")
-    ] = None
-    label_separator: Annotated[
-        str | None,
-        typer.Option(help="Table: what stands between the labels in it, for example ';'."),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns to leave out, with commas between; repeatable."),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Columns of texts whose words are learnt, with commas between; repeatable."
-        ),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        typer.Option(help="Table: columns of numbers that stand for categories; repeatable."),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Table: columns to take as they are, though they seem to name rows; repeatable."
-        ),
-    ] = None
+    format: str | None = optional(
+        "Format of the file, where it is not recognised.", names="--format -f"
+    )
+    labels: str | None = optional(
+        "Which columns are labels: names or numbers with commas between them, a count "
+        "(negative: from the end), or a MULAN XML file.",
+        names="--labels -l",
+        mark=READS,
+    )
+    option: list[str] | None = optional(
+        "An option of the format's reader, as name=value, for example encoding=cp1252; repeatable."
+    )
+    label_column: str | None = optional("Table: the column that holds all labels of a row.")
+    label_separator: str | None = optional(
+        "Table: what stands between the labels in it, for example ';'."
+    )
+    ignore: list[str] | None = optional("Columns to leave out, with commas between; repeatable.")
+    text: list[str] | None = optional(
+        "Columns of texts whose words are learnt, with commas between; repeatable."
+    )
+    category: list[str] | None = optional(
+        "Table: columns of numbers that stand for categories; repeatable."
+    )
+    keep: list[str] | None = optional(
+        "Table: columns to take as they are, though they seem to name rows; repeatable."
+    )
 
     @property
     def options(self) -> list[str]:
@@ -196,11 +175,11 @@ class Reading:
                 raise ParameterError(f"--option {name}=... is not known. Give --{name} instead.")
         return {"format": self.format, "labels": parse_labels(self.labels), **options}
 
-    def load(self, name: str) -> MultilabelDataset:
+    def load(self, name: str) -> scumble.MultilabelDataset:
         """Read a file, or a data set of the shelf when no such file exists."""
         return load(name, **self.told)
 
-    def load_test(self, name: str | None) -> MultilabelDataset | None:
+    def load_test(self, name: str | None) -> scumble.MultilabelDataset | None:
         """Read a test part, if any; the training part tells what its columns are."""
         return None if name is None else load(name, **self.told | {"keep": True})
 
@@ -209,22 +188,73 @@ AS_IS = Reading()
 TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
 
 
-def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
+def load(name: str, /, *, labels: Any = None, **more: Any) -> scumble.MultilabelDataset:
     """Read a file, or a data set of the shelf; ``labels=()`` reads every column as a feature."""
-    from scumble import data  # whose names load when they are used
-
     if labels == ():
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
     with progress():
         if not may_be_on_the_shelf(name):
-            return data.read(name, labels=labels, **more)
+            return scumble.data.read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
-            return data.shelf.load(name, **given)
+            return scumble.data.shelf.load(name, **given)
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
+
+
+@dataclass(frozen=True)
+class Large:
+    """What the user said about large files."""
+
+    label_column: str | None = LABEL_COLUMN
+    instance_column: str | None = INSTANCE_COLUMN
+    engine: str | None = ENGINE
+    memory: str | None = MEMORY
+    spark: str | None = SPARK
+
+    def asked(self, name: str) -> str | None:
+        """Tell which engine the user asks for, by name or by an option that only engines have."""
+        if self.engine is not None:
+            return self.engine
+        if self.spark is not None:
+            return "spark"
+        is_folder = self.label_column is not None and os.path.isdir(name)
+        # Globs and object-store paths are no file; a folder is meant only where one says how.
+        is_many = "://" in name or "*" in name
+        return "duckdb" if is_folder or self.memory or self.instance_column or is_many else None
+
+    def open(self, name: str, reading: Reading) -> scumble.scale.Scan | None:
+        """Open files with an engine if that is asked for, or if they do not fit into memory."""
+        engine = self.asked(name) or _engine_for_size(name)
+        if engine is None:
+            return None
+        separator = parse_options(reading.options).get("label_separator")
+        how = asdict(self) | {"engine": engine, "format": reading.format}
+        return scumble.scale.scan(name, separator=separator, **how)
+
+
+UNASKED = Large()
+
+
+def _engine_for_size(name: str) -> str | None:
+    """Choose an engine for a file that does not fit into memory."""
+    known = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
+    if not name.lower().endswith(known) or not os.path.isfile(name):
+        return None
+    from scumble.scale.sources import bytes_available, bytes_needed, find_files
+
+    needed, available = bytes_needed(find_files(name)), bytes_available()
+    if needed <= available:
+        return None
+    warnings.warn(
+        f"{name} needs about {needed / 2**30:.1f} GiB of memory and {available / 2**30:.1f} GiB "
+        "are free: DuckDB reads it from disk instead (--engine duckdb).",
+        ScumbleWarning,
+        stacklevel=2,
+    )
+    return "duckdb"
 
 
 def read_labels(name: str, reading: Reading) -> NamedCells:
@@ -240,25 +270,23 @@ def read_labels(name: str, reading: Reading) -> NamedCells:
 class Inside:
     """What is inside a classifier, and what resamples its training rows."""
 
-    base: BaseOption = None
-    param: ParamOption = None
-    resample_param: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
-    ] = None
+    base: str | None = BASE
+    param: list[str] | None = PARAM
+    resample_param: list[str] | None = optional(
+        "A parameter of the resampler, as name=value; repeatable."
+    )
 
     def make(
         self, classifier: list[str], resample: list[str] | None, **shared: Any
     ) -> tuple[str, str | None, Any, list[Any]]:
         """Make what --classifier and --resample name; with these names, for telling."""
-        from scumble.learn import make_classifier
-        from scumble.resample import make_chain
-
         method = str(parse_one(classifier, "--classifier"))
         before = parse_one(resample, "--resample")
         name, own = parse_call(method)
-        model = make_classifier(name, **method_parameters(shared | own, self.base, self.param))
-        chain = make_chain(before or "none", **shared | parse_parameters(self.resample_param or []))
+        given = method_parameters(shared | own, self.base, self.param)
+        model = scumble.learn.make_classifier(name, **given)
+        more = shared | parse_parameters(self.resample_param or [])
+        chain = scumble.resample.make_chain(before or "none", **more)
         return method, before, model, chain
 
 
@@ -321,11 +349,9 @@ def parse_names(texts: list[str] | None) -> list[str]:
 
 def parse_metrics(texts: list[str] | None, groups: Sequence[str]) -> list[str]:
     """Understand names of metrics, and refuse those that there are not."""
-    from scumble.evaluate import find_metric
-
     names = parse_names(texts)
     for name in names:
-        find_metric(name, groups=groups)
+        scumble.evaluate.find_metric(name, groups=groups)
     return names
 
 

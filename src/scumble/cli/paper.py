@@ -2,54 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+import scumble
 from scumble.cli import inputs
 from scumble.cli.console import complain, progress, show, show_json, show_table, width
 from scumble.cli.experiment import WHOLE, Only, Running, run_plan
 from scumble.cli.files import READS, WRITES, write_file
+from scumble.cli.inputs import argument, lettered, optional
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
 
-app = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
+paper = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
-StoresOption = Annotated[
-    list[Path] | None,
-    inputs.option("store", "a file with results of 'paper run'; repeatable."),
-    READS,
-]
-AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
-Phase = Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")]
+STORES = lettered("store", "a file with results of 'paper run'; repeatable.", mark=READS)
+PHASE = argument(None, "imbalance, homer, remedial or seeds.")
 
 
-@app.command()
-def audit(everything: AllOption = False, json: inputs.JsonOption = False) -> None:
+@paper.command()
+def audit(
+    everything: bool = optional("Show what agrees, too.", False, "--all"),
+    json: bool = inputs.JSON,
+) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
-    from scumble.paper import audit as run_audit
-    from scumble.paper import displaced
+    from scumble import paper as room
 
-    findings = run_audit()
-    repairs = list(displaced())
-    if json:
-        _print_findings([*findings, *repairs], json)
-        return
-    _print_tally(findings)
-    shown = findings if everything else [one for one in findings if one.verdict != "follows"]
+    findings = room.audit()
+    repairs = list(room.displaced())
+    if not json:
+        together = Counter(finding.verdict for finding in findings)
+        _show_counts("part", [*together], {**room.tally(findings), "together": together})
+    is_all = everything or json
+    shown = findings if is_all else [one for one in findings if one.verdict != "follows"]
     _print_findings([*shown, *repairs], json)
 
 
-@app.command()
+@paper.command()
 def claims(
-    datasets: Annotated[
-        list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
-    ] = None,
-    store: StoresOption = None,
-    json: inputs.JsonOption = False,
+    datasets: list[str] | None = argument(
+        None, "Only these data sets; by default all there are.", None
+    ),
+    store: list[Path] | None = STORES,
+    json: bool = inputs.JSON,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
     from scumble.paper import claims as check_claims
@@ -59,29 +59,27 @@ def claims(
     _print_findings(findings, json)
 
 
-@app.command()
-def run(phase: Phase, how: Running, only: Only = WHOLE, json: inputs.JsonOption = False) -> None:
+@paper.command()
+def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE, json: bool = inputs.JSON) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
 
     run_plan(plan_of(phase), how, only, json=json)
 
 
-@app.command()
-def plan(phase: Phase) -> None:
+@paper.command()
+def plan(phase: str = PHASE) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
     from scumble.paper import phase_text
 
     typer.echo(phase_text(phase), nl=False)
 
 
-@app.command()
+@paper.command()
 def ledger(
-    store: StoresOption = None,
-    output: Annotated[
-        Path | None, inputs.option("output", "all 855 numbers, as .csv."), WRITES
-    ] = None,
-    json: inputs.JsonOption = False,
+    store: list[Path] | None = STORES,
+    output: Path | None = lettered("output", "all 855 numbers, as .csv.", mark=WRITES),
+    json: bool = inputs.JSON,
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble.paper import ledger as make_ledger
@@ -98,21 +96,14 @@ def ledger(
     if json:
         show_json([entry.to_dict() for entry in entries])
         return
-    rows = [
-        (f"Table {number}", *(str(counts[verdict]) for verdict in VERDICTS))
-        for number, counts in summary(entries).items()
-    ]
-    totals, mulan = (
-        [sum(entry.verdict == verdict for entry in found) for verdict in VERDICTS]
-        for found in (entries, by_mulan)
-    )
-    rows += [("together", *map(str, totals)), ("by MULAN's rule", *map(str, mulan))]
-    show_table(("table", *VERDICTS), rows)
+    together, mulan = (Counter(entry.verdict for entry in found) for found in (entries, by_mulan))
+    tables = {f"Table {number}": counts for number, counts in summary(entries).items()}
+    _show_counts("table", VERDICTS, {**tables, "together": together, "by MULAN's rule": mulan})
     if counted := causes(entries):
-        said = [(f"{c}: {CAUSES[c]}", *map(str, n.values())) for c, n in counted.items()]
         show([[]])
-        show_table(("cause", *VERDICTS[:3]), said)
-    if totals[-1] == len(entries):
+        said = {f"{cause}: {CAUSES[cause]}": counts for cause, counts in counted.items()}
+        _show_counts("cause", VERDICTS[:3], said)
+    if together[VERDICTS[-1]] == len(entries):
         complain(
             "note",
             "nothing could be computed. Let SCUMBLE_DATA name the folder with the data sets, and "
@@ -121,27 +112,22 @@ def ledger(
 
 
 def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:
-    from scumble.experiment import Store
-
     cells: list[dict[str, Any]] = []
     for path in stores or []:
-        with Store(path, create=False) as opened:
+        with scumble.experiment.Store(path, create=False) as opened:
             cells += opened.cells()
     return cells
 
 
-def _print_tally(findings: Sequence[Finding]) -> None:
-    from scumble.paper import tally
-
-    counted = tally(findings)
-    verdicts = list(dict.fromkeys(finding.verdict for finding in findings))
+def _show_counts(
+    kind: str, verdicts: Sequence[str], counted: Mapping[str, Mapping[str, int]]
+) -> None:
+    """Print how often each verdict was given, a line for each thing that was counted."""
     rows = [
-        (part, *(str(found.get(verdict, 0)) for verdict in verdicts))
-        for part, found in counted.items()
+        (name, *(str(counts.get(verdict, 0)) for verdict in verdicts))
+        for name, counts in counted.items()
     ]
-    totals = [sum(found.get(verdict, 0) for found in counted.values()) for verdict in verdicts]
-    rows.append(("together", *map(str, totals)))
-    show_table(("part", *verdicts), rows)
+    show_table((kind, *verdicts), rows)
 
 
 def _print_findings(findings: Sequence[Finding], json: bool) -> None:

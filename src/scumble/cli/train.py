@@ -1,50 +1,53 @@
-"""``train`` and ``predict``: a model as a file, and what it says about other data."""
+"""``train``, ``predict`` and ``thresholds``: a model as a file, and what it says of other data."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import os
+import time
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+import scumble
+from scumble._core.errors import ParameterError
+from scumble._core.text import PIPE, safe
 from scumble.cli import inputs
-from scumble.cli.console import say, show_json, written
-from scumble.cli.files import READS, WRITES, WRITES_DATA
+from scumble.cli.console import progress, say, show_json, show_result, written
+from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA
+from scumble.cli.inputs import argument, lettered, optional, parse_one
+
+if TYPE_CHECKING:
+    from scumble.learn.score_files import NamedCells
 
 
 def train(
-    data: inputs.Input,
-    out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write."), WRITES],
-    classifier: inputs.ClassifierOption,
-    resample: Annotated[
-        list[str] | None, inputs.one_resampling("of the data to learn from")
-    ] = None,
+    data: str = inputs.DATA,
+    out: str = argument("MODEL", "The model file to write.", mark=WRITES),
+    classifier: list[str] = inputs.CLASSIFIER,
+    resample: list[str] | None = inputs.one_resampling("of the data to learn from"),
     inside: inputs.Inside = inputs.BARE,
-    seed: inputs.SeedOption = None,
-    jobs: inputs.JobsOption = None,
+    seed: int | None = inputs.SEED,
+    jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Fit a classifier on a data set and keep it in a file."""
-    import os
-    import time
-
-    from scumble._core.text import PIPE, safe
-    from scumble.learn import TextModel, fit_dataset, save
-
     base = inside.base
     method, before, model, chain = inside.make(classifier, resample, random_state=seed, n_jobs=jobs)
     given = reading.load(data)
     began = time.perf_counter()
-    model = fit_dataset(model, given, chain, random_state=seed)
+    model = scumble.learn.fit_dataset(model, given, chain, random_state=seed)
     seconds = time.perf_counter() - began
     n_rows = len(chain[-1].sample_indices_) if chain else given.n_instances
-    n_columns = model.model.n_features_in_ if isinstance(model, TextModel) else given.n_features
+    fitted = model.model if isinstance(model, scumble.learn.TextModel) else model
+    n_columns = given.n_features if fitted is model else fitted.n_features_in_
     notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
-    save(model, out, data=given, notes=notes)
+    scumble.learn.save(model, out, data=given, notes=notes)
     size = None if out == PIPE else os.path.getsize(out)
     facts = {
         "model": out,
-        "classifier": type(model.model if isinstance(model, TextModel) else model).__name__,
+        "classifier": type(fitted).__name__,
         "base": base,
         "resample": before,
         "n_instances": given.n_instances,
@@ -60,42 +63,27 @@ def train(
         f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
         f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}"
     )
-    _tell(facts, line, json)
+    show_json(facts) if json else say(line)
 
 
 def predict(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote."), READS
-    ],
-    data: inputs.Input,
-    out: Annotated[
-        str,
-        typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet; or -."),
-        WRITES_DATA,
-    ],
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", "-p", help="Write confidences instead of 0 and 1.")
-    ] = False,
-    whole: Annotated[
-        bool,
-        typer.Option(
-            "--whole", help="Write the whole data set with the predicted labels, in any format."
-        ),
-    ] = False,
-    to: inputs.ToOption = None,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(help="A type of another package that the model may hold; repeatable."),
-    ] = None,
+    model: str = argument("MODEL", "What 'scumble train' wrote.", mark=READS),
+    data: str = inputs.DATA,
+    out: str = argument("OUT", "The file to write: .csv or .parquet; or -.", mark=WRITES_DATA),
+    probabilities: bool = optional(
+        "Write confidences instead of 0 and 1.", False, "--probabilities -p"
+    ),
+    whole: bool = optional(
+        "Write the whole data set with the predicted labels, in any format.", False, "--whole"
+    ),
+    to: str | None = inputs.TO,
+    trust: list[str] | None = optional(
+        "A type of another package that the model may hold; repeatable."
+    ),
     reading: inputs.Reading = inputs.AS_IS,
-    json: inputs.JsonOption = False,
+    json: bool = inputs.JSON,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
-    from functools import partial
-
-    from scumble._core.errors import ParameterError
-    from scumble.data import write
-    from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows, table_suffix
 
     if whole and probabilities:
@@ -104,12 +92,12 @@ def predict(
         raise ParameterError("--to is the format of a data set: it needs --whole.")
     if not whole:
         table_suffix(out)  # a wrong name is told before the work
-    stored = read_model(model, trusted=trust or ())
+    stored = scumble.learn.read_model(model, trusted=trust or ())
     told = reading.told | {"keep": True}  # the model knows its columns
     rows = read_rows(partial(inputs.load, data), **told)
-    answers = ask(stored, rows)
+    answers = scumble.learn.ask(stored, rows)
     if whole:
-        write(answers.on(rows), out, format=to)
+        scumble.data.write(answers.on(rows), out, format=to)
     else:
         answers.write(out, confidences=probabilities)
     names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
@@ -118,11 +106,81 @@ def predict(
         f"{written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
         f"{facts['n_unlabelled']:,} of them without any"
     )
-    _tell(facts, line, json)
+    show_json(facts) if json else say(line)
 
 
-def _tell(facts: dict[str, Any], line: str, json: bool) -> None:
-    if json:
-        show_json(facts)
+def thresholds(
+    scores: str = argument(
+        "SCORES",
+        "Scores of rows the model has not learnt from, a column per label: a table "
+        "(.csv, .parquet), .npy, or .npz (also sparse).",
+        mark=READS_DATA,
+    ),
+    truth: str = inputs.TRUTH,
+    rule: str = optional("How to choose: shrunken, capped, plain, rate, fixed.", "shrunken"),
+    metric: list[str] | None = lettered("metric", "to make large, f1, f2 or f0.5. [default: f1]"),
+    strength: float = optional("How many positives the mean of all labels is worth.", 20.0),
+    threshold: float = optional("The threshold of --rule fixed.", 0.5),
+    output: str | None = lettered("output", "the table, too, as .csv or .json.", mark=WRITES),
+    predictions: str | None = optional(
+        "Also write the resulting labels: .csv, .parquet or .npz (sparse).", mark=WRITES
+    ),
+    jobs: int | None = inputs.JOBS,
+    reading: inputs.Reading = inputs.AS_IS,
+    label_column: str | None = inputs.LABEL_COLUMN,
+    instance_column: str | None = inputs.INSTANCE_COLUMN,
+    score_column: str | None = optional("With --engine: the column with scores."),
+    n_instances: int | None = optional("With --engine: how many instances there are, if known."),
+    engine: str | None = inputs.ENGINE,
+    memory: str | None = inputs.MEMORY,
+    spark: str | None = inputs.SPARK,
+    json: bool = inputs.JSON,
+) -> None:
+    """Choose from which score on each label is predicted, for the scores of any model."""
+    from scumble.report.terminal import render_thresholds
+
+    _check_outputs(output, predictions)
+    judged = parse_one(metric, "--metric") or "f1"
+    how = dict[str, Any](rule=rule, metric=judged, strength=strength, threshold=threshold)
+    choice = inputs.Large(label_column, instance_column, engine, memory, spark)
+    asked = choice.asked(scores) or ("duckdb" if score_column or n_instances else None)
+    if asked is not None:
+        if predictions is not None:
+            raise ParameterError(
+                "--predictions needs scores that fit into memory. With --engine write the "
+                "thresholds (--output) and compare them where the scores are."
+            )
+        how |= {"score_column": score_column or "score", "n_instances": n_instances}
+        how |= asdict(choice) | {"engine": asked}
+        with progress():
+            table = scumble.scale.label_thresholds(scores, truth, **how)
     else:
-        say(line)
+        given = inputs.read_labels(truth, reading)
+        table = _in_memory(scores, given, predictions, how | {"n_jobs": jobs})
+    if output is not None:
+        table.write(output)
+    show_result(table.to_dict(), render_thresholds, json=json)
+
+
+def _in_memory(
+    scores: str, truth: NamedCells, predictions: str | None, how: dict[str, Any]
+) -> scumble.learn.ThresholdTable:
+    from scumble.learn.score_files import aligned, read_scores, write_labels
+    from scumble.learn.thresholds import predict_labels
+
+    cells, names = aligned(read_scores(scores), truth)
+    table = scumble.learn.threshold_table(cells, truth.cells, labels=names, **how)
+    if predictions is not None:
+        write_labels(predictions, names, predict_labels(cells, table.thresholds))
+    return table
+
+
+def _check_outputs(output: str | None, predictions: str | None) -> None:
+    """Say what is wrong with the names of files before any work."""
+    from scumble.learn.chosen_thresholds import output_suffix
+    from scumble.learn.storage.answers import table_suffix
+
+    if output is not None:
+        output_suffix(output)
+    if predictions is not None and Path(predictions).suffix.lower() != ".npz":
+        table_suffix(predictions)

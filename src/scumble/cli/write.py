@@ -1,49 +1,143 @@
-"""``convert`` and ``split``: a data set in another format, or in two parts."""
+"""``remedial``, ``resample``, ``convert`` and ``split``: what is made of a data set, in files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any, Literal, cast
 
-import typer
-
+import scumble
 from scumble._core.errors import ParameterError
+from scumble._core.text import safe
 from scumble.cli import inputs
-from scumble.cli.console import say, show_json, tell_written
+from scumble.cli.console import progress, say, show_json, show_result, tell, tell_written, width
 from scumble.cli.files import WRITES_DATA, WRITES_PARTS
+from scumble.cli.inputs import (
+    argument,
+    lettered,
+    optional,
+    parse_names,
+    parse_one,
+    parse_parameters,
+)
 
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
+
+def remedial(
+    data: str = inputs.DATA,
+    out: str = argument("OUT", "The file to write.", mark=WRITES_DATA),
+    passes: int = optional("How often to repeat it.", 1),
+    one_sided: str = optional(
+        "Instances above the mean with only frequent or only rare labels: 'clone' them "
+        "(as published; one copy has no label) or 'keep' them as they are.",
+        "clone",
+    ),
+    reading: inputs.Reading = inputs.AS_IS,
+    to: str | None = inputs.TO,
+    large: inputs.Large = inputs.UNASKED,
+    json: bool = inputs.JSON,
+) -> None:
+    """Decouple rare labels from frequent ones, and show before and after."""
+    side = cast(Literal["clone", "keep"], one_sided)
+    found = large.open(data, reading)
+    after = None
+    if found is not None:
+        with found, progress():
+            _, result = scumble.resample.apply_remedial(
+                found, passes=passes, one_sided=side, out=out
+            )
+    else:
+        after, result = scumble.resample.apply_remedial(
+            reading.load(data), passes=passes, one_sided=side
+        )
+        scumble.data.write(after, out, format=to)
+    _conclude(result, out, after, json)
+
+
+def resample(
+    data: str = inputs.DATA,
+    out: str | None = argument(
+        "OUT", "The file to write; not with --compare.", None, mark=WRITES_DATA
+    ),
+    resample: list[str] | None = lettered(
+        "resample",
+        "a method, or several with '+' between, parameters in brackets: "
+        "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
+        "package.module.Class.",
+    ),
+    k: int | None = optional("Number of nearest neighbours."),
+    percent: float | None = optional("How much to add or remove."),
+    seed: int | None = inputs.SEED,
+    param: list[str] | None = inputs.PARAM,
+    compare: bool = optional("Compare all methods, or those of --resample.", False, "--compare"),
+    jobs: int | None = inputs.JOBS,
+    reading: inputs.Reading = inputs.AS_IS,
+    to: str | None = inputs.TO,
+    json: bool = inputs.JSON,
+) -> None:
+    """Resample a data set, and show before and after."""
+    if compare == (out is not None):
+        raise ParameterError("Name either a file to write, with --output, or --compare.")
+    if resample is None and not compare:
+        raise ParameterError(
+            "Which method? Give --resample, for example --resample remedial+mlsmote, or see what "
+            "they do with --compare."
+        )
+    chosen = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
+    chosen |= parse_parameters(param or [])
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if out is None:
+        methods = parse_names(resample)
+        _compare(reading.load(data), methods, given, json)
+        return
+    # Before the data is read, which may take long.
+    chain = scumble.resample.make_chain(str(parse_one(resample, "--resample")), **given)
+    after, result = scumble.resample.apply_chain(reading.load(data), chain)
+    scumble.data.write(after, out, format=to)
+    _conclude(result, out, after, json)
+
+
+def _conclude(
+    result: dict[str, Any], out: str, after: scumble.MultilabelDataset | None, json: bool
+) -> None:
+    """Show before and after, and what was written."""
+    if json:
+        show_json(result)
+    else:
+        tell(scumble.report.render_treatment(result, width=width()))
+        tell_written(out, after)
+
+
+def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bool) -> None:
+    from scumble.measures.summary import plain
+
+    named = [method for method in methods if method.lower() != "none"]  # always the first row
+    rows = scumble.resample.compare_methods(data, named or None, **parameters)
+    told = [{key: plain(value) for key, value in row.items()} for row in rows]
+    render = scumble.report.render_comparison
+    show_result(told, lambda _, width: render(rows, width=width), json=json)
 
 
 def convert(
-    data: inputs.Input,
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
+    data: str = inputs.DATA,
+    out: str = argument("OUT", "The file to write.", mark=WRITES_DATA),
     reading: inputs.Reading = inputs.AS_IS,
-    to: inputs.ToOption = None,
-    json: inputs.JsonOption = False,
+    to: str | None = inputs.TO,
+    json: bool = inputs.JSON,
 ) -> None:
     """Read a data set and write it in another format."""
-    from scumble.data import write
-
     dataset = reading.load(data)
-    write(dataset, out, format=to)
+    scumble.data.write(dataset, out, format=to)
     tell_written(out, dataset, json=json)
 
 
 def split(
-    data: inputs.Input,
-    output: Annotated[
-        str,
-        inputs.option("output", "films.arff makes films-train.arff and films-test.arff."),
-        WRITES_PARTS,
-    ],
-    test_size: Annotated[
-        float, typer.Option(help="Share of rows for testing, or their number from 1 on.")
-    ] = 0.25,
-    seed: inputs.SeedOption = None,
+    data: str = inputs.DATA,
+    output: str = lettered(
+        "output", "films.arff makes films-train.arff and films-test.arff.", ..., mark=WRITES_PARTS
+    ),
+    test_size: float = optional("Share of rows for testing, or their number from 1 on.", 0.25),
+    seed: int | None = inputs.SEED,
     reading: inputs.Reading = inputs.AS_IS,
-    to: inputs.ToOption = None,
-    json: inputs.JsonOption = False,
+    to: str | None = inputs.TO,
+    json: bool = inputs.JSON,
 ) -> None:
     """Split a data set into a training and a test part; rare labels come to both sides.
 
@@ -51,7 +145,6 @@ def split(
     scumble evaluate films-train.arff --test films-test.arff -c rare
     """
     from scumble.data.io import part_paths, write_parts
-    from scumble.evaluate import train_test_split
     from scumble.evaluate.cross_validation import draw_seed
 
     if output == "-":
@@ -60,7 +153,7 @@ def split(
     drawn = draw_seed(seed, caller="split")
     given = reading.load(data)
     size = int(test_size) if test_size >= 1 and test_size == int(test_size) else test_size
-    parts = train_test_split(given, test_size=size, random_state=drawn)
+    parts = scumble.evaluate.train_test_split(given, test_size=size, random_state=drawn)
     write_parts(parts, paths, format=to)
     facts = _facts(parts)
     if json:
@@ -75,7 +168,7 @@ def split(
     say(_sentence(facts, drawn))
 
 
-def _facts(parts: tuple[MultilabelDataset, ...]) -> dict[str, Any]:
+def _facts(parts: tuple[scumble.MultilabelDataset, ...]) -> dict[str, Any]:
     """Count the labels of both parts."""
     counts = [part.Y.sum(axis=0).tolist() for part in parts]
     rows = [
@@ -92,8 +185,6 @@ def _facts(parts: tuple[MultilabelDataset, ...]) -> dict[str, Any]:
 
 
 def _sentence(facts: dict[str, Any], seed: int) -> str:
-    from scumble._core.text import safe
-
     told = f"{facts['n_on_both_sides']:,} of {len(facts['labels']):,} labels are in both"
     if facts["n_too_few"]:
         told += f"; {facts['n_too_few']:,} have one instance or none"

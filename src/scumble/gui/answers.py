@@ -69,7 +69,7 @@ class Answer:
     Attributes
     ----------
     content : object
-        Values for JSON, a text, or the path of a file.
+        Values for JSON, a text, the path of a file, or None.
     status : int
         The HTTP status.
     media_type : str

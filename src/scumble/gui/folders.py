@@ -1,4 +1,7 @@
-"""The private folder of a server, which vanishes with it; and those of servers that were killed."""
+"""The private folder of a server, which vanishes with it, and what is kept in it by number.
+
+The folders of servers that were killed are removed by the next.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,12 @@ import tempfile
 import time
 import weakref
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from secrets import token_hex
+from typing import IO, Any, Generic, TypeVar
+
+from scumble.gui.answers import Answer, RefusedError
 
 try:
     import fcntl
@@ -19,8 +26,16 @@ except ImportError:  # Windows, where a folder in use cannot be told from one le
 
 PREFIX = "scumble-gui-"
 LOCK = "lock"
+#: Models that are kept, and the bytes they may take together; more push out the oldest.
+KEPT_MODELS, KEPT_BYTES = 24, 2 << 30
+#: Files made for download that are kept after they were fetched, for another time.
+KEPT_FILES = 12
+#: Those that are kept for who has asked for them, and has not come yet.
+KEPT_WAITING = 64
 #: Seconds in which a server that begins has surely locked its folder.
 BEGINNING = 60
+
+Thing = TypeVar("Thing")
 
 
 class PrivateFolder:
@@ -76,3 +91,99 @@ def _is_abandoned(lock: Path) -> bool:
 def _remove(folder: Path, lock: IO[bytes]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     lock.close()
+
+
+class Numbered(Generic[Thing]):
+    """Things by number, each with a folder of its own, whose name is the number."""
+
+    def __init__(self, folder: Path, gone: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self._folder, self._gone = folder, gone
+        self._kept: dict[str, Thing] = {}
+
+    def new_folder(self, number: str = "") -> Path:
+        """Make the folder for something that will be kept, or forgotten."""
+        folder = self._folder / (number or token_hex(8))
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def forget_folder(self, number: str) -> None:
+        """Remove the folder of what is not kept after all."""
+        if number not in self._kept:
+            shutil.rmtree(self._folder / number, ignore_errors=True)
+
+    def get(self, number: str) -> Thing:
+        """Find one of them."""
+        if number not in self._kept:
+            raise RefusedError(404, self._gone)
+        return self._kept[number]
+
+    def discard(self, number: str) -> None:
+        """Remove one of them, if it is still there."""
+        self._kept.pop(number, None)
+        self.forget_folder(number)
+
+
+class Downloads(Numbered[str]):
+    """Files made for download, by their names."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "This file is gone. Make it again.")
+        self._fetched: set[str] = set()
+
+    def offer(self, number: str, name: str) -> dict[str, Any]:
+        """Offer a file for download."""
+        self._kept[number] = name
+        fetched = [each for each in self._kept if each in self._fetched]
+        waiting = [each for each in self._kept if each not in self._fetched]
+        for old in (*fetched[:-KEPT_FILES], *waiting[:-KEPT_WAITING]):
+            self._fetched.discard(old)
+            self.discard(old)
+        size = (self._folder / number / name).stat().st_size
+        return {"file": number, "name": name, "size": size}
+
+    def fetch(self, number: str) -> Answer:
+        """Find a file offered for download."""
+        name = self.get(number)
+        self._fetched.add(number)
+        return Answer(self._folder / number / name, filename=name)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in a file of ours."""
+
+    id: str
+    path: Path
+    dataset: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the API tells about it."""
+        return {"model": self.id, "trained_on": self.dataset, **self.facts}
+
+
+class Models(Numbered[Model]):
+    """Trained models, to be asked about further files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "This model is gone. Train it again.")
+
+    def add(self, number: str, name: str, dataset: str, facts: dict[str, Any]) -> Model:
+        """Keep a model that was trained; of too many, or too large ones, the oldest go."""
+        path = self._folder / number / name
+        model = self._kept[number] = Model(number, path, dataset, facts)
+        for old in list(self._kept)[:-1]:
+            size = sum(model.facts["size"] for model in self._kept.values())
+            if len(self._kept) > KEPT_MODELS or size > KEPT_BYTES:
+                self.discard(old)
+        return model
+
+    def forget(self, dataset: str) -> None:
+        """Remove the models of a data set: another one may come to have its name."""
+        for model in self.of(dataset):
+            self.discard(model.id)
+
+    def of(self, dataset: str) -> list[Model]:
+        """List the models trained on a data set, the newest first."""
+        return [one for one in reversed(self._kept.values()) if one.dataset == dataset]

@@ -1,4 +1,4 @@
-"""The door of the server: who may come in, and what answers may do in a browser.
+"""The door of the server: who may come in, with a token or a ticket, and what answers may do there.
 
 Plain ASGI, so that nothing, not even an error page, gets past it.
 """
@@ -6,11 +6,12 @@ Plain ASGI, so that nothing, not even an error page, gets past it.
 from __future__ import annotations
 
 import hmac
+import secrets
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from scumble.gui.settings import Settings
-from scumble.gui.tickets import Tickets
+from urllib.parse import parse_qsl, urlencode
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -39,6 +40,86 @@ NO_TOKEN = (
     "scripts send it as 'Authorization: Bearer TOKEN'."
 )
 
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MEGABYTE = 1 << 20
+#: Seconds in which a ticket must be used.
+LIFETIME = 60.0
+#: Tickets that are valid at a time; more push out the oldest.
+KEPT = 256
+#: What a ticket is called in an address.
+KEY = "ticket"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Address, secret and limits of a server.
+
+    Examples
+    --------
+    >>> from scumble.gui.guard import Settings
+    >>> Settings(port=8000).origins
+    ('http://127.0.0.1:8000', 'http://localhost:8000', 'http://[::1]:8000')
+    """
+
+    port: int
+    hosts: tuple[str, ...] = LOOPBACK
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    max_upload: int = 512 * MEGABYTE
+    max_unpacked: int = 4096 * MEGABYTE
+    max_open: int = 24
+    n_workers: int = 2
+
+    @property
+    def authorities(self) -> tuple[str, ...]:
+        """Values of the ``Host`` header that are answered."""
+        named = tuple(f"{host}:{self.port}" for host in self.hosts)
+        return (*named, *self.hosts) if self.port == 80 else named  # browsers leave it out
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Values of the ``Origin`` header that are answered."""
+        return tuple(f"http://{authority}" for authority in self.authorities)
+
+
+class Tickets:
+    """Addresses that a browser may fetch once without the token, to save a file.
+
+    A browser that saves a file sends no header of ours. So the page, which knows the token, asks
+    for an address that works for one file, once, and not for long.
+
+    Examples
+    --------
+    >>> from scumble.gui.guard import Tickets
+    >>> tickets = Tickets()
+    >>> path, _, query = tickets.give("/files/a").partition("?")
+    >>> tickets.take(path, query), tickets.take(path, query)
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._valid: dict[str, tuple[str, float]] = {}
+
+    def give(self, address: str) -> str:
+        """Make an address that can be fetched once."""
+        path, _, query = address.partition("?")
+        ticket = secrets.token_urlsafe(24)
+        self._valid[ticket] = (_canonical(path, query), time.monotonic() + LIFETIME)
+        for old in list(self._valid)[:-KEPT]:
+            del self._valid[old]
+        return f"{path}?{urlencode([*parse_qsl(query), (KEY, ticket)])}"
+
+    def take(self, path: str, query: str) -> bool:
+        """Use up the ticket in an address; whether it was one for this address."""
+        given = [value for key, value in parse_qsl(query) if key == KEY]
+        if len(given) != 1:
+            return False
+        address, until = self._valid.pop(given[0], ("", 0.0))
+        return address == _canonical(path, query) and time.monotonic() < until
+
+
+def _canonical(path: str, query: str) -> str:
+    return f"{path}?{urlencode([pair for pair in parse_qsl(query) if pair[0] != KEY])}"
+
 
 class Guard:
     """Check Host, Origin and token of every request; put security headers on every answer.
@@ -62,10 +143,8 @@ class Guard:
         headers = _headers(scope)
         refusal = self._foreign(scope, headers) or self._unknown(scope, headers)
         guarded = _with_headers(send)
-        if refusal is not None:
-            await _refuse(guarded, *refusal)
-            return
-        await self._app(scope, receive, guarded)
+        app = self._app if refusal is None else _refused(*refusal)
+        await app(scope, receive, guarded)
 
     def _foreign(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse what was not addressed to us, or was sent by a page that is not ours."""
@@ -129,12 +208,9 @@ def _bearer(headers: dict[str, str]) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
-    body = f"{text}\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # an upload nobody reads would otherwise follow
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refused(status: int, text: str) -> App:
+    """Make the answer to who may not come in."""
+    from starlette.responses import PlainTextResponse
+
+    # Without an end to the connection an upload that nobody reads would follow.
+    return PlainTextResponse(f"{text}\n", status, {"connection": "close"})

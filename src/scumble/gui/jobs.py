@@ -19,6 +19,8 @@ from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
 Finish = Callable[[Any, list[str]], dict[str, Any]]
+#: Is called with a job when it is over, however that came.
+After = Callable[["Job"], None]
 #: Finished jobs that can still be asked about.
 KEPT = 200
 #: Seconds in which work that was asked to stop may still tell what it has found.
@@ -94,38 +96,6 @@ class Job:
             self._over.set()
 
 
-class Latest:
-    """Jobs by kind: what runs, or else what was done last."""
-
-    def __init__(self) -> None:
-        self._begun: dict[str, Job] = {}
-        self._done: dict[str, Job] = {}
-
-    def begin(self, kind: str, job: Job) -> Job:
-        """Remember a job; one of its kind that was done stays until this one is."""
-        self.get(kind)
-        self._begun[kind] = job
-        return job
-
-    def get(self, kind: str) -> Job | None:
-        """Find the job that runs, or the last one that was done."""
-        job = self._begun.get(kind)
-        if job is not None and job.state == "done":
-            self._done[kind] = job
-        return job if job is not None and not job.is_over else self._done.get(kind)
-
-    @property
-    def running(self) -> list[Job]:
-        """Jobs that are not over."""
-        return [job for job in self._begun.values() if not job.is_over]
-
-    def result(self, kind: str) -> dict[str, Any] | None:
-        """Return what the last one that was done found."""
-        self.get(kind)
-        job = self._done.get(kind)
-        return None if job is None else job.result
-
-
 class Pace:
     """Watches steps being done, and tells how many seconds the others will take.
 
@@ -195,7 +165,7 @@ class Jobs:
         task: str,
         arguments: dict[str, Any],
         finish: Finish = lambda found, _: found,
-        after: Callable[[Job], None] | None = None,
+        after: After = lambda _: None,
         *,
         is_asked_for: bool = True,
         is_long: bool = False,
@@ -209,8 +179,8 @@ class Jobs:
         job._task = asyncio.get_running_loop().create_task(
             self._run(job, task, arguments, finish, is_long), name=f"job {job.id}"
         )
-        if after is not None:  # not in the coroutine: one that is cancelled early never begins
-            job._task.add_done_callback(lambda _: after(job))
+        # Not in the coroutine: one that is cancelled early never begins.
+        job._task.add_done_callback(lambda _: after(job))
         return job
 
     def cancel(self, job: Job) -> None:
@@ -268,7 +238,11 @@ class Jobs:
                 result, notes = await loop.run_in_executor(
                     self._threads, worker.run, task, arguments, tell
                 )
-            except TaskError as error:
+                if not job.is_over:  # it may have been cancelled while the answer was on its way
+                    job.notes = notes
+                    job.result = finish(result, notes)
+                    job.settle("done")
+            except (TaskError, RefusedError) as error:
                 job.settle("failed", str(error))
             except TaskStoppedError:
                 job.settle("cancelled")
@@ -279,27 +253,12 @@ class Jobs:
             except Exception:  # else it would be taken for running for ever
                 traceback.print_exc()
                 job.settle("failed", WRONG_INSIDE)
-            else:
-                if not job.is_over:  # it may have been cancelled while the answer was on its way
-                    self._finish(job, result, notes, finish)
             finally:
                 job._worker = None
                 if worker.is_alive:
                     self._idle.append(worker)
                 else:
                     worker.close()
-
-    def _finish(self, job: Job, result: Any, notes: list[str], finish: Finish) -> None:
-        job.notes = notes
-        try:
-            job.result = finish(result, notes)
-        except RefusedError as error:
-            job.settle("failed", str(error))
-        except Exception:
-            traceback.print_exc()
-            job.settle("failed", WRONG_INSIDE)
-        else:
-            job.settle("done")
 
     def _take_worker(self) -> Worker:
         while self._idle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections import defaultdict
 from collections.abc import Collection
@@ -9,17 +10,104 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from scumble.gui.answers import RefusedError
-from scumble.gui.jobs import Latest
+import scumble
+from scumble.gui.answers import Call, RefusedError
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
-    from scumble.gui.packed_dataset import PackedDataset
-    from scumble.gui.paged_tables import PagedTable
+    from scumble.data.feature_table import FeatureTable
+    from scumble.gui.jobs import Job
+    from scumble.gui.pages import PagedTable
+    from scumble.measures.summary import Summary
+
+    Content = tuple[scumble.MultilabelDataset, Summary, FeatureTable]
 
 #: Chord diagrams remembered for each data set.
 N_CHORDS = 32
-#: Partners of a label that a chord diagram around it shows.
-N_AROUND = 15
+
+
+class PackedDataset:
+    """A data set with its measures, on its way between two processes.
+
+    It is packed until somebody looks inside. The server shows what a worker computed without
+    unpacking it: so it need not import what the worker imports, and the page is there in half the
+    time.
+    """
+
+    def __init__(self, facts: dict[str, Any], overview: dict[str, Any], packed: bytes) -> None:
+        self.facts, self.overview = facts, overview
+        self._packed: bytes | None = packed
+        self._content: Content | None = None
+        self._lock = Lock()
+
+    @classmethod
+    def pack(cls, overview: dict[str, Any], content: Content) -> PackedDataset:
+        """Pack a data set."""
+        sizes = ("n_instances", "n_features", "n_labels")
+        facts = {"name": content[0].name, **{size: getattr(content[0], size) for size in sizes}}
+        return cls(facts, overview, pickle.dumps(content, protocol=5))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel packed."""
+        with self._lock:
+            packed = self._packed
+        if packed is None:
+            packed = pickle.dumps(self._content, protocol=5)
+        return PackedDataset, (self.facts, self.overview, packed)
+
+    @property
+    def data(self) -> scumble.MultilabelDataset:
+        """The data set."""
+        return self._unpacked()[0]
+
+    @property
+    def summary(self) -> Summary:
+        """Its measures."""
+        return self._unpacked()[1]
+
+    @property
+    def feature_table(self) -> FeatureTable:
+        """The range of its features."""
+        return self._unpacked()[2]
+
+    def _unpacked(self) -> Content:
+        with self._lock:  # fifty clients may ask at once
+            if self._content is None:
+                assert self._packed is not None
+                self._content = pickle.loads(self._packed)  # made by a process of ours
+                self._packed = None
+            return self._content
+
+
+class Latest:
+    """Jobs by kind: what runs, or else what was done last."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, Job] = {}
+        self._done: dict[str, Job] = {}
+
+    def begin(self, kind: str, job: Job) -> Job:
+        """Remember a job; one of its kind that was done stays until this one is."""
+        self.get(kind)
+        self._begun[kind] = job
+        return job
+
+    def get(self, kind: str) -> Job | None:
+        """Find the job that runs, or the last one that was done."""
+        job = self._begun.get(kind)
+        if job is not None and job.state == "done":
+            self._done[kind] = job
+        return job if job is not None and not job.is_over else self._done.get(kind)
+
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that are not over."""
+        return [job for job in self._begun.values() if not job.is_over]
+
+    def result(self, kind: str) -> dict[str, Any] | None:
+        """Return what the last one that was done found."""
+        self.get(kind)
+        job = self._done.get(kind)
+        return None if job is None else job.result
 
 
 @dataclass(eq=False)
@@ -79,28 +167,12 @@ class OpenDataset:
 
     def table(self, name: str) -> PagedTable:
         """Return the table of all labels, labelsets or features; it is made once."""
-        from scumble.gui.paged_tables import MAKERS
+        from scumble.gui.pages import MAKERS
 
         with self._making[name]:
             if name not in self._tables:
                 self._tables[name] = MAKERS[name](self.packed)
         return self._tables[name]
-
-    def partners(self, label: int) -> PagedTable:
-        """List the labels that share instances with one."""
-        from scumble.gui.paged_tables import partners_table
-
-        return partners_table(self.packed, label)
-
-    def around(self, label: int) -> list[int]:
-        """Choose a label and those it meets most often, for a chord diagram."""
-        import numpy as np
-
-        from scumble.gui.paged_tables import joint_counts
-
-        joint = joint_counts(self.packed.data, label)
-        order = np.argsort(-joint, kind="stable")[:N_AROUND]
-        return [label, *order[joint[order] > 0].tolist()]
 
     def chord(self, **wish: Any) -> dict[str, Any]:
         """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
@@ -117,8 +189,6 @@ class OpenDataset:
 
     def warm_up(self) -> None:
         """Unpack, and make what the pages ask for first; importing all it takes costs a second."""
-        from scumble.gui.answers import Call
-
         for table in ("labels", "labelsets", "features"):
             self.table(table).page(Call())
         self.chord(labels=None, n_labels=None, keep_order=False)

@@ -13,7 +13,7 @@ from zlib import crc32
 from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble.data import MultilabelDataset
-from scumble.gui.uploads import Upload
+from scumble.gui.uploads import Sent, Upload
 
 #: Bytes of a value in memory.
 VALUE = 8
@@ -21,25 +21,20 @@ VALUE = 8
 MAX_MEMBERS = 500
 
 
-def read_upload(
-    read: Callable[..., MultilabelDataset],
-    file: Upload,
-    xml: Upload | None,
-    options: dict[str, Any],
-    max_unpacked: int,
-) -> MultilabelDataset:
+def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> MultilabelDataset:
     """Read a file that a client sent, by a function that takes its path and the options."""
     from scumble.data.formats.arff.label_xml import MissingXmlError
 
-    shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
-    member = options.get("member")
-    options = {key: value for key, value in options.items() if key != "member"}
-    if xml is not None:
-        options["labels"] = str(xml.path)
+    file, options = sent.file, {**sent.options}
+    shown = {str(file.path): file.shown}
+    member = options.pop("member", None)
+    if sent.xml is not None:
+        shown[str(sent.xml.path)] = sent.xml.shown
+        options["labels"] = str(sent.xml.path)
     with speaking_of(shown):
-        path = _unpacked(file.path, max_unpacked, member)
+        path = _unpacked(file.path, sent.max_unpacked, member)
         shown[str(path)] = file.shown if member is None else f"{file.shown}/{member}"
-        refuse_large(path, max_unpacked)
+        refuse_large(path, sent.max_unpacked)
         try:
             data = read(path, **options)
         except MissingXmlError as error:  # it names the file we would have looked for

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
-from scumble.gui.answers import Answer, RefusedError
-from scumble.gui.folders import PrivateFolder, remove_abandoned
-from scumble.gui.jobs import Finish, Job, Jobs
-from scumble.gui.models import Models
-from scumble.gui.open_datasets import OpenDataset, OpenDatasets
-from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.settings import Settings
-from scumble.gui.tickets import Tickets
+from scumble.gui.answers import RefusedError
+from scumble.gui.folders import Downloads, Models, PrivateFolder, remove_abandoned
+from scumble.gui.guard import Settings, Tickets
+from scumble.gui.jobs import After, Finish, Job, Jobs
+from scumble.gui.open_datasets import OpenDataset, OpenDatasets, PackedDataset
 from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
 
-#: Files made for download that are kept after they were fetched, for another time.
-KEPT = 12
-#: Those that are kept for who has asked for them, and has not come yet.
-KEPT_WAITING = 64
 #: Bytes of judged folds from which on a proof begins with none.
 MAX_PROOFS = 1 << 28
 #: Seconds left to the overview of a data set before its other pages are prepared.
@@ -41,16 +32,13 @@ class ServerState:
         remove_abandoned()
         self._private = PrivateFolder()
         self.folder = self._private.path
-        for part in ("uploads", "files", "models"):
-            (self.folder / part).mkdir()
         self.datasets = OpenDatasets(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.models = Models(self.folder / "models")
+        self.files = Downloads(self.folder / "files")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
-        self._first: tuple[Upload, dict[str, Any]] | None = None
-        self._files: dict[str, str] = {}
-        self._fetched: set[str] = set()
+        self.first: tuple[Upload, dict[str, Any]] | None = None
         self._catalogue: Job | None = None
         self._warming: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
@@ -83,56 +71,25 @@ class ServerState:
                 part.unlink()
         return path
 
-    def new_folder(self) -> tuple[str, Path]:
-        """Make a folder for a file to download."""
-        number = token_hex(8)
-        folder = self.folder / "files" / number
-        folder.mkdir()
-        return number, folder
+    def write(
+        self, title: str, task: str, arguments: dict[str, Any], after: After = lambda _: None
+    ) -> Job:
+        """Begin to write a file for download, whose name and facts the task tells."""
+        folder = self.files.new_folder()
 
-    def forget_folder(self, number: str) -> None:
-        """Remove a folder from which nothing is offered."""
-        if number not in self._files:
-            shutil.rmtree(self.folder / "files" / number, ignore_errors=True)
+        def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
+            name, facts = found
+            return {**self.files.offer(folder.name, name), **facts}
 
-    def write(self, title: str, task: str, arguments: dict[str, Any]) -> Job:
-        """Begin to write a file for download, into a folder of its own."""
-        number, folder = self.new_folder()
-        return self.jobs.submit(
-            title,
-            task,
-            {**arguments, "folder": folder},
-            lambda name, _: self.offer(number, name),
-            lambda _: self.forget_folder(number),
-        )
+        def clean_up(job: Job) -> None:
+            self.files.forget_folder(folder.name)
+            after(job)
 
-    def offer(self, number: str, name: str) -> dict[str, Any]:
-        """Offer a file for download."""
-        self._files[number] = name
-        fetched = [each for each in self._files if each in self._fetched]
-        waiting = [each for each in self._files if each not in self._fetched]
-        for old in (*fetched[:-KEPT], *waiting[:-KEPT_WAITING]):
-            del self._files[old]
-            self._fetched.discard(old)
-            self.forget_folder(old)
-        size = (self.folder / "files" / number / name).stat().st_size
-        return {"file": number, "name": name, "size": size}
-
-    def file(self, number: str) -> Answer:
-        """Find a file offered for download."""
-        if number not in self._files:
-            raise RefusedError(404, "This file is gone. Make it again.")
-        name = self._files[number]
-        self._fetched.add(number)
-        return Answer(self.folder / "files" / number / name, filename=name)
+        return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
 
     def open_result(self, source: str, options: dict[str, Any] | None = None) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""
-
-        def finish(packed: PackedDataset, notes: list[str]) -> dict[str, Any]:
-            return self.open(packed, source, notes=notes, options=options or {})
-
-        return finish
+        return lambda packed, notes: self.open(packed, source, notes=notes, options=options or {})
 
     def begin_with(
         self, name: str, options: dict[str, Any], complain: Callable[[str], None]
@@ -140,7 +97,7 @@ class ServerState:
         """Open what was named on the command line; a plain table waits until it is asked about."""
         given = {key: value for key, value in options.items() if value is not None}
         lent = self.uploads.lend(Path(name), name) if Path(name).is_file() else None
-        self._first = None if lent is None else (lent, given)
+        self.first = None if lent is None else (lent, given)
         open_it = self.open_result(name, given)
 
         def finish(packed: PackedDataset | None, notes: list[str]) -> dict[str, Any]:
@@ -158,17 +115,6 @@ class ServerState:
         self.first_job = self.jobs.submit(
             f"Opening {name}", "open_path", arguments, finish, after=tell_failure
         )
-
-    @property
-    def waiting(self) -> dict[str, Any] | None:
-        """The file of the command line, where its columns are to be told or it was not read."""
-        if self._first is None or self.first_job is None or not self.first_job.is_over:
-            return None
-        lent, options = self._first
-        if not self.uploads.holds(lent.id):
-            return None
-        error = self.first_job.error
-        return {"id": lent.id, "name": lent.shown, "error": error, "options": options}
 
     def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:
         """Put a data set among the open ones."""

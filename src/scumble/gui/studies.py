@@ -6,17 +6,19 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import scumble
 from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
-from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.stopping import stoppable
-from scumble.gui.uploads import Upload
+from scumble.gui.open_datasets import PackedDataset
+from scumble.gui.uploads import Sent, Upload
+from scumble.gui.worker import stoppable
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
 MAX_LABELS = 2000
@@ -29,6 +31,8 @@ OWN = ("format", "labels", "label_column", "label_separator", "ignore", "text", 
 
 #: A resampler or classifier by its name, with its parameters.
 Wish = dict[str, Any]
+#: The name of a file that was written, and what is told of it.
+Written = tuple[str, dict[str, Any]]
 
 
 def advise_on(
@@ -42,11 +46,10 @@ def advise_on(
 
     Stopped, it tells of those that were judged by then.
     """
-    from scumble.advise import advise
     from scumble.advise.words import fill_python, fill_shell
 
     with stoppable():
-        found = advise(packed.data, budget=budget, random_state=random_state)
+        found = scumble.advise(packed.data, budget=budget, random_state=random_state)
     told = found.to_dict()
     return {
         **told,
@@ -55,14 +58,12 @@ def advise_on(
     }
 
 
-def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> str:
+def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> Written:
     """Write an advice as a page that needs nothing but itself."""
-    from scumble.report import render_advice_page
-
     path = folder / f"{stem}-advice.html"
     with track(f"Writing {path.name}"):
-        path.write_text(render_advice_page(advice), encoding="utf-8")
-    return path.name
+        path.write_text(scumble.report.render_advice_page(advice), encoding="utf-8")
+    return path.name, {}
 
 
 def run_side_by_side(
@@ -71,12 +72,11 @@ def run_side_by_side(
     """Run resamplers, each on its own, and judge what they change."""
     from scumble.learn.inner_classifier import close_seeds
     from scumble.report.side_by_side import side_by_side
-    from scumble.resample import compare_methods
 
     chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
     for [step] in chains.values():
         close_seeds(step, 0)  # one click, one answer
-    found = side_by_side(compare_methods(packed.data, chains))
+    found = side_by_side(scumble.resample.compare_methods(packed.data, chains))
     return {
         **found,
         "advised": advised_method(packed, advice),
@@ -107,12 +107,11 @@ def prove(
 ) -> dict[str, Any]:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.groups import metric_title
-    from scumble.experiment import compare
     from scumble.report.methods import best_sentences
 
     learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
     chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}
-    found = compare(
+    found = scumble.experiment.compare(
         packed.data,
         {name: make_model(**one) for name, one in learners.items()},
         {name: make_chain_of(steps) or None for name, steps in chains.items()},
@@ -146,7 +145,6 @@ def train(
 ) -> dict[str, Any]:
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
     from scumble.advise import CANDIDATES
-    from scumble.learn import fit_dataset, save
     from scumble.learn.inner_classifier import close_seeds
 
     data, title = packed.data, spell_recipe(recipe)
@@ -157,48 +155,40 @@ def train(
         else:
             steps = [close_seeds(one, random_state) for one in make_chain_of(recipe["treatment"])]
             made = make_model(**recipe["classifier"])
-            model = fit_dataset(made, data, steps, random_state=random_state)
+            model = scumble.learn.fit_dataset(made, data, steps, random_state=random_state)
         path = folder / f"{stem}.model"
-        save(model, path, data=data, notes={"method": title, "random_state": random_state})
+        scumble.learn.save(
+            model, path, data=data, notes={"method": title, "random_state": random_state}
+        )
     return {"name": path.name, "title": title, "n_labels": data.n_labels}
 
 
 def predict(
-    model: Path,
-    file: Upload,
-    xml: Upload | None,
-    options: dict[str, Any],
-    learnt: dict[str, Any],
-    max_unpacked: int,
-    path: Path,
-    confidences: bool,
-) -> tuple[str, dict[str, Any]]:
+    model: Path, sent: Sent, learnt: dict[str, Any], folder: Path, name: str, confidences: bool
+) -> Written:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
-    What is not said of the file, in ``options``, is taken from those of the file that was
+    What is not said of the file, in its ``options``, is taken from those of the file that was
     ``learnt`` from, or else found out.
     """
-    from scumble.data import read
+    from scumble import learn
     from scumble.gui.read_upload import read_upload
-    from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows
 
     def read_any(path: Path, **how: Any) -> Any:
-        return read_rows(partial(read, path, keep=True), **how)
+        return read_rows(partial(scumble.read, path, keep=True), **how)
 
     def rows_of(how: dict[str, Any]) -> Any:
-        return read_upload(read_any, file, xml, {**how, **options}, max_unpacked)
+        return read_upload(read_any, replace(sent, options={**how, **sent.options}))
 
     with track("Predicting"):
-        ways = _ways_to_read(learnt, file, is_told="encoding" in options)
-        answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, ways)
-        answers.write(path, confidences=confidences)
-    return path.name, answers.to_dict()
+        ways = _ways_to_read(learnt, sent)
+        answers = _ask_in_turn(partial(learn.ask, learn.read_model(model)), rows_of, ways)
+        answers.write(folder / name, confidences=confidences)
+    return name, answers.to_dict()
 
 
-def _ways_to_read(
-    learnt: dict[str, Any], file: Upload, *, is_told: bool
-) -> Iterator[dict[str, Any]]:
+def _ways_to_read(learnt: dict[str, Any], sent: Sent) -> Iterator[dict[str, Any]]:
     """List how a file may be written that is like another one, the likeliest first.
 
     What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
@@ -207,10 +197,12 @@ def _ways_to_read(
     plainer = {key: value for key, value in alike.items() if key != "encoding"}
     ways = [plainer, alike, {}]
     yield from (way for at, way in enumerate(ways) if way not in ways[:at])
-    encoding = None if is_told else _likely_encoding(file, plainer)
+    encoding = None if "encoding" in sent.options else _likely_encoding(sent.file, plainer)
     if encoding not in (None, "utf-8", "utf-16", alike.get("encoding")):
         warnings.warn(
-            f"{file.shown} is no UTF-8. It is read as {encoding}.", ScumbleWarning, stacklevel=2
+            f"{sent.file.shown} is no UTF-8. It is read as {encoding}.",
+            ScumbleWarning,
+            stacklevel=2,
         )
         yield {**plainer, "encoding": encoding}
 
@@ -266,9 +258,7 @@ def spell_recipe(recipe: dict[str, Any]) -> str:
 
 def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
     """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
-    if not gains:
-        return {"label": [], "training_positives": [], "before": [], "after": {}, "n_left_out": 0}
-    first = sorted(next(iter(gains.values())), key=lambda row: -row["training_positives"])
+    first = sorted(next(iter(gains.values()), ()), key=lambda row: -row["training_positives"])
     shown = [row["name"] for row in first[:MAX_LABELS]]
     after = {method: {row["name"]: row["after"] for row in rows} for method, rows in gains.items()}
     return {

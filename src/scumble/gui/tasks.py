@@ -8,21 +8,21 @@ import traceback
 import warnings
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import scumble
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
-from scumble.data import MultilabelDataset
-from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.stopping import whole
-from scumble.gui.worker import WRONG_INSIDE, no_room
+from scumble.gui.open_datasets import PackedDataset
+from scumble.gui.worker import WRONG_INSIDE, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
-    from scumble.gui.uploads import Upload
+    from scumble.gui.uploads import Sent, Upload
 
 #: Seconds between two messages about progress.
 BEAT = 0.05
@@ -87,13 +87,10 @@ class _Progress:
 
 def describe_catalogue() -> dict[str, Any]:
     """List formats, resamplers and reports; importing them all takes seconds, hence here."""
-    from importlib.util import find_spec
-
     from scumble.advise import CANDIDATES
-    from scumble.catalogue import entries
     from scumble.gui.methods import classifiers, methods
 
-    formats = entries("format").values()
+    formats = scumble.catalogue.entries("format").values()
     has_pdf = find_spec("typst") is not None
     return {
         "formats": [
@@ -109,24 +106,21 @@ def describe_catalogue() -> dict[str, Any]:
     }
 
 
-def measured(data: MultilabelDataset) -> PackedDataset:
+def measured(data: scumble.MultilabelDataset) -> PackedDataset:
     """Measure a data set."""
     from scumble.data.feature_table import feature_table
-    from scumble.gui.overview import overview
+    from scumble.gui.pages import overview
 
     with track("Measuring"):
         summary = characterize(data)
         return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
-def open_upload(
-    file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
-) -> PackedDataset:
+def open_upload(sent: Sent) -> PackedDataset:
     """Open a file that a client sent."""
-    from scumble.data import read
     from scumble.gui.read_upload import read_upload
 
-    return measured(read_upload(read, file, xml, options, max_unpacked))
+    return measured(read_upload(scumble.read, sent))
 
 
 def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
@@ -151,8 +145,6 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
 
     None where it is a plain table, and nothing tells its labels: the page will ask.
     """
-    from scumble.data import read, shelf
-
     is_file = Path(name).exists() or Path(name).name != name or "." in name
     if Path(name).is_file() and not {"labels", "label_column"} & options.keys():
         from scumble.data.preview import SETTINGS, preview
@@ -160,14 +152,13 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
         settings = {key: value for key, value in options.items() if key in SETTINGS}
         if preview(name, **settings).asks:
             return None
-    return measured(read(name, **options) if is_file else shelf.load(name, **options))
+    read = scumble.read if is_file else scumble.load
+    return measured(read(name, **options))
 
 
 def open_shelf(name: str) -> PackedDataset:
     """Load a public data set, which may have to be fetched."""
-    from scumble.data import shelf
-
-    return measured(shelf.load(name))
+    return measured(scumble.load(name))
 
 
 def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
@@ -176,10 +167,8 @@ def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
         from scumble.data.embedded import load_debtags
 
         return measured(load_debtags())
-    from scumble.data.synthetic import make_multilabel
-
     with track("Making data"):
-        data = make_multilabel(**options)
+        data = scumble.make_multilabel(**options)
     return measured(data)
 
 
@@ -188,30 +177,29 @@ def treat(
 ) -> tuple[PackedDataset, dict[str, Any]]:
     """Run resamplers one after another."""
     from scumble.gui.methods import make_step
-    from scumble.resample import apply_chain
 
     chain = [make_step(**step) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):
-        after, report = apply_chain(packed.data, chain)
+        after, report = scumble.resample.apply_chain(packed.data, chain)
     return measured(after), report
 
 
-def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compression: str) -> str:
+def export_data(
+    packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
+) -> tuple[str, dict[str, Any]]:
     """Write a data set to a folder of ours."""
-    from scumble.catalogue import get
-    from scumble.data import write
     from scumble.gui.read_upload import speaking_of
 
     def write_to(target: Path) -> list[Path]:
         with track(f"Writing {target.name}"), speaking_of({str(target): target.name}):
-            write(packed.data, target, format=form)
+            scumble.write(packed.data, target, format=form)
         return sorted(folder.iterdir())
 
-    plain = folder / f"{stem}{get('format', form).suffixes[0]}"
+    plain = folder / f"{stem}{scumble.catalogue.get('format', form).suffixes[0]}"
     target = plain.with_name(plain.name + compression)
     written = write_to(target)
     if len(written) == 1:
-        return target.name
+        return target.name, {}
     if compression:  # an archive compresses by itself, and is opened by what lies plain in it
         target.unlink()
         written = write_to(plain)
@@ -220,7 +208,7 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
         for path in written:
             # No time stamps: the same data gives the same bytes.
             box.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return archive.name
+    return archive.name, {}
 
 
 def export_report(
@@ -230,19 +218,18 @@ def export_report(
     folder: Path,
     stem: str,
     form: str,
-) -> str:
+) -> tuple[str, dict[str, Any]]:
     """Write the concurrence report to a folder of ours."""
-    from scumble.report import concurrence_report, render_html, render_pdf
     from scumble.report.concurrence import origin_in_words
 
     path = folder / f"{stem}-report.{form}"
     with track(f"Writing {path.name}"):
-        report = concurrence_report(packed.data, origin=origin_in_words(source))
+        report = scumble.report.concurrence_report(packed.data, origin=origin_in_words(source))
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
         elif form == "html":
-            path.write_bytes(render_html(report, treatment).encode())
+            path.write_bytes(scumble.report.render_html(report, treatment).encode())
         else:
-            path.write_bytes(render_pdf(report, treatment))
-    return path.name
+            path.write_bytes(scumble.report.render_pdf(report, treatment))
+    return path.name, {}

@@ -11,12 +11,13 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import RefusedError
+from scumble.gui.folders import Numbered
 
 if TYPE_CHECKING:
-    from scumble.gui.jobs import Job
+    from scumble.gui.jobs import After, Job
 
 #: Uploads that wait to be opened; more push out the oldest that nobody is reading.
 KEPT = 128
@@ -42,12 +43,27 @@ class Upload:
     is_lent: bool = False
 
 
-class Uploads:
+@dataclass(frozen=True)
+class Sent:
+    """The files that make a data set, its XML if any, with what is said of them and their bound."""
+
+    file: Upload
+    xml: Upload | None
+    options: dict[str, Any]
+    max_unpacked: int
+
+    @property
+    def numbers(self) -> list[str]:
+        """The numbers of the uploads."""
+        return [each.id for each in (self.file, self.xml) if each is not None]
+
+
+class Uploads(Numbered[Upload]):
     """Uploaded files, by number."""
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
-        self._folder, self._max_bytes = folder, max_bytes
-        self._stored: dict[str, Upload] = {}
+        super().__init__(folder, "There is no such upload any more. Send the file again.")
+        self._max_bytes = max_bytes
         self._n_readers: Counter[str] = Counter()
         self._turns = asyncio.Semaphore(MAX_RECEIVING)
 
@@ -64,35 +80,32 @@ class Uploads:
             raise RefusedError(413, self._too_large)
         await self._wait_for_turn()
         number = token_hex(8)
-        place = self._folder / number
         try:
-            place.mkdir(mode=0o700)
+            place = self.new_folder(number)
             path = place / f"data{_known_suffix(name, suffixes)}"
             size = await self._receive(path, body)
         except BaseException:  # also when the client goes away
-            shutil.rmtree(place, ignore_errors=True)
+            self.forget_folder(number)
             raise
         finally:
             self._turns.release()
-        stored = self._stored[number] = Upload(path, name[:MAX_NAME], number, size)
+        stored = self._kept[number] = Upload(path, name[:MAX_NAME], number, size)
         self._make_room(stored)
         return stored
 
     def lend(self, path: Path, shown: str) -> Upload:
         """Take a file that lies elsewhere on this machine as if it had been sent."""
-        number = token_hex(8)
-        place = self._folder / number
-        place.mkdir(mode=0o700)
+        place = self.new_folder()
         target = place / f"data{''.join(path.suffixes[-2:])}"
         link_or_copy(os.symlink, path.resolve(), target)
-        stored = self._stored[number] = Upload(target, shown, number, is_lent=True)
+        stored = self._kept[place.name] = Upload(target, shown, place.name, is_lent=True)
         return stored
 
     def holds(self, number: str) -> bool:
         """Tell whether an upload is still there."""
-        return number in self._stored
+        return number in self._kept
 
-    def reading(self, numbers: Collection[str]) -> Callable[[Job], None]:
+    def reading(self, numbers: Collection[str]) -> After:
         """Keep uploads for a job to read them; what it is to call at its end removes them.
 
         They stay where the job was not done, for another try with other options.
@@ -115,30 +128,16 @@ class Uploads:
         self._n_readers.subtract(numbers)
         self._n_readers = +self._n_readers
         for number in set(numbers) - set(self._n_readers):
-            stored = self._stored.get(number)
-            if stored is None:  # nobody wants it any more
-                shutil.rmtree(self._folder / number, ignore_errors=True)
-                continue
-            for path in (self._folder / number).iterdir():
-                if path != stored.path:
+            self.forget_folder(number)  # if nobody wants it any more
+            for path in (self._folder / number).iterdir() if self.holds(number) else ():
+                if path != self._kept[number].path:
                     path.unlink()
-
-    def get(self, number: str) -> Upload:
-        """Find an upload."""
-        if number not in self._stored:
-            raise RefusedError(404, "There is no such upload any more. Send the file again.")
-        return self._stored[number]
-
-    def discard(self, number: str) -> None:
-        """Remove an upload, if it is still there."""
-        if self._stored.pop(number, None) is not None:
-            shutil.rmtree(self._folder / number, ignore_errors=True)
 
     def _make_room(self, newest: Upload) -> None:
         """Push out the oldest uploads that nobody reads, where there are too many or too much."""
         waiting = [
             each
-            for each in self._stored.values()
+            for each in self._kept.values()
             if each is not newest and not self._n_readers[each.id]
         ]
         size = newest.size + sum(each.size for each in waiting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.gui.guard import App, Guard
+from scumble.gui.guard import App, Guard, Settings, Tickets
 from scumble.gui.jobs import Job
-from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
-from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker, no_room
 
@@ -31,6 +29,8 @@ PREFIX = "/api/v1"
 MAX_BODY = 1 << 20
 #: Bytes of a refused file that are read and thrown away.
 MAX_DRAINED = 16 << 20
+#: Parts of an address that name something the server holds; what answers is given that.
+PLACES = {"dataset": "datasets", "upload": "uploads", "model": "models", "job": "jobs"}
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -103,14 +103,13 @@ def _endpoint(handler: Handler) -> Any:
         try:
             body = await _body(request) if request.method == "POST" else b""
             call = Call(request.path_params, request.query_params, body)
+            named = [getattr(state, PLACES[n]).get(call.path[n]) for n in call.path if n in PLACES]
             if inspect.iscoroutinefunction(handler):
-                content = await handler(state, call)
+                content = await handler(state, call, *named)
             else:
-                content = await asyncio.to_thread(handler, state, call)
-        except (RefusedError, ScumbleError) as error:
+                content = await asyncio.to_thread(handler, state, call, *named)
+        except (RefusedError, ScumbleError, OSError) as error:
             return _refused(error)
-        except OSError as error:
-            return _refused(_told(error))
         return _response(content)
 
     return answer
@@ -133,22 +132,13 @@ async def _upload(request: Any) -> Any:
     except ClientDisconnect:
         return _refused(RefusedError(400, "The upload was broken off."))
     except (RefusedError, OSError) as error:
-        refusal = error if isinstance(error, RefusedError) else _told(error)
-        if refusal.status != 408:  # who has fallen silent need not be waited for once more
+        refused = _refused(error)
+        if refused.status_code != 408:  # who has fallen silent need not be waited for once more
             await _drain(request)
-        refused = _refused(refusal)
         refused.headers["connection"] = "close"
         return refused
     shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
     return _response(Answer(shown, 201))
-
-
-def _told(error: OSError) -> RefusedError:
-    """Say that the disk is full; whatever else the system refuses is for the terminal."""
-    told = no_room(error)
-    if told is None:
-        raise error
-    return RefusedError(507, told)
 
 
 async def _drain(request: Any) -> None:
@@ -199,18 +189,10 @@ def _packed(name: str) -> bytes:
 @cache
 def assets() -> dict[str, bytes]:
     """Read the files of the page."""
-    from importlib.resources import files
-
-    chord = (files("scumble") / "report/assets/chord.js").read_bytes()
-    return {**dict(_files_in(files("scumble") / "gui/static")), "chord.js": chord}
-
-
-def _files_in(folder: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    for item in folder.iterdir():
-        if item.is_dir():
-            yield from _files_in(item, f"{prefix}{item.name}/")
-        elif item.name[item.name.rfind(".") :] in TYPES:
-            yield prefix + item.name, item.read_bytes()
+    folder = Path(__file__).with_name("static")
+    paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.*")}
+    paths["chord.js"] = folder.parents[1] / "report" / "assets" / "chord.js"
+    return {name: path.read_bytes() for name, path in paths.items() if path.suffix in TYPES}
 
 
 async def _body(request: Any) -> bytes:
@@ -227,7 +209,7 @@ def _response(content: Any) -> Any:
     answer = content if isinstance(content, Answer) else Answer(content)
     if isinstance(answer.content, Path):
         return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
-    if answer.status == 204:
+    if answer.content is None:
         return Response(status_code=204)
     if isinstance(answer.content, str):
         disposition = {"content-disposition": f'attachment; filename="{answer.filename}"'}
@@ -237,6 +219,12 @@ def _response(content: Any) -> Any:
     return Response(body, status_code=answer.status, media_type="application/json")
 
 
-def _refused(error: RefusedError | ScumbleError) -> Any:
+def _refused(error: RefusedError | ScumbleError | OSError) -> Any:
+    """Say why not, and that the disk is full; what else the system refuses is for the terminal."""
+    if isinstance(error, OSError):
+        told = no_room(error)
+        if told is None:
+            raise error
+        error = RefusedError(507, told)
     status = error.status if isinstance(error, RefusedError) else 422
     return _response(Answer({"error": str(error)}, status))

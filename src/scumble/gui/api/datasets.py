@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
+from scumble.gui.open_datasets import OpenDataset
 from scumble.gui.state import ServerState
-from scumble.gui.uploads import Upload
+from scumble.gui.uploads import Sent, Upload
 
 if TYPE_CHECKING:
-    from scumble.gui.paged_tables import PagedTable
+    from scumble.gui.pages import PagedTable
 
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -57,22 +57,15 @@ async def open_dataset(state: ServerState, call: Call) -> Job:
     wish = call.json()
     numbers = wish.pop("uploads", None)
     options = read_options(wish)
-    file, xml, held = held_uploads(state, numbers)
+    file, xml = find_uploads(state, numbers)
     state.datasets.check_room()
-    arguments = {
-        "file": file,
-        "xml": xml,
-        "options": options,
-        "max_unpacked": max_unpacked(state, file),
-    }
-    shown = file.shown
-    ends = state.open_result(shown, options), state.uploads.reading(held)
-    return state.jobs.submit(f"Opening {shown}", "open_upload", arguments, *ends)
+    sent = Sent(file, xml, options, max_unpacked(state, file))
+    ends = state.open_result(file.shown, options), state.uploads.reading(sent.numbers)
+    return state.jobs.submit(f"Opening {file.shown}", "open_upload", {"sent": sent}, *ends)
 
 
-async def preview_upload(state: ServerState, call: Call) -> Job:
+async def preview_upload(state: ServerState, call: Call, file: Upload) -> Job:
     """Look at the first rows of an upload, and guess what its columns are for."""
-    file = state.uploads.get(call.path["upload"])
     wish = call.json()
     if any(key not in LOOK_OPTIONS for key in wish):
         raise RefusedError(422, f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
@@ -80,9 +73,8 @@ async def preview_upload(state: ServerState, call: Call) -> Job:
     return _look_at(state, file, "preview_upload", options)
 
 
-async def list_members(state: ServerState, call: Call) -> Job:
+async def list_members(state: ServerState, call: Call, file: Upload) -> Job:
     """List the files of an archive that may hold the data."""
-    file = state.uploads.get(call.path["upload"])
     return _look_at(state, file, "list_members", {})
 
 
@@ -104,36 +96,34 @@ def max_unpacked(state: ServerState, file: Upload) -> int:
 
 
 def waiting_file(state: ServerState) -> dict[str, Any] | None:
-    """Describe the file of the command line that the page asks about, with what is known of it."""
-    waiting = state.waiting
-    if waiting is None:
+    """Describe the file of the command line, if its columns are to be told or it was not read."""
+    if state.first is None or state.first_job is None or not state.first_job.is_over:
         return None
-    options = waiting["options"].items()
-    known = {key: value for key, value in options if isinstance(value, READ_OPTIONS.get(key, ()))}
-    return {**waiting, "options": known}
+    lent, given = state.first
+    if not state.uploads.holds(lent.id):
+        return None
+    error, told = state.first_job.error, given.items()
+    known = {key: value for key, value in told if isinstance(value, READ_OPTIONS.get(key, ()))}
+    return {"id": lent.id, "name": lent.shown, "error": error, "options": known}
 
 
-async def discard_upload(state: ServerState, call: Call) -> Answer:
+async def discard_upload(state: ServerState, call: Call, file: Upload) -> None:
     """Remove a file that was sent and is not wanted any more."""
-    state.uploads.discard(state.uploads.get(call.path["upload"]).id)
-    return Answer(None, 204)
+    state.uploads.discard(file.id)
 
 
-def held_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None, list[str]]:
-    """Find the uploads that make a data set: its file, its XML if any, and the numbers of both."""
+def find_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None]:
+    """Find the uploads that make a data set: its file, and its XML if any."""
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
         raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
     stored = [state.uploads.get(str(number)) for number in numbers]
     xml = [each for each in stored if each.path.suffix == ".xml"]
     files = [each for each in stored if each not in xml]
     if len(files) != 1:
-        raise RefusedError(
-            422,
-            "An XML file names the labels of an ARFF file: send both together."
-            if not files
-            else "Only a MULAN file and its XML belong together: open other files one by one.",
-        )
-    return files[0], xml[0] if xml else None, [each.id for each in stored]
+        alone = "An XML file names the labels of an ARFF file: send both together."
+        many = "Only a MULAN file and its XML belong together: open other files one by one."
+        raise RefusedError(422, many if files else alone)
+    return files[0], xml[0] if xml else None
 
 
 async def open_example(state: ServerState, call: Call) -> Job:
@@ -184,9 +174,8 @@ def _names_on_the_shelf() -> set[str]:
     return {entry.name for entry in shelf.entries()}
 
 
-async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
+async def show_dataset(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """Tell all measures of a data set, and what its overview shows."""
-    entry = state.datasets.get(call.path["dataset"])
     found = {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
     advice = entry.latest.result("advice")
     if advice is None:
@@ -199,21 +188,18 @@ async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
     return {**found, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
 
 
-async def close_dataset(state: ServerState, call: Call) -> Answer:
+async def close_dataset(state: ServerState, call: Call, entry: OpenDataset) -> None:
     """Close a data set, end what is being found out about it, and remove its models."""
-    entry = state.datasets.get(call.path["dataset"])
     for job in entry.latest.running:
         state.jobs.cancel(job)
     state.datasets.close(entry.id)
     state.models.forget(entry.id)
-    return Answer(None, 204)
 
 
-def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
+def show_comparison(state: ServerState, call: Call, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
-    from scumble.gui.overview import comparison
+    from scumble.gui.pages import comparison
 
-    after = state.datasets.get(call.path["dataset"])
     if after.treatment is None:
         raise RefusedError(
             409, "This data set was not treated here, so there is nothing to compare."
@@ -222,53 +208,46 @@ def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
     return comparison(before, after)
 
 
-def show_chord(state: ServerState, call: Call) -> dict[str, Any]:
+def show_chord(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """Compute where the arcs and ribbons of a chord diagram lie."""
-    entry = state.datasets.get(call.path["dataset"])
     known = entry.packed.facts["n_labels"]
     labels = _label_numbers(call.query.get("labels"), known)
     if labels is None and "around" in call.query:
-        labels = entry.around(call.integer("around", 0, most=known - 1))
+        from scumble.gui.pages import around
+
+        labels = around(entry.packed.data, call.integer("around", 0, most=known - 1))
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
     as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
     return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
 
 
-def page_of(table: str) -> Callable[[ServerState, Call], dict[str, Any]]:
-    """Make the function that gives a page of a table."""
-
-    def show_page(state: ServerState, call: Call) -> dict[str, Any]:
-        return _table(state, call, table)[0].page(call)
-
-    return show_page
+def show_page(state: ServerState, call: Call, entry: OpenDataset, table: str) -> dict[str, Any]:
+    """Give a page of a table."""
+    return _table(call, entry, table)[0].page(call)
 
 
-def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
-    """Make the function that gives a whole table as CSV."""
-
-    def show_csv(state: ServerState, call: Call) -> Answer:
-        found, stem = _table(state, call, table)
-        return found.csv(call, f"{stem}.csv")
-
-    return show_csv
+def show_csv(state: ServerState, call: Call, entry: OpenDataset, table: str) -> Answer:
+    """Give a whole table as CSV."""
+    found, stem = _table(call, entry, table)
+    return found.csv(call, f"{stem}.csv")
 
 
-def _table(state: ServerState, call: Call, table: str) -> tuple[PagedTable, str]:
+def _table(call: Call, entry: OpenDataset, table: str) -> tuple[PagedTable, str]:
     """Find a table of a data set, or of one of its labels, and name it."""
-    entry = state.datasets.get(call.path["dataset"])
     if table != "partners":
         return entry.table(table), f"{entry.id}-{table}"
     found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
     if not found or len(found) > 1:
         raise RefusedError(404, "There is no such label.")
-    return entry.partners(found[0]), f"{entry.id}-partners-{found[0]}"
+    from scumble.gui.pages import partners_table
+
+    return partners_table(entry.packed, found[0]), f"{entry.id}-partners-{found[0]}"
 
 
-def show_distribution(state: ServerState, call: Call) -> dict[str, Any]:
+def show_distribution(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
     """Count the values of a feature."""
     from scumble.data.feature_table import feature_distribution
 
-    entry = state.datasets.get(call.path["dataset"])
     text, known = call.path["feature"], entry.packed.facts["n_features"]
     if not _is_number(text, known):
         raise RefusedError(404, "There is no such attribute.")

@@ -1,24 +1,72 @@
-"""Which function answers which address. ``openapi.json`` describes the same list."""
+"""What the server is and knows, and which function answers which address.
+
+``openapi.json`` describes the same list.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
 from typing import Any
 
+from scumble._core.version import __version__
 from scumble.gui.answers import Call
-from scumble.gui.api import about, datasets, studies, work
+from scumble.gui.api import datasets, work
 from scumble.gui.state import ServerState
 
-Handler = Callable[[ServerState, Call], Any] | Callable[[ServerState, Call], Awaitable[Any]]
+EXAMPLES = (
+    {
+        "name": "debtags",
+        "title": "Debian's package tags",
+        "summary": "5,000 packages, 431 tags, words of their descriptions. Highly imbalanced, and "
+        "rare tags mostly travel with frequent ones.",
+    },
+    {
+        "name": "synthetic",
+        "title": "Synthetic data",
+        "summary": "As imbalanced and as entangled as you ask for.",
+    },
+)
 
+
+async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
+    """Tell the version, the limits and the examples."""
+    settings = state.settings
+    return {
+        "version": __version__,
+        "max_upload": settings.max_upload,
+        "max_unpacked": settings.max_unpacked,
+        "max_open": settings.max_open,
+        "examples": list(EXAMPLES),
+        "jobs": [job.to_dict() for job in state.jobs.shown],
+        "first_job": None if state.first_job is None else state.first_job.to_dict(),
+        "waiting": datasets.waiting_file(state),
+    }
+
+
+async def show_catalogue(state: ServerState, call: Call) -> dict[str, Any]:
+    """List formats, methods with their parameters, and forms of the report."""
+    return await state.catalogue()
+
+
+def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
+    """Describe this API."""
+    text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+Handler = Callable[..., Any]
 ONE = "/datasets/{dataset}"
-TABLES = ("labels", "labelsets", "features")
+TABLES = [(table, table) for table in ("labels", "labelsets", "features")]
+TABLES += [("labels/{label}/partners", "partners")]
 
 #: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
-    ("GET", "/about", about.show_about),
-    ("GET", "/openapi.json", about.show_openapi),
-    ("GET", "/catalogue", about.show_catalogue),
+    ("GET", "/about", show_about),
+    ("GET", "/openapi.json", show_openapi),
+    ("GET", "/catalogue", show_catalogue),
     ("GET", "/datasets", datasets.list_datasets),
     ("POST", "/datasets", datasets.open_dataset),
     ("DELETE", "/uploads/{upload}", datasets.discard_upload),
@@ -29,27 +77,28 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/examples/{example}", datasets.open_example),
     ("GET", ONE, datasets.show_dataset),
     ("DELETE", ONE, datasets.close_dataset),
-    *(("GET", f"{ONE}/{table}", datasets.page_of(table)) for table in TABLES),
-    *(("GET", f"{ONE}/{table}.csv", datasets.csv_of(table)) for table in TABLES),
-    ("GET", f"{ONE}/labels/{{label}}/partners", datasets.page_of("partners")),
-    ("GET", f"{ONE}/labels/{{label}}/partners.csv", datasets.csv_of("partners")),
+    *(("GET", f"{ONE}/{path}", partial(datasets.show_page, table=table)) for path, table in TABLES),
+    *(
+        ("GET", f"{ONE}/{path}.csv", partial(datasets.show_csv, table=table))
+        for path, table in TABLES
+    ),
     ("GET", f"{ONE}/features/{{feature}}/distribution", datasets.show_distribution),
     ("GET", f"{ONE}/chord", datasets.show_chord),
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),
     ("POST", f"{ONE}/exports", work.export),
     *(
-        ("GET", f"{ONE}/{kind}", studies.show_latest(kind))
-        for kind in (studies.ADVICE, studies.METHODS, studies.PROOF)
+        ("GET", f"{ONE}/{kind}", partial(work.show_latest, kind=kind))
+        for kind in (work.ADVICE, work.METHODS, work.PROOF)
     ),
-    ("POST", f"{ONE}/advice", studies.advise),
-    ("POST", f"{ONE}/advice/page", studies.export_advice),
-    ("POST", f"{ONE}/methods", studies.run_methods),
-    ("POST", f"{ONE}/proof", studies.prove),
-    ("GET", f"{ONE}/models", studies.list_models),
-    ("POST", f"{ONE}/models", studies.train),
-    ("POST", "/models/{model}/file", studies.offer_model),
-    ("POST", "/models/{model}/predictions", studies.predict),
+    ("POST", f"{ONE}/advice", work.advise),
+    ("POST", f"{ONE}/advice/page", work.export_advice),
+    ("POST", f"{ONE}/methods", work.run_methods),
+    ("POST", f"{ONE}/proof", work.prove),
+    ("GET", f"{ONE}/models", work.list_models),
+    ("POST", f"{ONE}/models", work.train),
+    ("POST", "/models/{model}/file", work.offer_model),
+    ("POST", "/models/{model}/predictions", work.predict),
     ("GET", "/jobs", work.list_jobs),
     ("GET", "/jobs/{job}", work.show_job),
     ("DELETE", "/jobs/{job}", work.cancel_job),

@@ -1,26 +1,68 @@
-"""``methods``: what there is by name, and the parameters of each."""
+"""``data list|get|path`` and ``methods``: what there is by name, data sets and methods."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from inspect import Signature
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scumble._core.registry import KINDS
-from scumble.cli.console import show, show_json, width
-from scumble.cli.inputs import JsonOption
+import scumble
+from scumble._core.registry import KINDS, Entry
+from scumble._core.text import safe, wrap
+from scumble.cli.console import progress, show, show_json, show_table, width
+from scumble.cli.inputs import JSON, argument, group, optional
 
 if TYPE_CHECKING:
-    from scumble._core.registry import Entry
     from scumble.report.terminal import Line
+
+data = group("Public data sets: list, download, find.")
+
+NAME = argument(None, "Name of the data set, see 'scumble data list'.")
+
+
+@data.command("list")
+def list_entries(json: bool = JSON) -> None:
+    """List the data sets and where they are."""
+    from scumble.data import shelf
+    from scumble.report.terminal import cells
+
+    keys = ("instances", "features", "labels", "mean_ir", "scumble")
+    rows = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "aliases": list(entry.aliases),
+            **{key: entry.measures.get(key) for key in keys},
+            "place": shelf.place(entry.name),
+        }
+        for entry in shelf.entries()
+    ]
+    if json:
+        show_json(rows)
+        return
+    shown = {"instances": ",d", "labels": ",d", "mean_ir": ",.1f", "scumble": ".3f"}
+    lines = [(str(row["name"]), *cells(row, shown), str(row["place"])) for row in rows]
+    show_table(("name", "instances", "labels", "MeanIR", "SCUMBLE", "place"), lines)
+
+
+@data.command()
+def get(name: str = NAME, force: bool = optional("Download it again.", False)) -> None:
+    """Download a data set, verify it and keep it."""
+    with progress():
+        typer.echo(scumble.data.shelf.fetch(name, force=force))
+
+
+@data.command()
+def path(name: str = NAME) -> None:
+    """Print where a data set lies on this machine."""
+    typer.echo(scumble.data.shelf.locate(name))
 
 
 def methods(
-    kind: Annotated[
-        str, typer.Argument(metavar="[KIND]", help=f"One of {', '.join(KINDS)}.")
-    ] = "resampler",
-    name: Annotated[str | None, typer.Argument(help="Show this one with its parameters.")] = None,
-    json: JsonOption = False,
+    kind: str = argument("[KIND]", f"One of {', '.join(KINDS)}.", "resampler"),
+    name: str | None = argument(None, "Show this one with its parameters.", None),
+    json: bool = JSON,
 ) -> None:
     """List resamplers, classifiers, metrics and more, or the parameters of one of them."""
     from scumble.catalogue import describe, names
@@ -41,10 +83,6 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 def _parameters(entry: Entry) -> list[dict[str, str]]:
     """Tell name, default, domain and description of each parameter, as texts."""
-    from inspect import Signature
-
-    from scumble.catalogue import parameters_of
-
     if not isinstance(entry.thing, type):
         return []
     return [
@@ -54,12 +92,11 @@ def _parameters(entry: Entry) -> list[dict[str, str]]:
             "allowed": each.domain.words,
             "text": each.text,
         }
-        for each in parameters_of(entry.thing)
+        for each in scumble.catalogue.parameters_of(entry.thing)
     ]
 
 
 def _listed(entries: list[Entry], width: int | None) -> list[Line]:
-    from scumble._core.text import safe, wrap
     from scumble.report.terminal import Segment
 
     lines: list[Line] = []
@@ -76,7 +113,6 @@ def _listed(entries: list[Entry], width: int | None) -> list[Line]:
 
 
 def _in_detail(entry: Entry, width: int | None) -> list[Line]:
-    from scumble._core.text import safe, wrap
     from scumble.report.terminal import Segment
 
     lines: list[Line] = [[Segment(f"{entry.name}: {safe(entry.description)}", "title")]]
