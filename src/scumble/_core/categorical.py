@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ def resolve_categorical(
     if spec is None:
         return {}
     if isinstance(spec, Mapping):
+        if _are_plain(spec, n_columns) and _are_plain(spec.values(), MOST_VALUES + 1):
+            return dict(spec)
         found = {_column(key, n_columns, names, caller): spec[key] for key in spec}
         for column, count in found.items():
             if not _is_int(count) or not 0 <= count <= MOST_VALUES:
@@ -47,9 +49,12 @@ def resolve_categorical(
     return dict.fromkeys(sorted(_column(entry, n_columns, names, caller) for entry in entries), 0)
 
 
+def _are_plain(values: Collection[Any], end: int) -> bool:
+    """Tell whether all values are plain numbers below an end, at once: there may be thousands."""
+    return set(map(type, values)) == {int} and min(values) >= 0 and max(values) < end
+
+
 def _is_int(value: Any) -> bool:
-    if type(value) is int:  # thousands of columns are mapped by plain numbers
-        return True
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
