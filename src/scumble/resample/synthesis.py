@@ -63,28 +63,30 @@ class Places(NamedTuple):
     starts: Array  # where the room of each row begins
     lengths: Array  # how much of it was used
     indices: Array
-    data: Array
+    data: Array | None  # None for labels
+    n_columns: int
 
     @classmethod
-    def of(cls, room: Array, index_type: Any, data_type: Any) -> Places:
-        """Make room for so many elements in each row."""
+    def of(cls, matrix: sparse.csr_array, members: Array, n_members: Array) -> Places:
+        """Make room for rows made from members: at most one element for each of theirs."""
+        is_member = np.arange(members.shape[1]) < n_members[:, None]
+        in_rows = np.where(is_member, np.diff(matrix.indptr)[members], 0)
+        room = np.minimum(in_rows.sum(axis=1, dtype=np.int64), matrix.shape[1])
         starts, lengths = np.cumsum(room) - room, np.empty(len(room), np.int64)
-        indices, data = (np.empty(int(room.sum()), kind) for kind in (index_type, data_type))
-        return cls(starts, lengths, indices, data)
+        indices = np.empty(int(room.sum()), matrix.indices.dtype)
+        data = None if matrix.dtype == bool else np.empty(len(indices))
+        return cls(starts, lengths, indices, data, matrix.shape[1])
 
-    def pack(self, n_columns: int) -> sparse.csr_array:
+    def pack(self) -> sparse.csr_array:
         """Make a matrix of the rows, close together; they are in canonical form."""
         indptr = np.concatenate([[0], np.cumsum(self.lengths)])
-        rows = np.arange(len(self.lengths))
-        packed = []
-        for values in (self.indices, self.data):
-            packed.append(np.empty(indptr[-1], values.dtype))
-            copy_rows(self.starts, rows, indptr, values, packed[-1])
-        indices, data = packed
+        where = (self.starts, np.arange(len(self.lengths)), indptr)
+        indices = copy_rows(*where, self.indices)
+        data = np.ones(len(indices), bool) if self.data is None else copy_rows(*where, self.data)
         # As wide as scipy's own: scikit-learn's trees and others refuse wider ones than are needed.
-        kind = sparse.get_index_dtype(maxval=max(len(indices), n_columns))
+        kind = sparse.get_index_dtype(maxval=max(len(indices), self.n_columns))
         parts = (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
-        return sparse.csr_array(parts, shape=(len(self.lengths), n_columns))
+        return sparse.csr_array(parts, shape=(len(self.lengths), self.n_columns))
 
 
 def synthesize(
@@ -114,7 +116,7 @@ def synthesize(
     run(lambda block: count(*parts, *block, n_draws), blocks, n_jobs=n_jobs)
     draws = (np.cumsum(n_draws) - n_draws, rng.random(int(n_draws.sum())))
     run(lambda block: fill(*parts, draws, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack(values.shape[1]) if isinstance(out, Places) else out
+    return out.pack() if isinstance(out, Places) else out
 
 
 def _ways(values: Any, plan: Plan) -> tuple[Any, Any, Any, Any]:
@@ -123,8 +125,7 @@ def _ways(values: Any, plan: Plan) -> tuple[Any, Any, Any, Any]:
         out = np.empty((len(plan.members), values.shape[1]))
         return kernels.count_draws_dense, kernels.fill_dense, (values, plan), out
     parts = (values.indptr, values.indices, values.data, plan)
-    room = _room(values, plan.members, plan.n_members)
-    places = Places.of(room, values.indices.dtype, np.float64)
+    places = Places.of(values, plan.members, plan.n_members)
     return kernels.count_draws_sparse, kernels.fill_sparse, parts, places
 
 
@@ -148,19 +149,11 @@ def combine_labels(
         "union": np.ones_like(n_members),
         "intersection": n_members,
     }
-    out = Places.of(_room(Y, members, n_members), Y.indices.dtype, bool)
-    out.data.fill(True)
+    out = Places.of(Y, members, n_members)
     parts = (Y.indptr, Y.indices, Y.shape[1], members, (n_members, n_needed[strategy]))
     blocks = _blocks(len(members))
     run(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack(Y.shape[1])
-
-
-def _room(matrix: sparse.csr_array, members: Array, n_members: Array) -> Array:
-    """Bound the elements of rows made from members: one of each of theirs."""
-    is_member = np.arange(members.shape[1]) < n_members[:, None]
-    in_rows = np.where(is_member, np.diff(matrix.indptr)[members], 0)
-    return np.minimum(in_rows.sum(axis=1, dtype=np.int64), matrix.shape[1])
+    return out.pack()
 
 
 def _blocks(n_rows: int) -> list[tuple[int, int]]:
