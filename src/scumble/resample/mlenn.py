@@ -13,8 +13,7 @@ from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Int, Real, declare
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import Resampled
-from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.base import Resampled, _DistanceResampler
 from scumble.resample.containers import take_labels
 
 

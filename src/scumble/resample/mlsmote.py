@@ -15,8 +15,7 @@ from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Choice, Int, declare
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import Resampled
-from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.base import Resampled, _DistanceResampler
 from scumble.resample.kernels import values as value_kernels
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.synthesis import Seeds, combine_labels, synthesize, with_synthetic
