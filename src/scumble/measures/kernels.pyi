@@ -46,7 +46,7 @@ def number_labelsets(
     indices: Array,
     n_labels: int,
     keys: Array,
-    table: Array,
+    places: Array,
     numbers: Array,
     first_rows: Array,
 ) -> int: ...

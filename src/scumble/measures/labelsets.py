@@ -147,14 +147,12 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
     """Do what `labelset_of_rows` does for labels that have come through the door already."""
     n_rows, n_labels = Y.shape
-    numbers, first_rows = (np.empty(n_rows, np.int64) for _ in range(2))
-    n_places = 1 << (2 * n_rows).bit_length()
-    keys, table = np.empty(n_places, np.uint64), np.zeros(n_places, np.int64)
-    n_sets = kernels.number_labelsets(
-        Y.indptr, Y.indices, n_labels, keys, table, numbers, first_rows
-    )
+    numbers, first_rows = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.uint64)
+    slots = np.zeros(1 << (2 * n_rows).bit_length(), np.uint32)
+    found = (np.empty(n_rows + 1, np.uint64), slots, numbers, first_rows)
+    n_sets = kernels.number_labelsets(Y.indptr, Y.indices, n_labels, *found)
     counts = np.bincount(numbers, minlength=n_sets)
-    return numbers, Labelsets(first_rows[:n_sets].copy(), counts)
+    return numbers, Labelsets(first_rows[:n_sets].astype(np.int64), counts)
 
 
 @measure(level="dataset", upper=1.0)
