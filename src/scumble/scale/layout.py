@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scumble._core.errors import ReadError
-from scumble.scale.dialect import Dialect
-from scumble.scale.engines.base import Column
+from scumble.scale.engines.base import Column, Dialect
 
 
 @dataclass(frozen=True)

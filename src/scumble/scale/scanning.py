@@ -12,10 +12,10 @@ from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import difficult_labels, summarize_tables
+from scumble.scale.tables import LabelsetTables
 
 if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
     from scumble.resample import BaseResampler

@@ -21,7 +21,7 @@ from scumble.scale.engines import Column, Engine
 from scumble.scale.layout import Layout, _checked, find_layout
 from scumble.scale.scanning import Scan, open_engine
 from scumble.scale.sources import Files, find_files, naming_the_damaged
-from scumble.scale.workspace import Workspace, column
+from scumble.scale.tables import Workspace, column
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
