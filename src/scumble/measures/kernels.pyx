@@ -370,30 +370,19 @@ cdef int _shift(Py_ssize_t n_partitions) noexcept nogil:
     return shift
 
 
-def count_partitions(
-    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
-    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] sizes,
-):
-    """Count how many rows fall into each partition, by the top bits of their mixed key."""
-    cdef Packing packing = _packing(n_labels, indices.shape[0])
-    cdef int shift = _shift(sizes.shape[0])
-    cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
-    cdef Py_ssize_t row
-    with nogil:
-        for row in range(start, stop):
-            if (row - start) % STEP == 0:
-                check_stop()
-            sizes[_mix(_row_key(&indptr[0], labels, row, packing)) >> shift] += 1
-
-
-def scatter_rows(
+def deal_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
     Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, uint_t[::1] rows,
 ):
-    """Write each row's key and number to the next place of its partition."""
+    """Write each row's key and number to the next place of its partition.
+
+    The top bits of its mixed key tell the partition. Without room for keys the rows are counted:
+    the places move on all the same.
+    """
     cdef Packing packing = _packing(n_labels, indices.shape[0])
     cdef int shift = _shift(places.shape[0])
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
+    cdef bint is_written = keys.shape[0] > 0
     cdef Py_ssize_t row, place
     cdef uint64_t key, partition
     with nogil:
@@ -404,8 +393,9 @@ def scatter_rows(
             partition = _mix(key) >> shift
             place = places[partition]
             places[partition] = place + 1
-            keys[place] = key
-            rows[place] = <uint_t>row
+            if is_written:
+                keys[place] = key
+                rows[place] = <uint_t>row
 
 
 def group_rows(

@@ -29,3 +29,15 @@ def combine_labels(
     stop: int,
     out: Any,
 ) -> None: ...
+def count_values_dense(
+    values: Array, n_values: Array, starts: Array, rows: Array, counts: Array
+) -> None: ...
+def count_values_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    n_values: Array,
+    starts: Array,
+    rows: Array,
+    counts: Array,
+) -> None: ...
