@@ -62,6 +62,14 @@ def test_a_wrong_column_is_named_with_those_there_are(tmp_path):
         scan(tmp_path / "u.parquet")
 
 
+def test_a_link_to_a_missing_file_is_missing(tmp_path):
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "none.parquet")
+    with pytest.raises(ReadError, match="no such file"):
+        scan(tmp_path / "link.parquet")
+    with pytest.raises(ReadError, match="no file matches"):
+        scan(tmp_path / "*.parquet")
+
+
 def test_missing_files_and_unknown_forms(tmp_path):
     with pytest.raises(ReadError, match="no such file"):
         scan(tmp_path / "none.parquet")

@@ -263,11 +263,12 @@ def _count_values(
 ) -> FeatureCodes:
     """Count the values of the columns that were named: as declared, or the largest code + 1."""
     n_values = codes.n_values.copy()
-    coded = [at for at in named if codes.categories[at] is None]
-    if not coded:
+    coded = np.array([at for at in named if codes.categories[at] is None], np.intp)
+    if not len(coded):
         return codes
-    n_values[coded] = [named[at] or n_values[at] for at in coded]
-    open_ended = np.array([at for at in coded if not n_values[at]], np.intp)
+    declared = np.array([named[at] for at in coded.tolist()])
+    n_values[coded] = np.where(declared, declared, n_values[coded])
+    open_ended = coded[n_values[coded] == 0]
     n_values[open_ended] = MOST_VALUES
     counted = replace(codes, n_values=n_values)
     _check_codes(values, counted, caller)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -71,15 +71,11 @@ def resolve_categorical(
     if spec is None:
         return {}
     if isinstance(spec, Mapping):
-        found = {
-            # Thousands of columns are mapped by plain numbers: no call for each of them.
-            key
-            if type(key) is int and 0 <= key < n_columns
-            else _column(key, n_columns, names, caller): count
-            for key, count in spec.items()
-        }
+        if _are_plain(spec, n_columns) and _are_plain(spec.values(), MOST_VALUES + 1):
+            return dict(sorted(spec.items()))
+        found = {_column(key, n_columns, names, caller): count for key, count in spec.items()}
         for column, count in found.items():
-            if not (type(count) is int or is_integer(count)) or not 0 <= count <= MOST_VALUES:
+            if not is_integer(count) or not 0 <= count <= MOST_VALUES:
                 raise ParameterError(
                     f"The 'categorical_features' parameter of {caller} maps column {column} to "
                     f"{count!r}. Expected its number of values, an int in [0, {MOST_VALUES}]."
@@ -98,6 +94,11 @@ def resolve_categorical(
             )
         return {column: 0 for column, is_set in enumerate(entries) if is_set}
     return dict.fromkeys(sorted(_column(entry, n_columns, names, caller) for entry in entries), 0)
+
+
+def _are_plain(values: Collection[Any], end: int) -> bool:
+    """Tell whether all values are plain numbers below an end, at once: there may be thousands."""
+    return set(map(type, values)) == {int} and min(values) >= 0 and max(values) < end
 
 
 def _column(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str) -> int:

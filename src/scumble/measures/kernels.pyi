@@ -18,10 +18,7 @@ def sum_deviations(
     stop: int,
     squares: Array,
 ) -> float: ...
-def count_partitions(
-    indptr: Array, indices: Array, n_labels: int, start: int, stop: int, sizes: Array
-) -> None: ...
-def scatter_rows(
+def deal_rows(
     indptr: Array,
     indices: Array,
     n_labels: int,
@@ -46,7 +43,7 @@ def number_labelsets(
     indices: Array,
     n_labels: int,
     keys: Array,
-    table: Array,
+    places: Array,
     numbers: Array,
     first_rows: Array,
 ) -> int: ...

@@ -185,31 +185,36 @@ cdef void _score_chunk(
     const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores
 ) noexcept nogil:
     """Score the rows of a chunk, number of labels by number of labels."""
-    _look_up(indptr, indices, table, work, 2)
-    take_all_square_roots(work.geometric, work.n_rows[2])
-    compare_means(work.geometric, work.arithmetic, work.spread, work.n_rows[2])
-    _add_up(indptr, indices, table, work, scores, 2)
+    _score_size(indptr, indices, table, work, scores, 2)
+    _score_size(indptr, indices, table, work, scores, 3)
+    _score_size(indptr, indices, table, work, scores, 4)
+    _score_size(indptr, indices, table, work, scores, LONG)
 
-    _look_up(indptr, indices, table, work, 3)
-    take_all_cube_roots(work.geometric, work.n_rows[3])
-    compare_means(work.geometric, work.arithmetic, work.spread, work.n_rows[3])
-    _add_up(indptr, indices, table, work, scores, 3)
 
-    _look_up(indptr, indices, table, work, 4)
-    take_all_square_roots(work.geometric, work.n_rows[4])
-    take_all_square_roots(work.geometric, work.n_rows[4])
-    compare_means(work.geometric, work.arithmetic, work.spread, work.n_rows[4])
-    _add_up(indptr, indices, table, work, scores, 4)
-
-    _look_up_long(indptr, indices, table, work)
-    compare_means(work.geometric, work.arithmetic, work.spread, work.n_rows[LONG])
-    _add_up_long(indptr, indices, table, work, scores)
+cdef inline void _score_size(
+    const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores,
+    int size,
+) noexcept nogil:
+    """Score the rows of ``size`` labels; as a constant it unrolls loops."""
+    cdef Py_ssize_t n_rows = work.n_rows[size]
+    if size == LONG:
+        _look_up_long(indptr, indices, table, work)
+    else:
+        _look_up(indptr, indices, table, work, size)
+    if size == 3:
+        take_all_cube_roots(work.geometric, n_rows)
+    if size == 2 or size == 4:
+        take_all_square_roots(work.geometric, n_rows)
+    if size == 4:
+        take_all_square_roots(work.geometric, n_rows)
+    compare_means(work.geometric, work.arithmetic, work.spread, n_rows)
+    _add_up(indptr, indices, table, work, scores, size)
 
 
 cdef inline void _look_up(
     const index_t* indptr, const index_t* indices, const double* table, Work* work, int size
 ) noexcept nogil:
-    """Multiply and add the ratios of rows of ``size`` labels; as a constant it unrolls a loop."""
+    """Multiply and add the ratios of rows of ``size`` labels."""
     cdef const index_t* labels
     cdef double lead, ratio, product, ratio_sum, spread
     cdef Py_ssize_t place
@@ -238,15 +243,14 @@ cdef inline void _add_up(
     cdef const index_t* labels
     cdef double score
     cdef double total = 0.0
-    cdef Py_ssize_t place, row
-    cdef int at
+    cdef Py_ssize_t place, row, at
     for place in range(work.n_rows[size]):
         row = work.rows[size][place]
         score = work.geometric[place]
         labels = indices + indptr[row]
         scores[row] = score
         total += score
-        for at in range(size):
+        for at in range(size if size < LONG else indptr[row + 1] - indptr[row]):
             table[2 * <Py_ssize_t>labels[at] + 1] += score
     work.total += total
 
@@ -277,23 +281,6 @@ cdef void _look_up_long(
         work.geometric[place] = exp((log_sum + log(product)) / size)
         work.arithmetic[place] = ratio_sum / size
         work.spread[place] = spread
-
-
-cdef void _add_up_long(
-    const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores
-) noexcept nogil:
-    """Do what `_add_up` does for rows of any size."""
-    cdef double score
-    cdef double total = 0.0
-    cdef Py_ssize_t place, row, at
-    for place in range(work.n_rows[LONG]):
-        row = work.rows[LONG][place]
-        score = work.geometric[place]
-        scores[row] = score
-        total += score
-        for at in range(indptr[row], indptr[row + 1]):
-            table[2 * <Py_ssize_t>indices[at] + 1] += score
-    work.total += total
 
 
 def take_cube_roots(double[::1] values):
@@ -383,30 +370,19 @@ cdef int _shift(Py_ssize_t n_partitions) noexcept nogil:
     return shift
 
 
-def count_partitions(
-    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
-    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] sizes,
-):
-    """Count how many rows fall into each partition, by the top bits of their mixed key."""
-    cdef Packing packing = _packing(n_labels, indices.shape[0])
-    cdef int shift = _shift(sizes.shape[0])
-    cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
-    cdef Py_ssize_t row
-    with nogil:
-        for row in range(start, stop):
-            if (row - start) % STEP == 0:
-                check_stop()
-            sizes[_mix(_row_key(&indptr[0], labels, row, packing)) >> shift] += 1
-
-
-def scatter_rows(
+def deal_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
     Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, uint_t[::1] rows,
 ):
-    """Write each row's key and number to the next place of its partition."""
+    """Write each row's key and number to the next place of its partition.
+
+    The top bits of its mixed key tell the partition. Without room for keys the rows are counted:
+    the places move on all the same.
+    """
     cdef Packing packing = _packing(n_labels, indices.shape[0])
     cdef int shift = _shift(places.shape[0])
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
+    cdef bint is_written = keys.shape[0] > 0
     cdef Py_ssize_t row, place
     cdef uint64_t key, partition
     with nogil:
@@ -417,8 +393,9 @@ def scatter_rows(
             partition = _mix(key) >> shift
             place = places[partition]
             places[partition] = place + 1
-            keys[place] = key
-            rows[place] = <uint_t>row
+            if is_written:
+                keys[place] = key
+                rows[place] = <uint_t>row
 
 
 def group_rows(
@@ -483,37 +460,29 @@ cdef Py_ssize_t _group(
 
 def number_labelsets(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels, uint64_t[::1] keys,
-    int64_t[::1] table, int64_t[::1] numbers, int64_t[::1] first_rows,
+    uint32_t[::1] places, int64_t[::1] numbers, uint64_t[::1] first_rows,
 ):
     """Give the labelsets numbers in the order of their first rows; return how many there are.
 
-    ``keys`` and ``table`` (numbers + 1) are a hash table; its length is a power of two, at least
-    twice the number of rows.
+    ``keys`` has room for one of each row, and one more; ``places`` are the slots, all free.
     """
     cdef Packing packing = _packing(n_labels, indices.shape[0])
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
-    cdef uint64_t mask = table.shape[0] - 1
+    cdef Slots slots = Slots(&places[0], places.shape[0] - 1)
     cdef Py_ssize_t n_found = 0
     cdef Py_ssize_t row
-    cdef uint64_t key, at
+    cdef uint64_t slot
     with nogil:
         for row in range(indptr.shape[0] - 1):
             if row % STEP == 0:
                 check_stop()
-            key = _row_key(&indptr[0], labels, row, packing)
-            at = key * <uint64_t>0x9E3779B97F4A7C15
-            at = (at ^ (at >> 32)) & mask
-            while table[at] != 0 and not (
-                keys[at] == key
-                and (key < HASHED or _same_row(&indptr[0], labels, row, first_rows[table[at] - 1]))
-            ):
-                at = (at + 1) & mask
-            if table[at] == 0:
-                keys[at] = key
-                first_rows[n_found] = row
+            keys[n_found] = _row_key(&indptr[0], labels, row, packing)
+            first_rows[n_found] = row
+            slot = _find_slot(&indptr[0], labels, &keys[0], &first_rows[0], slots, n_found)
+            if slots.places[slot] == 0:
                 n_found += 1
-                table[at] = n_found
-            numbers[row] = table[at] - 1
+                slots.places[slot] = <uint32_t>n_found
+            numbers[row] = slots.places[slot] - 1
     return n_found
 
 

@@ -147,14 +147,12 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
     """Do what `labelset_of_rows` does for labels that have come through the door already."""
     n_rows, n_labels = Y.shape
-    numbers, first_rows = (np.empty(n_rows, np.int64) for _ in range(2))
-    n_places = 1 << (2 * n_rows).bit_length()
-    keys, table = np.empty(n_places, np.uint64), np.zeros(n_places, np.int64)
-    n_sets = kernels.number_labelsets(
-        Y.indptr, Y.indices, n_labels, keys, table, numbers, first_rows
-    )
+    numbers, first_rows = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.uint64)
+    slots = np.zeros(1 << (2 * n_rows).bit_length(), np.uint32)
+    found = (np.empty(n_rows + 1, np.uint64), slots, numbers, first_rows)
+    n_sets = kernels.number_labelsets(Y.indptr, Y.indices, n_labels, *found)
     counts = np.bincount(numbers, minlength=n_sets)
-    return numbers, Labelsets(first_rows[:n_sets].copy(), counts)
+    return numbers, Labelsets(first_rows[:n_sets].astype(np.int64), counts)
 
 
 @measure(level="dataset", upper=1.0)
@@ -229,21 +227,19 @@ def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
     n_rows, n_labels = Y.shape
     partition_bits = max(1, (n_rows // PARTITION_ROWS).bit_length())
     blocks = row_blocks(Y.indptr, 1 if Y.nnz + n_rows < SERIAL_BELOW else 32)
-    sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
-
-    def count(at: int) -> None:
-        kernels.count_partitions(Y.indptr, Y.indices, n_labels, *blocks[at], sizes[at])
-
-    run(count, range(len(blocks)))
-    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
-    places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.empty(n_rows, np.uint64)
     rows = np.empty(n_rows, np.uint32 if n_rows < 2**32 else np.uint64)
 
-    def scatter(at: int) -> None:
-        kernels.scatter_rows(Y.indptr, Y.indices, n_labels, *blocks[at], places[at], keys, rows)
+    def deal(places: Array, keys: Array, rows: Array) -> None:
+        def work(at: int) -> None:
+            kernels.deal_rows(Y.indptr, Y.indices, n_labels, *blocks[at], places[at], keys, rows)
 
-    run(scatter, range(len(blocks)))
+        run(work, range(len(blocks)))
+
+    sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
+    deal(sizes, keys[:0], rows[:0])
+    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
+    deal(starts[:-1] + np.cumsum(sizes, axis=0) - sizes, keys, rows)
     return starts, keys, rows
 
 

@@ -38,8 +38,10 @@ def blocks_of(Y: sparse.csr_array) -> list[tuple[int, int]]:
 
 def count(Y: sparse.csr_array) -> Array:
     """Count the instances of each label."""
+    if Y.nnz < SERIAL_BELOW:
+        return np.bincount(Y.indices, minlength=Y.shape[1])
     # Whole numbers add up to the same in any order, so there is one block a thread.
-    blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else thread_count())
+    blocks = row_blocks(Y.indptr, thread_count())
     partial = np.zeros((len(blocks), Y.shape[1]), np.uint32 if Y.nnz < 2**32 else np.uint64)
 
     def work(at: int) -> None:

@@ -6,7 +6,7 @@ import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -17,7 +17,8 @@ from sklearn.utils import _metadata_requests
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleError
-from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, as_generator, declare
+from scumble._core.features import Features, read_features
+from scumble._core.parameters import COLUMNS, Bool, Declared, Seed, Threads, as_generator, declare
 from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length, label_lists
@@ -285,6 +286,56 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         return tags
+
+
+class _DistanceResampler(BaseResampler):
+    """Base of the resamplers that look at features: reads them once, as numbers and codes."""
+
+    domains = declare(scale=Bool())
+    categorical_features: Any
+    scale: bool
+    n_jobs: int | None
+
+    @abstractmethod
+    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+        """Do the work on features read as numbers and codes."""
+
+    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+        return self._resample_described(X, Y, None)
+
+    def _resample_described(
+        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None
+    ) -> Resampled:
+        return self._resample_features(self._read(X, features), Y)
+
+    def _check_features(self, X: Any) -> None:
+        self._read(X, None)
+
+    def _read(self, X: Any, features: Sequence[Feature] | None) -> Features:
+        self._refuse_texts(features or ())
+        categorical = self.categorical_features
+        if categorical is None and features is not None:
+            categorical = {
+                at: len(known.categories)
+                for at, known in enumerate(features)
+                if known.is_categorical
+            }
+        read = read_features(X, categorical, caller=type(self).__name__)
+        if features is None:
+            return read
+        is_integer = np.array([known.integer for known in features], bool) & (read.n_values == 0)
+        return replace(read, is_integer=is_integer)
+
+    def _refuse_texts(self, features: Sequence[Feature]) -> None:
+        texts = [feature.name for feature in features if feature.kind == "text"]
+        if texts:
+            raise DataError(
+                f"{type(self).__name__} takes distances between rows, and the texts of column "
+                f"{texts[0]!r} have none. Resample where they are numbers already: "
+                "fit_dataset(classifier, data, resamplers), cross-validation, experiments and the "
+                f"commands train, evaluate and compare see to that. Or leave out the column: "
+                f"ignore={texts[0]!r}."
+            )
 
 
 def rows_in_percent(percent: float, n_rows: int) -> int:

@@ -67,11 +67,8 @@ def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
     places = np.empty(len(rows) + 1, np.int64)
     kernels.place_rows(indptr, rows, places)
     kind = indptr.dtype if places[-1] <= np.iinfo(indptr.dtype).max else np.int64
-    taken = [places.astype(kind)]
-    for values in stored:
-        taken.append(np.empty(places[-1], values.dtype))
-        kernels.copy_rows(indptr, rows, places, np.ascontiguousarray(values), taken[-1])
-    return taken
+    copies = (kernels.copy_rows(indptr, rows, places, np.ascontiguousarray(v)) for v in stored)
+    return [places.astype(kind), *copies]
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:

@@ -13,8 +13,7 @@ from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.measures.imbalance import is_minority, label_counts
-from scumble.resample.base import Resampled, rows_in_percent
-from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.mlenn import count_of
 from scumble.resample.synthesis import Seeds, synthesize, with_synthetic

@@ -14,8 +14,7 @@ from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
 from scumble._core.parameters import Int, Real, declare
 from scumble.measures.imbalance import label_counts
-from scumble.resample.base import Resampled, rows_in_percent
-from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
 from scumble.resample.kernels import local as kernels
 from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
 

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import SERIAL_BELOW
 from scumble._core.parameters import Real, declare
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.measures.passes import count
@@ -85,7 +84,7 @@ class MLROS(BaseResampler, family="Add rows"):
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
-        counts = _label_counts(Y)
+        counts = count(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         minority = np.flatnonzero(ratios > mean_ir)
@@ -165,7 +164,7 @@ class MLRUS(BaseResampler, family="Remove rows"):
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows, n_labels = Y.shape
-        counts = _label_counts(Y)
+        counts = count(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         is_rare = ratios > mean_ir
@@ -188,16 +187,11 @@ class MLRUS(BaseResampler, family="Remove rows"):
         return Resampled(rows, take_labels(Y, rows))
 
 
-def _label_counts(Y: sparse.csr_array) -> Array:
-    """Count the rows of each label; few assignments are not worth a pass by blocks."""
-    return np.bincount(Y.indices, minlength=Y.shape[1]) if Y.nnz < SERIAL_BELOW else count(Y)
-
-
 def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:
     """List the rows that have each of some labels."""
     number = np.full(Y.shape[1], -1, np.int64)
     number[labels] = np.arange(len(labels))
-    starts = np.concatenate([[0], np.cumsum(_label_counts(Y)[labels])])
+    starts = np.concatenate([[0], np.cumsum(count(Y)[labels])])
     rows = np.empty(starts[-1], np.int64)
     kernels.list_rows(Y.indptr, Y.indices, number, starts[:-1].copy(), rows)
     return starts, rows

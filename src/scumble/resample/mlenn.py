@@ -13,8 +13,7 @@ from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Int, Real, declare
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import Resampled
-from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.base import Resampled, _DistanceResampler
 from scumble.resample.containers import take_labels
 
 
@@ -109,17 +108,17 @@ def without_different(
     Y: sparse.csr_array, candidates: Array, near: Array, threshold: float, *, union: bool
 ) -> Resampled:
     """Remove the candidates that differ from at least half of their neighbours."""
-    sizes, own = np.diff(Y.indptr), take_labels(Y, candidates)
-    n_far = np.zeros(len(candidates), np.int64)
-    for others in near.T:
-        both = sizes[candidates] + sizes[others]
-        different = both - 2 * np.diff(own.multiply(take_labels(Y, others)).indptr)
-        # Labels in both count twice: (|A| + |B| + different) / 2 labels are active in either.
-        active = (both + different) / 2 if union else both
-        n_far += np.divide(different, active, out=np.zeros(len(both)), where=both > 0) > threshold
-    is_out = n_far >= max(near.shape[1] / 2, 1)
+    n_asked = near.shape[1]
+    own, others = (take_labels(Y, rows) for rows in (np.repeat(candidates, n_asked), near.ravel()))
+    sizes = np.diff(Y.indptr)
+    both = sizes[candidates, None] + sizes[near]
+    different = both - 2 * np.diff(own.multiply(others).indptr).reshape(both.shape)
+    # Labels in both count twice: (|A| + |B| + different) / 2 labels are active in either.
+    active = (both + different) / 2 if union else both
+    is_far = np.divide(different, active, out=np.zeros(both.shape), where=both > 0) > threshold
+    is_out = is_far.sum(axis=1) >= max(n_asked / 2, 1)
     rows = np.delete(np.arange(Y.shape[0]), candidates[is_out])
-    return Resampled(rows, Y[rows])
+    return Resampled(rows, take_labels(Y, rows))
 
 
 def count_of(Y: sparse.csr_array, is_wanted: Array) -> Array:

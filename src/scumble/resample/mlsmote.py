@@ -15,9 +15,8 @@ from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Choice, Int, declare
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import Resampled
-from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.kernels import values as value_kernels
+from scumble.resample.base import Resampled, _DistanceResampler
+from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.synthesis import Seeds, combine_labels, synthesize, with_synthetic
 
@@ -178,9 +177,8 @@ class ValueDifference:
 
     def table(self, rows: Array) -> Array:
         """Make the table of one label."""
-        with_label = self._count(rows)
         shares = np.zeros(len(self.totals))
-        np.divide(with_label, self.totals, out=shares, where=self.totals > 0)
+        np.divide(self._count(rows), self.totals, out=shares, where=self.totals > 0)
         return 2 * shares
 
     def _count(self, rows: Array) -> Array:
@@ -189,9 +187,8 @@ class ValueDifference:
         if not len(counts):
             return counts
         if sparse.issparse(values):
-            value_kernels.count_sparse(
-                values.indptr, values.indices, values.data, n_values, self.starts, rows, counts
-            )
+            stored = (values.indptr, values.indices, values.data)
+            kernels.count_values_sparse(*stored, n_values, self.starts, rows, counts)
         else:
-            value_kernels.count_dense(values, n_values, self.starts, rows, counts)
+            kernels.count_values_dense(values, n_values, self.starts, rows, counts)
         return counts

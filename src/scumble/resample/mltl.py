@@ -15,8 +15,7 @@ from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Choice, Either, Real, declare
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
-from scumble.resample.base import Resampled
-from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.base import Resampled, _DistanceResampler
 from scumble.resample.mlenn import count_of, without_different
 
 

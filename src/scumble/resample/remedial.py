@@ -169,7 +169,7 @@ def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[
     def work(part: tuple[int, int]) -> None:
         kernels.count_sides(Y.indptr, Y.indices, is_minority, rows, *part, n_majority, mixed)
 
-    run(work, _parts(len(rows)))
+    run(work, list(pairwise(_borders(len(rows)).tolist())))
     return n_majority, mixed
 
 
@@ -188,13 +188,15 @@ def _split_rows(
     moved = np.concatenate([[0], np.cumsum(sums, dtype=np.int64)])
     kept = Y.indptr[borders] - moved
 
-    def write(part: int) -> None:
-        ours = slice(part, part + 2)
-        labels = (Y.indptr, Y.indices, is_minority)
-        new = (new_indptr, new_indices)
-        kernels.write_originals(*labels, is_split, borders[ours], kept[ours], *new)
-        places = kept[-1] + moved[ours]
-        kernels.write_clones(*labels, rows, row_borders[ours], places, *new)
+    labels, is_majority = (Y.indptr, Y.indices, is_split), ~is_minority
+    clone_indptr = new_indptr[Y.shape[0] :]
+
+    def write(at: int) -> None:
+        ours = slice(at, at + 2)
+        part = (*borders[ours], *kept[ours])
+        kernels.write_rows(*labels, is_minority, None, part, new_indptr, new_indices)
+        part = (*row_borders[ours], *(kept[-1] + moved[ours]))
+        kernels.write_rows(*labels, is_majority, rows, part, clone_indptr, new_indices)
 
     run(write, range(len(borders) - 1))
     present = np.ones(Y.nnz, bool)
@@ -205,7 +207,3 @@ def _borders(n_rows: int) -> Array:
     """Tell where to cut rows for the threads."""
     n_parts = 1 if n_rows < SERIAL_BELOW else PARTS
     return np.arange(n_parts + 1) * n_rows // n_parts
-
-
-def _parts(n_rows: int) -> list[tuple[int, int]]:
-    return list(pairwise(_borders(n_rows).tolist()))

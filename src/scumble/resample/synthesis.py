@@ -50,14 +50,11 @@ class Seeds(NamedTuple):
 class Plan(NamedTuple):
     """What the features of synthetic rows are made of, as kernels read it."""
 
-    seeds: Array
-    neighbours: Array
-    n_found: Array
-    partners: Array
+    members: Array  # of each row: its seed, its partner, and the neighbours that vote
+    n_members: Array  # how many there are of each row
     n_values: Array  # of each column, 0 where it is numeric
     is_integer: Array  # by column
-    coin: bool  # nominal columns by the toss of a coin, not by vote
-    gapped: bool  # whether a value may be missing
+    is_drawn: Array  # by column: whether a value is drawn between seed and partner, not voted on
 
 
 class Places(NamedTuple):
@@ -66,28 +63,30 @@ class Places(NamedTuple):
     starts: Array  # where the room of each row begins
     lengths: Array  # how much of it was used
     indices: Array
-    data: Array
+    data: Array | None  # None for labels
+    n_columns: int
 
     @classmethod
-    def of(cls, room: Array, index_type: Any, data_type: Any) -> Places:
-        """Make room for so many elements in each row."""
+    def of(cls, matrix: sparse.csr_array, members: Array, n_members: Array) -> Places:
+        """Make room for rows made from members: at most one element for each of theirs."""
+        is_member = np.arange(members.shape[1]) < n_members[:, None]
+        in_rows = np.where(is_member, np.diff(matrix.indptr)[members], 0)
+        room = np.minimum(in_rows.sum(axis=1, dtype=np.int64), matrix.shape[1])
         starts, lengths = np.cumsum(room) - room, np.empty(len(room), np.int64)
-        indices, data = (np.empty(int(room.sum()), kind) for kind in (index_type, data_type))
-        return cls(starts, lengths, indices, data)
+        indices = np.empty(int(room.sum()), matrix.indices.dtype)
+        data = None if matrix.dtype == bool else np.empty(len(indices))
+        return cls(starts, lengths, indices, data, matrix.shape[1])
 
-    def pack(self, n_columns: int) -> sparse.csr_array:
+    def pack(self) -> sparse.csr_array:
         """Make a matrix of the rows, close together; they are in canonical form."""
         indptr = np.concatenate([[0], np.cumsum(self.lengths)])
-        rows = np.arange(len(self.lengths))
-        packed = []
-        for values in (self.indices, self.data):
-            packed.append(np.empty(indptr[-1], values.dtype))
-            copy_rows(self.starts, rows, indptr, values, packed[-1])
-        indices, data = packed
+        where = (self.starts, np.arange(len(self.lengths)), indptr)
+        indices = copy_rows(*where, self.indices)
+        data = np.ones(len(indices), bool) if self.data is None else copy_rows(*where, self.data)
         # As wide as scipy's own: scikit-learn's trees and others refuse wider ones than are needed.
-        kind = sparse.get_index_dtype(maxval=max(len(indices), n_columns))
+        kind = sparse.get_index_dtype(maxval=max(len(indices), self.n_columns))
         parts = (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
-        return sparse.csr_array(parts, shape=(len(self.lengths), n_columns))
+        return sparse.csr_array(parts, shape=(len(self.lengths), self.n_columns))
 
 
 def synthesize(
@@ -104,37 +103,30 @@ def synthesize(
     # one is all there is to go by; where both are, the value is missing: nobody observed anything
     # there, and a learner that can do without a value should not be told one. Nominal columns go by
     # the neighbours' known values, then by the seed's.
-    stored = features.values.data if sparse.issparse(features.values) else features.values
-    coin, gapped = nominal == "coin", bool(np.isnan(stored.sum()))
-    plan = Plan(*seeds, partners, features.n_values, features.is_integer, coin, gapped)
-    make = _sparse_rows if sparse.issparse(features.values) else _dense_rows
-    return make(features.values, plan, rng, n_jobs)
-
-
-def _dense_rows(values: Array, plan: Plan, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    n_rows = len(plan.seeds)
-    n_draws = np.empty(n_rows, np.int64)
-    blocks = _blocks(n_rows)
-    parts = (values, plan)
-    run(lambda block: kernels.count_draws_dense(*parts, *block, n_draws), blocks, n_jobs=n_jobs)
+    values, n_values = features.values, features.n_values
+    if not values.size:  # no column, or nothing but zeros
+        return values[seeds.rows]
+    is_drawn = (n_values == 0) | (nominal == "coin")
+    members = np.column_stack([seeds.rows, partners, seeds.neighbours])
+    n_members = np.where(is_drawn.all(), 2, 2 + seeds.n_found)
+    plan = Plan(members, n_members, n_values, features.is_integer, is_drawn)
+    count, fill, parts, out = _ways(values, plan)
+    blocks = _blocks(len(partners))
+    n_draws = np.empty(len(partners), np.int64)
+    run(lambda block: count(*parts, *block, n_draws), blocks, n_jobs=n_jobs)
     draws = (np.cumsum(n_draws) - n_draws, rng.random(int(n_draws.sum())))
-    out = np.empty((n_rows, values.shape[1]))
-    run(lambda block: kernels.fill_dense(*parts, *draws, *block, out), blocks, n_jobs=n_jobs)
-    return out
+    run(lambda block: fill(*parts, draws, *block, out), blocks, n_jobs=n_jobs)
+    return out.pack() if isinstance(out, Places) else out
 
 
-def _sparse_rows(
-    values: sparse.csr_array, plan: Plan, rng: np.random.Generator, n_jobs: int | None
-) -> sparse.csr_array:
-    n_rows = len(plan.seeds)
-    n_draws, room = (np.empty(n_rows, np.int64) for _ in range(2))
-    blocks = _blocks(n_rows)
+def _ways(values: Any, plan: Plan) -> tuple[Any, Any, Any, Any]:
+    """Choose the kernels that count draws and fill rows, what they read and where they write."""
+    if not sparse.issparse(values):
+        out = np.empty((len(plan.members), values.shape[1]))
+        return kernels.count_draws_dense, kernels.fill_dense, (values, plan), out
     parts = (values.indptr, values.indices, values.data, plan)
-    run(lambda block: kernels.measure_sparse(*parts, *block, n_draws, room), blocks, n_jobs=n_jobs)
-    draws = (np.cumsum(n_draws) - n_draws, rng.random(int(n_draws.sum())))
-    out = Places.of(room, values.indices.dtype, np.float64)
-    run(lambda block: kernels.fill_sparse(*parts, draws, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack(values.shape[1])
+    places = Places.of(values, plan.members, plan.n_members)
+    return kernels.count_draws_sparse, kernels.fill_sparse, parts, places
 
 
 def with_synthetic(
@@ -150,23 +142,18 @@ def combine_labels(
     Y: sparse.csr_array, seeds: Seeds, strategy: str, *, n_jobs: int | None
 ) -> sparse.csr_array:
     """Choose the labels of synthetic rows from those of their seeds and neighbours."""
-    in_row = np.diff(Y.indptr)
-    is_found = np.arange(seeds.neighbours.shape[1]) < seeds.n_found[:, None]
-    room = in_row[seeds.rows] + np.where(is_found, in_row[seeds.neighbours], 0).sum(axis=1)
-    room = np.minimum(room, Y.shape[1]).astype(np.int64)
-    out = Places.of(room, Y.indices.dtype, bool)
-    out.data.fill(True)
-    n_rows = seeds.n_found + 1
+    members, n_members = np.column_stack([seeds.rows, seeds.neighbours]), seeds.n_found + 1
     n_needed = {
-        "ranking": n_rows // 2 + 1,
-        "ranking, ties in": (n_rows + 1) // 2,
-        "union": np.ones_like(n_rows),
-        "intersection": n_rows,
+        "ranking": n_members // 2 + 1,
+        "ranking, ties in": (n_members + 1) // 2,
+        "union": np.ones_like(n_members),
+        "intersection": n_members,
     }
-    parts = (Y.indptr, Y.indices, Y.shape[1], seeds, n_needed[strategy])
-    blocks = _blocks(len(seeds.rows))
+    out = Places.of(Y, members, n_members)
+    parts = (Y.indptr, Y.indices, Y.shape[1], members, (n_members, n_needed[strategy]))
+    blocks = _blocks(len(members))
     run(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack(Y.shape[1])
+    return out.pack()
 
 
 def _blocks(n_rows: int) -> list[tuple[int, int]]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scumble._core.errors import ReadError
-from scumble.scale.dialect import Dialect
-from scumble.scale.engines.base import Column
+from scumble.scale.engines.base import Column, Dialect
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,10 @@ def find_layout(
     columns: Sequence[Column],
     dialect: Dialect,
     *,
-    label_column: str | None,
-    instance_column: str | Sequence[str] | None,
-    separator: str | None,
     where: str,
+    label_column: str | None = None,
+    instance_column: str | Sequence[str] | None = None,
+    separator: str | None = None,
 ) -> Layout:
     """Match what the user says with the columns there are."""
     known = {column.name: column for column in columns}

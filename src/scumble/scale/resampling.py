@@ -9,10 +9,9 @@ from scumble.resample.base import rows_in_percent
 from scumble.resample.lp_random import LPROS, LPRUS, share_out
 from scumble.resample.remedial import REMEDIAL, Pass
 from scumble.scale import statements
-from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.layout import Layout
 from scumble.scale.output import Output
-from scumble.scale.workspace import column
+from scumble.scale.tables import LabelsetTables, column
 
 #: No score is above this.
 NEVER = 2.0

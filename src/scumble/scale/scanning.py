@@ -12,10 +12,10 @@ from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import difficult_labels, summarize_tables
+from scumble.scale.tables import LabelsetTables
 
 if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
     from scumble.resample import BaseResampler
@@ -88,18 +88,19 @@ def scan(
     ...     scumble.characterize(films)
     <Summary 'films': 3 instances, 2 labels, MeanIR 1.500, SCUMBLE 0.0191>
     """
-    files = find_files(paths, format)
+    columns: Any = {"label_column": label_column, "instance_column": instance_column}
     limits = {"memory": memory, "spill_directory": spill_directory, "threads": threads}
-    chosen = open_engine(engine, spark=spark, caller="scan", **limits)
+    started = (find_files(paths, format), engine, limits | {"spark": spark})
+    return open_scan(*started, caller="scan", labels=labels, separator=separator, **columns)
+
+
+def open_scan(
+    files: Files, engine: str | Engine, limits: dict[str, Any], *, caller: str, **columns: Any
+) -> Scan:
+    """Point at files, with an engine that is closed again where that fails."""
+    chosen = open_engine(engine, caller=caller, **limits)
     try:
-        return Scan(
-            files,
-            chosen,
-            label_column=label_column,
-            instance_column=instance_column,
-            labels=labels,
-            separator=separator,
-        )
+        return Scan(files, chosen, **columns)
     except BaseException:
         if isinstance(engine, str):
             chosen.close()
@@ -115,8 +116,10 @@ class Scan:
         The data.
     engine : Engine
         The database that reads it.
-    label_column, instance_column, labels, separator
+    labels
         See `scan`.
+    **columns
+        ``label_column``, ``instance_column`` and ``separator``; see `scan`.
 
     Examples
     --------
@@ -129,25 +132,12 @@ class Scan:
     """
 
     def __init__(
-        self,
-        files: Files,
-        engine: Engine,
-        *,
-        label_column: str | None = None,
-        instance_column: str | Sequence[str] | None = None,
-        labels: Sequence[Any] | None = None,
-        separator: str | None = None,
+        self, files: Files, engine: Engine, *, labels: Sequence[Any] | None = None, **columns: Any
     ) -> None:
         self.files, self.engine = files, engine
         self.name = files.name
         self._declared = None if labels is None else list(labels)
-        self._tables = LabelsetTables(
-            engine,
-            files,
-            label_column=label_column,
-            instance_column=instance_column,
-            separator=separator,
-        )
+        self._tables = LabelsetTables(engine, files, **columns)
         self.layout = self._tables.layout
 
     def __repr__(self) -> str:

@@ -118,12 +118,10 @@ def _expand(path: str, format: str | None) -> list[str]:
     elif os.path.isfile(path):
         files = [path]
     else:
-        matches = sorted(glob.glob(path, recursive=True))
-        files = [
-            file
-            for match in matches
-            for file in ([match] if os.path.isfile(match) else _expand(match, format))
-        ]
+        found = sorted(glob.glob(path, recursive=True))
+        # A link to nowhere is found, too, and would be expanded to itself for ever.
+        matches = (match for match in found if os.path.isfile(match) or os.path.isdir(match))
+        files = [file for match in matches for file in _expand(match, format)]
     if not files:
         what = "no such file" if not glob.has_magic(path) else "no file matches"
         what = "no Parquet, Arrow or CSV file in this folder" if os.path.isdir(path) else what

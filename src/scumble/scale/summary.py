@@ -20,8 +20,7 @@ from scumble.measures.difficult import DifficultLabel, Meeting, list_difficult
 from scumble.measures.imbalance import ratios_from_counts
 from scumble.measures.summary import LabelNumbers, Summary, summarize
 from scumble.scale import statements
-from scumble.scale.labelset_tables import LabelsetTables
-from scumble.scale.workspace import column
+from scumble.scale.tables import LabelsetTables, column
 
 
 class InstanceScores:

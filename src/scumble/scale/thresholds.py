@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,9 @@ from scumble.learn.thresholds import DIGITS, METRICS, RATES, ChosenCuts, Cuts, T
 from scumble.scale import threshold_statements as statements
 from scumble.scale.engines import Column, Engine
 from scumble.scale.layout import Layout, _checked, find_layout
-from scumble.scale.scanning import Scan, open_engine
+from scumble.scale.scanning import Scan, open_scan
 from scumble.scale.sources import Files, find_files, naming_the_damaged
-from scumble.scale.workspace import Workspace, column
+from scumble.scale.tables import Workspace, column
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -117,33 +117,18 @@ def label_thresholds(
         check_count(n_instances, name="n_instances", caller=CALLER)
     given = find_files(scores, format)
     limits = {"memory": memory, "spill_directory": spill_directory, "threads": threads}
-    with _scan(
-        labels, engine, limits | {"spark": spark}, format=format, label_column=label_column,
-        instance_column=instance_column or "instance", separator=separator,
-    ) as truth, naming_the_damaged(given, truth.files):  # fmt: skip
+    columns: Any = {"label_column": label_column, "instance_column": instance_column or "instance"}
+    with ExitStack() as stack:
+        truth = labels
+        if not isinstance(truth, Scan):
+            started = (find_files(truth, format), engine, limits | {"spark": spark})
+            truth = open_scan(*started, caller=CALLER, separator=separator, **columns)
+            if isinstance(engine, str):
+                stack.enter_context(truth)
+        stack.enter_context(naming_the_damaged(given, truth.files))
         work = ThresholdTables(given, truth, label_column, instance_column, score_column)
-        try:
-            return work.choose(wanted, n_instances)
-        finally:
-            work.forget()
-
-
-@contextmanager
-def _scan(
-    labels: Paths | Scan, engine: str | Engine, limits: dict[str, Any], *, format: str | None,
-    **columns: Any,
-) -> Iterator[Scan]:  # fmt: skip
-    """Open the table of labels; close an engine that was started for it."""
-    if isinstance(labels, Scan):
-        yield labels
-        return
-    files = find_files(labels, format)
-    started = open_engine(engine, caller=CALLER, **limits)
-    try:
-        yield Scan(files, started, **columns)
-    finally:
-        if isinstance(engine, str):
-            started.close()
+        stack.callback(work.forget)
+        return work.choose(wanted, n_instances)
 
 
 class ThresholdTables(Workspace):
@@ -162,7 +147,7 @@ class ThresholdTables(Workspace):
         columns = self.open("scores", files)
         layout = find_layout(
             columns, truth.engine.dialect, label_column=label_column or "label",
-            instance_column=instance_column or "instance", separator=None, where=self._where,
+            instance_column=instance_column or "instance", where=self._where,
         )  # fmt: skip
         known = {one.name: one for one in columns}
         score = known[_checked(score_column, known, "score_column", self._where)]

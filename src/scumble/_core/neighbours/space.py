@@ -44,9 +44,9 @@ class Space:
         n_values = np.zeros(n_columns, np.int64) if n_values is None else np.asarray(n_values)
         divisors = np.ones(n_columns)
         lows = np.zeros(n_columns) if shift else None
-        if (scale or shift) and X.shape[0]:
+        nominal = n_values > 0
+        if (scale or shift) and X.shape[0] and not nominal.all():
             low, high = column_ends(X)
-            nominal = n_values > 0
             if lows is not None:
                 lows = np.where(nominal | np.isnan(low), 0.0, low)
             if scale:

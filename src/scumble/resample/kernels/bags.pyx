@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from scumble._core.interrupt cimport check_stop
@@ -14,11 +14,10 @@ ctypedef fused row_t:
     int32_t
     int64_t
 
-# What is copied matters by its size alone.
 ctypedef fused item_t:
-    uint8_t
-    uint32_t
-    uint64_t
+    int32_t
+    int64_t
+    double
 
 
 def place_rows(const index_t[::1] indptr, const int64_t[::1] rows, int64_t[::1] new_indptr):
@@ -34,44 +33,24 @@ def place_rows(const index_t[::1] indptr, const int64_t[::1] rows, int64_t[::1] 
 
 
 def copy_rows(
-    const index_t[::1] begins, const int64_t[::1] rows, const int64_t[::1] new_indptr, values,
-    new_values,
+    const index_t[::1] begins, const int64_t[::1] rows, const int64_t[::1] places,
+    const item_t[::1] values,
 ):
-    """Copy what is stored for the given rows, of 1, 4 or 8 bytes each, to their new places."""
-    cdef const uint8_t[::1] source = values.view(np.uint8)
-    cdef uint8_t[::1] target = new_values.view(np.uint8)
-    cdef Py_ssize_t size = values.itemsize
-    if size not in (1, 4, 8):
-        raise ValueError(f"Items of {size} bytes are not copied.")
-    if rows.shape[0] == 0 or target.shape[0] == 0:
-        return
+    """Copy what is stored for the given rows to new places, which follow on each other."""
+    copied = np.empty(places[rows.shape[0]], np.asarray(values).dtype)
+    cdef item_t[::1] new_values = copied
+    cdef Py_ssize_t at, step, n, begin, place
     with nogil:
-        if size == 1:
-            _copy(&begins[0], rows, &new_indptr[0], &source[0], &target[0])
-        elif size == 4:
-            _copy(&begins[0], rows, &new_indptr[0], <const uint32_t*>&source[0],
-                  <uint32_t*>&target[0])
-        else:
-            _copy(&begins[0], rows, &new_indptr[0], <const uint64_t*>&source[0],
-                  <uint64_t*>&target[0])
-
-
-cdef void _copy(
-    const index_t* begins, const int64_t[::1] rows, const int64_t* places, const item_t* source,
-    item_t* target,
-) noexcept nogil:
-    cdef Py_ssize_t at, step, n
-    cdef const item_t* begin
-    cdef item_t* place
-    for at in range(rows.shape[0]):
-        begin = source + begins[rows[at]]
-        place = target + places[at]
-        n = places[at + 1] - places[at]
-        if n > 16:  # a call is dear for a few items
-            memcpy(place, begin, n * sizeof(item_t))
-        else:
-            for step in range(n):
-                place[step] = begin[step]
+        for at in range(rows.shape[0]):
+            begin = begins[rows[at]]
+            place = places[at]
+            n = places[at + 1] - place
+            if n > 16:  # a call is dear for a few items
+                memcpy(&new_values[place], &values[begin], n * sizeof(item_t))
+            else:
+                for step in range(n):
+                    new_values[place + step] = values[begin + step]
+    return copied
 
 
 def group_by_number(const int64_t[::1] numbers, int64_t[::1] places, int64_t[::1] rows):
@@ -206,23 +185,24 @@ def list_unprotected(
     Rows with a minority label are few: they are found in a pass over the elements, and their
     labels taken off the counts.
     """
-    cdef Py_ssize_t n_labels = counts.shape[0]
-    cdef Py_ssize_t n_places = indices.shape[0]
     cdef int64_t[::1] places = np.array(counts)
+    cdef Py_ssize_t n_places = indices.shape[0]
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t start, label, place, own
     cdef int64_t size
-    cdef Py_ssize_t start, label, row, place
-    if n_places == 0:
-        starts[:] = 0
-        return
     with nogil:
         for start in range(0, n_places, 0x2000000):
             check_stop()
-            _protect(
-                indptr, &indices[0], start, min(start + 0x2000000, n_places), &is_minority[0],
-                &is_protected[0], &places[0],
-            )
+            for place in range(start, min(start + 0x2000000, n_places)):
+                if is_minority[indices[place]]:
+                    while indptr[row + 1] <= place:
+                        row += 1
+                    if not is_protected[row]:
+                        is_protected[row] = True
+                        for own in range(indptr[row], indptr[row + 1]):
+                            places[indices[own]] -= 1
         starts[0] = 0
-        for label in range(n_labels):
+        for label in range(counts.shape[0]):
             size = places[label]
             places[label] = starts[label]
             starts[label + 1] = starts[label] + size
@@ -233,42 +213,6 @@ def list_unprotected(
                 for place in range(indptr[row], indptr[row + 1]):
                     listed[places[indices[place]]] = <row_t>row
                     places[indices[place]] += 1
-
-
-cdef void _protect(
-    const index_t[::1] indptr, const index_t* indices, Py_ssize_t start, Py_ssize_t stop,
-    const uint8_t* is_minority, uint8_t* is_protected, int64_t* sizes,
-) noexcept nogil:
-    """Protect the rows of minority labels among elements, and take their labels off the sizes."""
-    cdef Py_ssize_t row = 0
-    cdef Py_ssize_t place, own
-    for place in range(start, stop):
-        if is_minority[indices[place]]:
-            row = _row_of(indptr, row, place)
-            if not is_protected[row]:
-                is_protected[row] = True
-                for own in range(indptr[row], indptr[row + 1]):
-                    sizes[indices[own]] -= 1
-
-
-cdef inline Py_ssize_t _row_of(
-    const index_t[::1] indptr, Py_ssize_t low, Py_ssize_t place
-) noexcept nogil:
-    """Find the row that holds an element, at or after a row; it is mostly near."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
-    cdef Py_ssize_t step = 1
-    cdef Py_ssize_t high, middle
-    while low + step < n_rows and indptr[low + step] <= place:
-        low += step
-        step *= 2
-    high = min(low + step, n_rows)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if indptr[middle] <= place:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def delete_in_turns(

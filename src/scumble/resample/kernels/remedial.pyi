@@ -1,5 +1,3 @@
-from collections.abc import Sequence
-
 from scumble._core.arrays import Array
 
 def count_sides(
@@ -12,23 +10,13 @@ def count_sides(
     n_majority: Array,
     mixed: Array,
 ) -> None: ...
-def write_originals(
+def write_rows(
     indptr: Array,
     indices: Array,
-    is_minority: Array,
     is_split: Array,
-    rows: Array | Sequence[int],
-    places: Array | Sequence[int],
-    new_indptr: Array,
-    new_indices: Array,
-) -> None: ...
-def write_clones(
-    indptr: Array,
-    indices: Array,
-    is_minority: Array,
-    rows: Array,
-    part: Array | Sequence[int],
-    places: Array | Sequence[int],
+    is_kept: Array,
+    rows: Array | None,
+    part: tuple[int, int, int, int],
     new_indptr: Array,
     new_indices: Array,
 ) -> None: ...

@@ -27,59 +27,34 @@ def count_sides(
             mixed[at] = found > 0 and found < last - first
 
 
-def write_originals(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
-    const uint8_t[::1] is_split, rows, places, index_t[::1] new_indptr, index_t[::1] new_indices,
+def write_rows(
+    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_split,
+    const uint8_t[::1] is_kept, const int64_t[::1] rows, part, index_t[::1] new_indptr,
+    index_t[::1] new_indices,
 ):
-    """Write a range of rows to a range of places; a split row keeps its minority labels.
+    """Write a range of rows, or of all there are, to a range of places.
+
+    Of a row that is split only some labels are kept. ``part`` is where the rows begin and end, and
+    then the places.
 
     Every label is written and the end moves on only if it is kept: a branch on the data would be
     mispredicted at every second row. Only the very last place, after which others write, is
     watched.
     """
-    cdef Py_ssize_t start = rows[0]
-    cdef Py_ssize_t stop = rows[1]
-    cdef Py_ssize_t end = places[0]
-    cdef Py_ssize_t last = places[1]
-    cdef Py_ssize_t row, place
+    cdef Py_ssize_t start, stop, end, last, at, row, place
+    cdef bint is_listed = rows is not None
     cdef uint8_t whole
     cdef index_t label
+    start, stop, end, last = part
     with nogil:
-        for row in range(start, stop):
-            if (row - start) & 0xFFFFF == 0:
+        for at in range(start, stop):
+            if (at - start) & 0xFFFFF == 0:
                 check_stop()
+            row = rows[at] if is_listed else at
             whole = not is_split[row]
             for place in range(indptr[row], indptr[row + 1]):
                 label = indices[place]
                 if end < last:
                     new_indices[end] = label
-                end += whole | is_minority[label]
-            new_indptr[row + 1] = <index_t>end
-
-
-def write_clones(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
-    const int64_t[::1] rows, part, places, index_t[::1] new_indptr, index_t[::1] new_indices,
-):
-    """Write the majority labels of a part of ``rows`` to a range of places.
-
-    They become the rows after the originals.
-    """
-    cdef Py_ssize_t start = part[0]
-    cdef Py_ssize_t stop = part[1]
-    cdef Py_ssize_t end = places[0]
-    cdef Py_ssize_t last = places[1]
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
-    cdef Py_ssize_t at, row, place
-    cdef index_t label
-    with nogil:
-        for at in range(start, stop):
-            if (at - start) & 0xFFFFF == 0:
-                check_stop()
-            row = rows[at]
-            for place in range(indptr[row], indptr[row + 1]):
-                label = indices[place]
-                if end < last:
-                    new_indices[end] = label
-                end += not is_minority[label]
-            new_indptr[n_rows + at + 1] = <index_t>end
+                end += whole | is_kept[label]
+            new_indptr[at + 1] = <index_t>end

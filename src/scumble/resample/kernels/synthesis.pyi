@@ -4,17 +4,10 @@ from scumble._core.arrays import Array
 
 def count_draws_dense(values: Array, plan: Any, start: int, stop: int, n_draws: Array) -> None: ...
 def fill_dense(
-    values: Array, plan: Any, draw_starts: Array, drawn: Array, start: int, stop: int, out: Array
+    values: Array, plan: Any, draws: tuple[Array, Array], start: int, stop: int, out: Array
 ) -> None: ...
-def measure_sparse(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    plan: Any,
-    start: int,
-    stop: int,
-    n_draws: Array,
-    room: Array,
+def count_draws_sparse(
+    indptr: Array, indices: Array, data: Array, plan: Any, start: int, stop: int, n_draws: Array
 ) -> None: ...
 def fill_sparse(
     indptr: Array,
@@ -30,9 +23,21 @@ def combine_labels(
     indptr: Array,
     indices: Array,
     n_labels: int,
-    seeds: Any,
-    n_needed: Array,
+    members: Array,
+    votes: tuple[Array, Array],
     start: int,
     stop: int,
     out: Any,
+) -> None: ...
+def count_values_dense(
+    values: Array, n_values: Array, starts: Array, rows: Array, counts: Array
+) -> None: ...
+def count_values_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    n_values: Array,
+    starts: Array,
+    rows: Array,
+    counts: Array,
 ) -> None: ...

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from scumble._core.errors import ReadError
-from scumble.scale.dialect import Dialect
 from scumble.scale.sources import Files
 
 Kind = Literal["integer", "string", "other"]
@@ -66,6 +65,63 @@ def reading_arrow(files: Files) -> Iterator[Any]:
     except (pa.ArrowException, OSError) as error:
         message = f"the Arrow files cannot be read: {error}"
         raise ReadError(message, path=files.paths[0]) from error
+
+
+# In a statement, NAME!(arguments) stands for what an engine calls NAME.
+_MACRO = re.compile(r"([A-Z_]+)!\(")
+# What parentheses and commas do not count in: texts and quoted names.
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one engine spells what plain SQL has no common word for."""
+
+    name: str  # the engine
+    quote_mark: str  # what stands around a column name
+    string_list: str  # the type of a list of texts
+    split: str  # takes the text $1 apart at every $2, without empty parts
+    # For each name, the engine's expression with $1, $2 for the arguments.
+    macros: Mapping[str, str]
+
+    def quote(self, column: str) -> str:
+        """Write a column's name so that it is taken as it is."""
+        mark = self.quote_mark
+        return f"{mark}{column.replace(mark, mark * 2)}{mark}"
+
+    def text(self, value: str) -> str:
+        """Write a text as a literal."""
+        escaped = value.replace("\\", "\\\\") if self.name == "spark" else value
+        quote = "\\'" if self.name == "spark" else "''"
+        return "'" + escaped.replace("'", quote) + "'"
+
+    def spell(self, sql: str) -> str:
+        """Replace every ``NAME!(arguments)`` by the engine's own words."""
+        while (found := _MACRO.search(sql)) is not None:
+            arguments, end = _arguments(sql, found.end())
+            words = self.macros[found[1]]
+            for place, argument in enumerate(arguments, start=1):
+                words = words.replace(f"${place}", argument)
+            sql = sql[: found.start()] + words + sql[end:]
+        return sql
+
+
+def _arguments(sql: str, start: int) -> tuple[list[str], int]:
+    """Read arguments up to the closing parenthesis; return them and the place after it."""
+    depth, at, begun = 0, start, start
+    arguments = []
+    while depth >= 0:
+        quoted = _QUOTED.match(sql, at)
+        if quoted is not None:
+            at = quoted.end()
+            continue
+        char = sql[at]
+        depth += (char in "([") - (char in ")]")
+        if (char == "," and depth == 0) or depth < 0:
+            arguments.append(sql[begun:at].strip())
+            begun = at + 1
+        at += 1
+    return arguments, at
 
 
 class Engine(Protocol):

@@ -13,14 +13,35 @@ from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteE
 from scumble._core.optional import require
 from scumble._core.parallel import thread_count
 from scumble._core.progress import track
-from scumble.scale.dialect import DUCKDB
-from scumble.scale.engines.base import Column, column_from_type, reading_arrow
+from scumble.scale.engines.base import Column, Dialect, column_from_type, reading_arrow
 from scumble.scale.sources import Files
 
 _POLL_SECONDS = 0.2
 #: What scoring a labelset holds in memory: its sums in one hash table, itself in another.
 BYTES_PER_LABELSET = 130
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+DUCKDB = Dialect(
+    "duckdb",
+    '"',
+    "VARCHAR[]",
+    "list_filter(string_split(CAST($1 AS STRING), $2), lambda x: x <> '')",
+    {
+        "UNNEST": "unnest($1)",
+        # Sorted, without duplicates and nulls; a missing list is an empty one.
+        "CANONICAL": "coalesce(list_sort(list_distinct($1)), [])",
+        "SIZE": "len($1)",
+        "EMPTY_LIKE": "$1[:0]",
+        "NULL_LIKE": "[NULL]",
+        "EXCEPT": "list_filter($1, lambda x: NOT list_contains($2, x))",
+        # A table of DuckDB's is stored once, so the place of a row in it can serve as its key.
+        "SET_KEY": "row_number() OVER ()",
+        "SET_GROUP": "$1",
+        "HEX": "CAST('0x' || $1 AS BIGINT)",
+        "UP_TO": "unnest(range($1))",
+    },
+)
 
 
 class DuckDBEngine:

@@ -12,9 +12,29 @@ from typing import Any
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
 from scumble._core.optional import require
 from scumble._core.progress import track
-from scumble.scale.dialect import SPARK
-from scumble.scale.engines.base import Column, column_from_type, reading_arrow
+from scumble.scale.engines.base import Column, Dialect, column_from_type, reading_arrow
 from scumble.scale.sources import Files, is_remote
+
+SPARK = Dialect(
+    "spark",
+    "`",
+    "ARRAY<STRING>",
+    r"array_remove(split(CAST($1 AS STRING), concat('\\Q', $2, '\\E')), '')",
+    {
+        "UNNEST": "explode($1)",
+        "CANONICAL": "coalesce(array_sort(array_distinct(array_compact($1))), array())",
+        "SIZE": "size($1)",
+        "EMPTY_LIKE": "slice($1, 1, 0)",
+        "NULL_LIKE": "array(NULL)",
+        "EXCEPT": "array_except($1, $2)",
+        # Spark computes lost partitions again, in another order: the key is the content itself.
+        "SET_KEY": "$1",
+        # What does not fit into memory is sorted: by a number first, as lists compare slowly.
+        "SET_GROUP": "xxhash64($1), $1",
+        "HEX": "CAST(conv($1, 16, 10) AS BIGINT)",
+        "UP_TO": "explode(sequence(0, $1 - 1))",
+    },
+)
 
 
 class SparkEngine:
