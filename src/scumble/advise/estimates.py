@@ -47,12 +47,12 @@ class Draws:
         # A label counts on a part if it occurs there, and at least twice among all rows.
         truth = sparse.csr_array(self.truth, dtype=np.float64)
         told = sparse.csr_array(predictions, dtype=np.float64)
-        tables = (truth.multiply(told).tocsr(), told, truth)
+        hits = truth.multiply(told).tocsr()
         learnable = np.asarray(truth.sum(axis=0)).ravel() >= 2
-        found = []
-        for chosen in self._parts():
-            hits, predicted, true = (np.asarray(chosen @ table) for table in tables)
-            found.append(_rate(hits, predicted, true, learnable, self.is_rare))
+        found = [
+            _rate(rows @ hits, rows @ told, rows @ truth, learnable, self.is_rare)
+            for rows in self._parts()
+        ]
         return np.concatenate(found)
 
     def _parts(self) -> Iterator[Array]:
@@ -73,15 +73,10 @@ def _rate(hits: Array, predicted: Array, true: Array, learnable: Array, is_rare:
     f1 = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
     counted = (true > 0) & learnable
     rare = counted & is_rare
-    macro, minority = (
-        np.divide(
-            (f1 * group).sum(axis=1),
-            group.sum(axis=1),
-            out=np.full(len(f1), np.nan),
-            where=group.any(axis=1),
+    with np.errstate(invalid="ignore"):  # a part without any of the labels has no value
+        macro, minority = (
+            (f1 * group).sum(axis=1) / group.sum(axis=1) for group in (counted, rare)
         )
-        for group in (counted, rare)
-    )
     sums = total.sum(axis=1)
     micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
     return np.column_stack([macro, minority, micro])
