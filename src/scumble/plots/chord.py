@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import chain, cycle, pairwise
 from typing import Any
 
 from scumble.plots.base import plot
@@ -97,14 +97,8 @@ def _inks(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) ->
     known: dict[int, str] = {}
     if like is not None:
         known = dict(zip((arc.label for arc in like.arcs), _inks(like, theme), strict=True))
-    used = {True: 0, False: 0}
-    inks = []
-    for arc in layout.arcs:
-        colours = theme.rare if arc.is_minority else theme.common
-        turn = colours[used[arc.is_minority] % len(colours)]
-        inks.append(known.get(arc.label, turn))
-        used[arc.is_minority] += 1
-    return inks
+    turns = {True: cycle(theme.rare), False: cycle(theme.common)}
+    return [known.get(arc.label, next(turns[arc.is_minority])) for arc in layout.arcs]
 
 
 def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
@@ -116,13 +110,14 @@ def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
 def _draw_arcs(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
     paths = [_band(arc.start, arc.end, 1 - RING, 1.0) for arc in layout.arcs]
     _fill(ax, paths, inks, [1.0] * len(paths))
-    hidden = [at for at, arc in enumerate(layout.arcs) if arc.company_end > arc.ribbons_end]
     inner = 1 - RING - 0.03
-    bands = [
-        _band(layout.arcs[at].ribbons_end, layout.arcs[at].company_end, inner, inner + 0.02)
-        for at in hidden
+    hidden = [
+        pair
+        for pair in zip(layout.arcs, inks, strict=True)
+        if pair[0].company_end > pair[0].ribbons_end
     ]
-    _fill(ax, bands, [inks[at] for at in hidden], [0.4] * len(hidden))
+    bands = [_band(arc.ribbons_end, arc.company_end, inner, inner + 0.02) for arc, _ in hidden]
+    _fill(ax, bands, [ink for _, ink in hidden], [0.4] * len(hidden))
 
 
 def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) -> None:

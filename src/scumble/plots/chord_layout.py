@@ -178,19 +178,17 @@ class ChordLayout:
     @property
     def note(self) -> str:
         """What is drawn and what was left out, in words."""
-        n_drawn = len(self.arcs)
+        n_rare, n_drawn = sum(arc.is_minority for arc in self.arcs), len(self.arcs)
+        shown = f"{n_drawn:,} of {self.n_labels:,} labels"
         if not self.n_labels_left_out:
             shown = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
-        elif self.is_choice:
-            n_rare = sum(arc.is_minority for arc in self.arcs)
-            shown = (
-                f"{n_drawn:,} of {self.n_labels:,} labels: the {n_rare:,} most difficult and "
-                f"{n_drawn - n_rare:,} frequent ones they meet."
-                if n_rare
-                else f"{n_drawn:,} of {self.n_labels:,} labels."
-            )
+        elif not self.is_choice:
+            shown += ", as chosen."
+        elif n_rare:
+            n_other = n_drawn - n_rare
+            shown += f": the {n_rare:,} most difficult and {n_other:,} frequent ones they meet."
         else:
-            shown = f"{n_drawn:,} of {self.n_labels:,} labels, as chosen."
+            shown += "."
         if self.n_ribbons_left_out:
             shown += f" {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
         if self.n_names_left_out:
@@ -205,10 +203,7 @@ class ChordLayout:
         dict
             The fields, `note`, and ``arcs`` and ``ribbons`` as lists of dicts; NaN becomes None.
         """
-        whole = asdict(self)
-        for part in ("arcs", "ribbons"):
-            whole[part] = [{key: plain(v) for key, v in item.items()} for item in whole[part]]
-        return {**whole, "scumble": plain(self.scumble), "note": self.note}
+        return {**plain(asdict(self)), "note": self.note}
 
     @classmethod
     def from_json(cls, whole: dict[str, Any]) -> ChordLayout:
@@ -297,7 +292,7 @@ def chord_layout(
             "chord_layout: a summary does not say which labels meet. Give the data set, and the "
             "summary as summary=..."
         )
-    chosen, measured = choose_labels(
+    chosen, Y, measured = choose_labels(
         data,
         labels,
         n_labels=N_LABELS if n_labels is None else n_labels,
@@ -308,7 +303,6 @@ def chord_layout(
     if keep_order and labels is not None:
         place = {int(at): k for k, at in enumerate(look_up_labels(labels, measured.labels.name))}
         chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
-    Y = check_labels(data, caller="chord_layout")
     arcs, joint = _arcs(Y, measured, chosen)
     ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
     n_seen = len(measured.labels) - measured.n_unseen
@@ -326,13 +320,13 @@ def chord_layout(
 
 def choose_labels(
     data: Any,
-    labels: Sequence[str | int] | None = None,
+    labels: Sequence[str | int] | None,
     *,
-    n_labels: int = N_LABELS,
-    n_partners: int = N_PARTNERS,
-    whole: int = DRAW_ALL,
+    n_labels: int,
+    n_partners: int,
+    whole: int,
     summary: Summary | None = None,
-) -> tuple[Array, Summary]:
+) -> tuple[Array, sparse.csr_array, Summary]:
     """Choose labels to draw: those given, all, or the most difficult ones and their partners."""
     Y = check_labels(data, caller="choose_labels")
     measured = characterize(data) if summary is None else summary
@@ -343,7 +337,7 @@ def choose_labels(
         chosen = seen
     else:
         chosen = _difficult_and_partners(Y, measured, n_labels, n_partners)
-    return _in_order(chosen, measured), measured
+    return _in_order(chosen, measured), Y, measured
 
 
 def look_up_labels(labels: Any, names: Sequence[str]) -> Array:

@@ -83,7 +83,6 @@ def plot_before_after(
     name_rows(ax, places, [first.labels.name[at] for at in shown], theme, is_rare)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(left=0)
-    ax.tick_params(axis="y", length=0)
     hidden = len(old) - len(shown)
     ax.set_xlabel(
         f"{MEASURES[measure]}: hollow before, filled after"

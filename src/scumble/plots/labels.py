@@ -209,7 +209,6 @@ def _bars(
     ax.xaxis.get_major_locator().set_params(integer=True)
     if len(places):
         ax.set_ylim(places[-1] + 0.6, -0.6)
-    ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
 
