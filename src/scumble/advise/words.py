@@ -411,16 +411,13 @@ def _plain_labels(advice: Advice, chosen: Judged, untreated: Judged | None) -> l
 
 
 def _plain_method(one: Judged, chosen: bool) -> dict[str, Any]:
-    def parts(found: Estimate) -> dict[str, float | None]:
-        return {name: plain(value) for name, value in found._asdict().items()}
-
     return {
         "name": one.candidate.name,
         "what": one.candidate.what,
         "family": one.candidate.family,
         "chosen": chosen,
-        "expected": {metric: parts(one.expected[metric]) for metric in METRICS},
-        "gain": parts(one.gain),
+        "expected": plain({metric: one.expected[metric]._asdict() for metric in METRICS}),
+        "gain": plain(one.gain._asdict()),
         "seconds": one.seconds,
         "shell": one.candidate.shell,
         "python": one.candidate.python,

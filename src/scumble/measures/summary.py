@@ -169,7 +169,11 @@ class Summary(Shown):
 
 
 def plain(value: Any) -> Any:
-    """Turn NumPy scalars into Python ones, and NaN and infinities into None."""
+    """Turn NumPy scalars into Python ones, and NaN and infinities into None, also inside."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
