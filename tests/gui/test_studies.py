@@ -22,7 +22,7 @@ from scumble.gui.jobs import Latest
 from scumble.gui.methods import make_model
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
-from scumble.report.side_by_side import side_by_side
+from scumble.report.treatment import side_by_side
 from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import PATIENCE, all_busy, asleep
 from tests.gui.test_api import check

@@ -70,7 +70,7 @@ def run_side_by_side(
 ) -> dict[str, Any]:
     """Run resamplers, each on its own, and judge what they change."""
     from scumble.learn.seeds import close_seeds
-    from scumble.report.side_by_side import side_by_side
+    from scumble.report.treatment import side_by_side
     from scumble.resample import compare_methods
 
     chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
@@ -108,7 +108,7 @@ def prove(
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.naming import metric_title
     from scumble.experiment import compare
-    from scumble.report.methods import best_sentences
+    from scumble.report.evaluation import best_sentences
 
     learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
     chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}

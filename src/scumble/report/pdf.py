@@ -29,6 +29,8 @@ ENDLESS = 24
 VIRAMA = 9
 #: For private use, at the very end of Unicode: no font has it.
 NOBODYS = "\U0010fffd"
+#: What is told of a partner, with formats; see `cells`.
+OF_PARTNER = {"irlbl": ",.1f", "scumble": ""}
 #: Sets each letter on a page of its own.
 SPECIMEN = b"""
 #set page(width: auto, height: auto, margin: 0pt)
@@ -123,16 +125,14 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
         "measures": measure_rows(report),
         "treatments": [_treatment(each) for each in treatments],
         "difficult": [_difficult(label) for label in report["difficult"]],
-        "labels": _labels(report["labels"]),
+        "labels": {
+            "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
+            "rows": [[_name(label), *cells(label, OF_LABEL)] for label in report["labels"]],
+            "rare": [label["is_minority"] for label in report["labels"]],
+        },
         "labelsets": {
             "head": ["labelset", "count", "imbalance", "SCUMBLE"],
-            "rows": [
-                [
-                    breakable(", ".join(map(safe, row["labels"]))) or "(no label)",
-                    *cells(row, OF_LABELSET),
-                ]
-                for row in report["labelsets"]
-            ],
+            "rows": [_labelset(row) for row in report["labelsets"]],
             "more": more_labelsets(report),
         },
         "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
@@ -155,34 +155,25 @@ def _difficult(label: dict[str, Any]) -> dict[str, Any]:
     times = counted(label["count"], "instance")
     alone = "" if label["partners"] else "; meets no majority label"
     return {
-        "name": breakable(safe(label["name"])),
+        "name": _name(label),
         "facts": f"in {times}, IRLbl {format_number(label['irlbl'], ',.1f')}, "
         f"SCUMBLE {significant(label['scumble'])}{alone}",
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
-            [
-                breakable(safe(partner["name"])),
-                *together(partner, label),
-                *cells(partner, {"irlbl": ",.1f", "scumble": ""}),
-            ]
+            [_name(partner), *together(partner, label), *cells(partner, OF_PARTNER)]
             for partner in label["partners"]
         ],
         "more": f"and {n_hidden:,} more" if n_hidden else "",
     }
 
 
-def _labels(labels: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
-        "rows": [
-            {
-                "name": breakable(safe(label["name"])),
-                "rare": label["is_minority"],
-                "cells": cells(label, OF_LABEL),
-            }
-            for label in labels
-        ],
-    }
+def _labelset(row: dict[str, Any]) -> list[str]:
+    name = breakable(", ".join(map(safe, row["labels"]))) or "(no label)"
+    return [name, *cells(row, OF_LABELSET)]
+
+
+def _name(row: dict[str, Any]) -> str:
+    return breakable(safe(row["name"]))
 
 
 # Names on paper: where a line may end, and letters that no font at hand can print
