@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +13,7 @@ from scumble._core.provenance import warn_if_resampled
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.advise.candidates import Budget, Candidate, Trials, Tried
 from scumble.advise.diagnosis import Diagnosis, diagnose
-from scumble.advise.estimates import (
-    METRICS,
-    Draws,
-    Estimate,
-    estimate,
-    learnable_labels,
-    rows_needed,
-)
+from scumble.advise.estimates import METRICS, Draws, Estimate, learnable_labels, rows_needed
 from scumble.advise.words import plain_advice, sentences, spoken
 from scumble.data import MultilabelDataset
 from scumble.evaluate import confusion
@@ -279,24 +271,20 @@ def _check(data: MultilabelDataset, budget: float | None) -> None:
 def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:
     own = values[one.candidate.name]
     expected = {
-        metric: Estimate(*np.clip(estimate(own[:, at]), 0.0, 1.0).tolist())
+        metric: Estimate(*np.clip(Estimate.of(own[:, at]), 0.0, 1.0).tolist())
         for at, metric in enumerate(METRICS)
     }
-    base = values.get(UNTREATED)
-    gain = estimate(own[:, 0] - base[:, 0]) if base is not None else Estimate(*(math.nan,) * 3)
-    return Judged(one.candidate, expected, gain, _label_f1(one, data), one.seconds)
-
-
-def _label_f1(one: Tried, data: MultilabelDataset) -> Array:
-    rated, _ = f1s(confusion(data.Y, one.predictions).by_label)
-    return np.nan_to_num(rated)
+    base = values.get(UNTREATED, np.full_like(own, np.nan))
+    gain = Estimate.of(own[:, 0] - base[:, 0])
+    label_f1, _ = f1s(confusion(data.Y, one.predictions).by_label)
+    return Judged(one.candidate, expected, gain, np.nan_to_num(label_f1), one.seconds)
 
 
 def _choose(values: dict[str, Array]) -> str:
     """Take the default, and leave it only for a clear gain of macro F1."""
     f1 = {name: found[:, 0] for name, found in values.items()}
     default = _default(f1)
-    gains = {name: estimate(f1[name] - f1[default]) for name in f1}
+    gains = {name: Estimate.of(f1[name] - f1[default]) for name in f1}
     clear = [n for n, gain in gains.items() if gain.value >= CLEAR_GAIN and gain.low > 0]
     return max([default, *clear], key=lambda name: float(np.nanmean(f1[name])))
 

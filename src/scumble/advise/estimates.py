@@ -33,6 +33,16 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def of(cls, values: Array) -> Estimate:
+        """Summarise the values of one metric on all parts."""
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return cls(np.nan, np.nan, np.nan)
+        value = float(known.mean())
+        ends = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return cls(value, *(float(value + WIDER * (end - value)) for end in ends))
+
 
 @dataclass(frozen=True, eq=False)
 class Draws:
@@ -80,17 +90,6 @@ def _rate(hits: Array, predicted: Array, true: Array, learnable: Array, is_rare:
     sums = total.sum(axis=1)
     micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
     return np.column_stack([macro, minority, micro])
-
-
-def estimate(values: Array) -> Estimate:
-    """Summarise the values of one metric on all parts."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return Estimate(np.nan, np.nan, np.nan)
-    value = float(known.mean())
-    ends = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    low, high = (float(value + WIDER * (end - value)) for end in ends)
-    return Estimate(value, low, high)
 
 
 def learnable_labels(
