@@ -5,17 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import chain, cycle, pairwise
+from operator import attrgetter
 from typing import Any
 
 from scumble.plots.base import plot
-from scumble.plots.chord_layout import (
-    MAX_RIBBONS,
-    N_PARTNERS,
-    ChordArc,
-    ChordLayout,
-    ChordRibbon,
-    chord_layout,
-)
+from scumble.plots.chord_layout import MAX_RIBBONS, N_PARTNERS, ChordArc, ChordLayout, chord_layout
 from scumble.plots.theme import Theme, canvas, entitle, written
 
 Point = tuple[float, float]
@@ -27,6 +21,8 @@ LARGEST = 9.0  # points
 INCHES = 8.0
 #: Opacity of ribbons between a rare and a frequent label, and of all others.
 MIXED, OTHER = 0.7, 0.3
+#: The angles of a ribbon, once round.
+ENDS = attrgetter("source_start", "source_end", "target_start", "target_end")
 
 
 @plot("chord", title="which labels share instances", alias="LC")
@@ -102,7 +98,7 @@ def _inks(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) ->
 
 
 def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
-    paths = [_ribbon_path(ribbon) for ribbon in layout.ribbons]
+    paths = [_ribbon_path(*ENDS(ribbon)) for ribbon in layout.ribbons]
     strengths = [MIXED if ribbon.is_mixed else OTHER for ribbon in layout.ribbons]
     _fill(ax, paths, [inks[ribbon.source] for ribbon in layout.ribbons], strengths)
 
@@ -131,9 +127,8 @@ def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) ->
     )
 
 
-def _ribbon_path(ribbon: ChordRibbon) -> Any:
+def _ribbon_path(a: float, b: float, c: float, d: float) -> Any:
     radius = 1 - RING - 0.01
-    a, b, c, d = ribbon.source_start, ribbon.source_end, ribbon.target_start, ribbon.target_end
     there = (*_along(a, b, radius), *_across(b, c, radius))
     back = (*_along(c, d, radius), *_across(d, a, radius))
     return _closed(_point(a, radius), there, back)

@@ -228,12 +228,11 @@ def plot_pair(
 
 def _same_chord(before: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Choose labels and colours by the first of two chord diagrams."""
-    style = {key: options[key] for key in ("max_ribbons",) if key in options}
-    choice = {key: value for key, value in options.items() if key not in style}
-    like = chord_layout(before, **choice)
-    if options.get("labels") is not None:
-        return {**options, "like": like}
-    return {**style, "labels": [arc.label for arc in like.arcs], "keep_order": True, "like": like}
+    like = chord_layout(before, **options)
+    if options.get("labels") is None:
+        style = {key: value for key, value in options.items() if key == "max_ribbons"}
+        options = {**style, "labels": [arc.label for arc in like.arcs], "keep_order": True}
+    return {**options, "like": like}
 
 
 def _same_range(left: Any, right: Any) -> None:

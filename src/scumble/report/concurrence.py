@@ -187,11 +187,12 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
 
 def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
     """Say in words what the numbers mean."""
+    masked = [label for label in difficult if label.partners and label.scumble > 0]
     sentences = [
         _on_imbalance(summary),
         _on_concurrence(summary),
-        _on_difficult(difficult),
-        _on_others(difficult),
+        _on_difficult(masked),
+        _on_others(masked),
         # By the rules that `scumble.advise` follows, and what was measured for them.
         *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
         _on_gaps(summary),
@@ -262,14 +263,13 @@ def _on_concurrence(summary: Summary) -> str:
     )
 
 
-def _on_difficult(difficult: Sequence[DifficultLabel]) -> str:
+def _on_difficult(masked: Sequence[DifficultLabel]) -> str:
     """Name the most difficult label, and the frequent ones in a good part of its instances."""
     # Majority labels mask a minority label "when they appear together", says the paper: the word is
     # kept for labels that are themselves highly concurrent.
-    met = [label for label in difficult if label.partners and label.scumble > 0]
-    if not met:
+    if not masked:
         return ""
-    first = met[0]
+    first = masked[0]
     company = ", ".join(
         f"{partner.name} ({100 * partner.joint_count / first.count:.0f} % of them)"
         for partner in _companions(first)[:3]
@@ -287,9 +287,8 @@ def _companions(label: DifficultLabel) -> list[Partner]:
     return [each for each in label.partners if each.joint_count >= GOOD_PART * label.count]
 
 
-def _on_others(difficult: Sequence[DifficultLabel]) -> str:
+def _on_others(masked: Sequence[DifficultLabel]) -> str:
     """Name what masks the difficult labels as a group."""
-    masked = [label for label in difficult if label.partners and label.scumble > 0]
     if len(masked) < 2:
         return ""
     others = ", ".join(label.name for label in masked[1:4])
