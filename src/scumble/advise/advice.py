@@ -87,11 +87,10 @@ class Advice(Shown):
     interrupted: bool = False
 
     def __getitem__(self, name: str) -> Judged:
-        for one in self.judged:
-            if one.candidate.name == name:
-                return one
-        known = ", ".join(one.candidate.name for one in self.judged)
-        raise ParameterError(f"{name!r} was not judged here. Judged were: {known}.")
+        known = {one.candidate.name: one for one in self.judged}
+        if name not in known:
+            raise ParameterError(f"{name!r} was not judged here. Judged were: {', '.join(known)}.")
+        return known[name]
 
     @property
     def model(self) -> Any:

@@ -187,9 +187,7 @@ CANDIDATES = (
         "scumble train DATA MODEL -c br --param class_weight=balanced",
         share=9,
     ),
-    _after("remedial"),
-    _after("mlsmote"),
-    _after("mlros"),
+    *map(_after, ("remedial", "mlsmote", "mlros")),
 )
 
 

@@ -154,9 +154,8 @@ def _wrong(advice: Advice) -> Iterator[str]:
     yield from _same(advice)
     if found.identifiers:
         listed = _listed([advice.data.feature_names[at] for at in found.identifiers])
-        s, verb, them = (
-            ("", "names", "it") if len(found.identifiers) == 1 else ("s", "name", "them")
-        )
+        one = len(found.identifiers) == 1
+        s, verb, them = ("", "names", "it") if one else ("s", "name", "them")
         yield f"The column{s} {listed} {verb} rows instead of describing them: leave {them} out."
     yield from _leaks(advice)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -432,9 +433,8 @@ def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
 def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None]:
     """Write names beside the middle of their arcs, moved apart where they would overlap."""
     # Where not all have room, the longest arcs and the most concurrent labels keep their names.
-    angles: list[float | None] = [None] * len(starts)
     if not len(starts):
-        return angles
+        return []
     middles = (starts + ends) / 2
     # The circle is cut in the gap before the first arc; no name may cross the cut.
     cut = (starts[0] + ends[-1] - 2 * math.pi) / 2
@@ -449,9 +449,8 @@ def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None
             break
         near = np.abs(middles[named] - middles[named][moved.argmax()]) <= FARTHEST
         named = np.delete(named, np.flatnonzero(near)[rank[named][near].argmax()])
-    for at, place in zip(named, places, strict=True):
-        angles[at] = float(place)
-    return angles
+    angles = dict(zip(named.tolist(), places.tolist(), strict=True))
+    return [angles.get(at) for at in range(len(starts))]
 
 
 def _ribbons(
@@ -481,7 +480,4 @@ def _spans(arc: ChordArc, at: int, row: Array) -> dict[int, tuple[float, float]]
     met = met[np.argsort((at - met) % len(row))]
     edges = np.concatenate([[0], np.cumsum(row[met])])
     places = arc.start + (arc.ribbons_end - arc.start) * edges / max(edges[-1], 1)
-    return {
-        int(k): (float(low), float(high))
-        for k, low, high in zip(met, places[:-1], places[1:], strict=True)
-    }
+    return dict(zip(met.tolist(), pairwise(places.tolist()), strict=True))

@@ -81,13 +81,10 @@ def plot_before_after(
     ax.scatter(old[shown], places, s=34, zorder=2, **hollow)
     ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
     name_rows(ax, places, [first.labels.name[at] for at in shown], theme, is_rare)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlim(left=0)
+    ax.set(xlim=(0, None), ylim=(len(shown) - 0.4, -0.6))
     hidden = len(old) - len(shown)
-    ax.set_xlabel(
-        f"{MEASURES[measure]}: hollow before, filled after"
-        + (f"\n{hidden:,} labels are not drawn" if hidden else "")
-    )
+    more = f"\n{hidden:,} labels are not drawn" if hidden else ""
+    ax.set_xlabel(f"{MEASURES[measure]}: hollow before, filled after{more}")
     entitle(ax, first.name, f"SCUMBLE {first.scumble:.4f} → {second.scumble:.4f}")
     return ax
 

@@ -166,8 +166,7 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     longest = max(kinds.values())
     for place, count in enumerate(kinds.values()):
         ax.text(count + 0.01 * longest, place, f"{count:,}", va="center", color=theme.dim)
-    ax.set_ylim(len(kinds) - 0.4, -0.6)
-    ax.set_xlim(0, 1.1 * max(longest, 1))
+    ax.set(xlim=(0, 1.1 * max(longest, 1)), ylim=(len(kinds) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     entitle(ax, data.name, f"{len(data.features):,} features")

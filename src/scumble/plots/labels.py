@@ -180,11 +180,7 @@ def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
         return [f"labelset of row {row}" for row in rows]
     Y, found = check_named_labels(data, caller="plot_labelsets")
     names = found or summary.labels.name
-    return [
-        ", ".join(names[label] for label in Y.indices[Y.indptr[row] : Y.indptr[row + 1]])
-        or "(no label)"
-        for row in rows
-    ]
+    return [", ".join(names[label] for label in Y[[row]].indices) or "(no label)" for row in rows]
 
 
 def _size(n_bars: int) -> tuple[float, float]:

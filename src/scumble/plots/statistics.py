@@ -70,9 +70,8 @@ def plot_critical_difference(
     ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare[0])
     style = {"ha": "center", "va": "bottom", "color": theme.ink, "fontsize": 9}
     ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", **style)
-    ax.set_ylim(lowest - 0.3, 1.5)
+    ax.set(xlim=(0.2, len(ranks) + 0.8), ylim=(lowest - 0.3, 1.5))
     ax.set_axis_off()
-    ax.set_xlim(0.2, len(ranks) + 0.8)
     return ax
 
 

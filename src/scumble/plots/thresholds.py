@@ -171,8 +171,7 @@ def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, colo
 
 def _finish(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> None:
     """Give all panels the same numbers, and the figure its words."""
-    values = [curve.observed.max(initial=0.0) for curve in curves]
-    values += [curve.expected.max(initial=0.0) for curve in curves]
+    values = [y.max(initial=0.0) for curve in curves for y in (curve.observed, curve.expected)]
     rates = [curve.n_predicted[-1] / curve.n_positives for curve in curves if len(curve.hits)]
     panels[0].set_ylim(0, max(1.08 * max(values), 0.1))
     panels[0].set_xlim(0, max([min(max(rates, default=4.0), 5.0), 1.2]) * 1.02)

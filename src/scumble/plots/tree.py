@@ -109,8 +109,7 @@ def plot_tree(
         ax = new_figure(size, pads=PADS, purpose="plot_tree").add_subplot()
     for node in np.flatnonzero(depth >= 0):
         _draw_node(ax, tree, labels, int(node), x, depth)
-    ax.set_xlim(-0.7, np.nanmax(x) + 0.7)
-    ax.set_ylim(-depth.max() - 0.5, 0.5)
+    ax.set(xlim=(-0.7, np.nanmax(x) + 0.7), ylim=(-depth.max() - 0.5, 0.5))
     ax.set_axis_off()
     return ax
 

@@ -11,12 +11,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from scumble._core.numbers import counted, format_number, significant
+from scumble._core.numbers import format_number, significant
 from scumble._core.optional import require
 from scumble._core.text import safe
 from scumble.report.concurrence import more_labelsets, size_in_words
-from scumble.report.terminal import OF_LABEL, OF_LABELSET, cells, measure_rows, together, trait_rows
-from scumble.report.treatment import TRAITS, all_treatments
+from scumble.report.terminal import OF_LABEL, OF_LABELSET, cells, facts_of, measure_rows, together
+from scumble.report.treatment import all_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
 EXPLANATION = (
@@ -72,7 +72,6 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
         "report": report,
         "treatments": treatments,
         "chords": [report["chord"], *(each["chord"] for each in treatments)],
-        "traits": TRAITS,
         "measures": measure_rows(report),
         "size": size_in_words(report["summary"]),
         "more_labelsets": more_labelsets(report),
@@ -214,23 +213,16 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
 
 
 def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
-    notes = zip(treatment["titles"], treatment["notes"], strict=True)
-    return {
-        "method": safe(treatment["method"]),
-        "head": ["trait", "before", *treatment["titles"]],
-        "rows": trait_rows(treatment),
-        "notes": [f"{title}: {note}" for title, note in notes],
-    }
+    told = {key: treatment[key] for key in ("titles", "rows", "notes")}
+    return {"method": safe(treatment["method"]), **told}
 
 
 def _difficult(label: dict[str, Any]) -> dict[str, Any]:
     n_hidden = label["n_partners"] - len(label["partners"])
-    times = counted(label["count"], "instance")
     alone = "" if label["partners"] else "; meets no majority label"
     return {
         "name": _name(label),
-        "facts": f"in {times}, IRLbl {format_number(label['irlbl'], ',.1f')}, "
-        f"SCUMBLE {significant(label['scumble'])}{alone}",
+        "facts": f"in {facts_of(label)}{alone}",
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
             [_name(partner), *together(partner, label), *cells(partner, OF_PARTNER)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from scumble._core.numbers import counted, format_number, significant
 from scumble._core.text import align, safe, wrap
-from scumble.report.treatment import TRAITS, step_notes, step_titles
+from scumble.report.treatment import step_notes, step_titles, trait_rows
 
 
 class Segment(NamedTuple):
@@ -32,14 +32,12 @@ def table(
     width: int | None = None,
 ) -> list[Line]:
     """Lay out a table: the first column flush left, all others flush right."""
-    top, *body = align(head, [[safe(cell) for cell in row] for row in rows], width)
-
-    def line(cells: Sequence[str], style: str, rest: str) -> Line:
-        return [Segment(cells[0], style), Segment("".join(f"  {c}" for c in cells[1:]), rest)]
-
-    styles = list(styles) or [""] * len(body)
-    lines = [line(row, style, "") for row, style in zip(body, styles, strict=True)]
-    return [line(top, "head", "head"), *lines]
+    lines = align(head, [[safe(cell) for cell in row] for row in rows], width)
+    looks = [("head", "head"), *((style, "") for style in styles or [""] * (len(lines) - 1))]
+    return [
+        [Segment(first, style), Segment("".join(f"  {cell}" for cell in others), rest)]
+        for (first, *others), (style, rest) in zip(lines, looks, strict=True)
+    ]
 
 
 def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
@@ -102,12 +100,10 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
 
 def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     met = "it meets" if label["partners"] else "it meets no majority label"
-    times = counted(label["count"], "instance")
-    facts = f"{times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])}"
     lines: list[Line] = [
         [],
         [Segment("Difficult label "), Segment(safe(label["name"]), "rare")],
-        [Segment(f"  {facts}; {met}")],
+        [Segment(f"  {facts_of(label)}; {met}")],
     ]
     if not label["partners"]:
         return lines
@@ -122,18 +118,16 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     return lines
 
 
+def facts_of(label: dict[str, Any]) -> str:
+    """Write how often a difficult label occurs, how rare it is and in how unequal company."""
+    irlbl, scumble = cells(label, {"irlbl": ",.1f", "scumble": ""})
+    return f"{counted(label['count'], 'instance')}, IRLbl {irlbl}, SCUMBLE {scumble}"
+
+
 def together(partner: dict[str, Any], label: dict[str, Any]) -> tuple[str, str]:
     """Write how often a label meets a partner, and in which part of its instances."""
     times = partner["joint_count"]
     return format_number(times), f"{100 * times / label['count']:.0f} %"
-
-
-def trait_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Write the traits of a data set before a treatment, and after each step."""
-    steps = (treatment["before"], *treatment["steps"])
-    return [
-        (title, *(format_number(step[key], spec) for step in steps)) for key, title, spec in TRAITS
-    ]
 
 
 def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:

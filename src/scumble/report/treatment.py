@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import Any
 
-from scumble._core.numbers import counted, significant
+from scumble._core.numbers import counted, format_number, significant
 from scumble.measures.summary import plain
 
 #: The rows of a before/after table: attribute of `Summary`, title, how to print it.
@@ -36,6 +36,14 @@ MEASURES = (
 BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
 #: What these measures cannot tell.
 CAVEAT = "whether that helps a classifier, only cross-validation tells"
+
+
+def trait_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Write the traits of a data set before a treatment, and after each step."""
+    steps = (treatment["before"], *treatment["steps"])
+    return [
+        (title, *(format_number(step[key], spec) for step in steps)) for key, title, spec in TRAITS
+    ]
 
 
 def step_titles(report: dict[str, Any]) -> list[str]:
@@ -83,20 +91,18 @@ def _on_one_sided(step: dict[str, Any], n_unlabelled: int) -> str:
 
 
 def all_treatments(
-    report: dict[str, Any], treatment: dict[str, Any] | None = None
+    report: dict[str, Any], treatment: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     """List the treatments a report shows, ready to be laid out."""
     found = [*report.get("treatments", ()), *([] if treatment is None else [treatment])]
-    return [
-        {
-            "chord": None,
-            **each,
-            "method": _method_of(each),
-            "titles": step_titles(each),
-            "notes": step_notes(each),
-        }
-        for each in found
-    ]
+    return [_laid_out(each) for each in found]
+
+
+def _laid_out(each: dict[str, Any]) -> dict[str, Any]:
+    titles = step_titles(each)
+    notes = [f"{title}: {note}" for title, note in zip(titles, step_notes(each), strict=True)]
+    told = {"method": _method_of(each), "titles": titles, "rows": trait_rows(each), "notes": notes}
+    return {"chord": None, **each, **told}
 
 
 def _method_of(report: dict[str, Any]) -> str:
@@ -134,16 +140,11 @@ def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
 def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:
     if before is None or after is None:
         return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
-    verdict = WORSE if less is not None else CHANGED
+    verdict = CHANGED if less is None else BETTER if (after < before) == less else WORSE
     if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
         verdict = SAME
-    elif less is not None and (after < before) == less:
-        verdict = BETTER
-    return {
-        "value": after,
-        "part": (after - before) / before if before else None,
-        "verdict": verdict,
-    }
+    part = (after - before) / before if before else None
+    return {"value": after, "part": part, "verdict": verdict}
 
 
 def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
