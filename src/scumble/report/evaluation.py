@@ -27,18 +27,17 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     learner = f"{safe(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
     title = f"{safe(result['data']) or 'data'}: {learner}, {where}"
     groups = result.get("groups", ())
+    # One test part has one value, and no spread.
+    heads = ("mean", "sd", "pooled") if tested is None else ("value",)
     rows = [
-        (name, *_numbers(spread["mean"], spread["sd"]))
+        (name, *_numbers(spread["mean"], spread["sd"])[: len(heads)])
         for name, spread in result["metrics"].items()
         if not groups or "." not in name
     ]
-    # One test part has one value, and no spread.
-    heads, n_numbers = (("mean", "sd", "pooled"), 3) if tested is None else (("value",), 1)
     lines: list[Line] = [[Segment(title, "title")]]
-    lines += table(("metric", *heads[:2]), [row[: 1 + n_numbers] for row in rows], width=width)
+    lines += table(("metric", *heads[:2]), rows, width=width)
     for group in groups:
-        own = [row[: 1 + n_numbers] for row in _group(result, group)]
-        lines += table((f"{group} labels", *heads), own)
+        lines += table((f"{group} labels", *heads), _group(result, group, len(heads)))
     lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
     return lines
 
@@ -59,8 +58,8 @@ def render_judgement(
         rows = [row for row in rows if "." not in row[0] or row[0] in rare]
     ranked = sorted(result["labels"], key=lambda label: label["positives"])
     shown = ranked[:top] if top else ranked
-    columns = [name for name in _COLUMNS if shown and name in shown[0]]
-    told = [(safe(one["name"]), *(_cell(name, one[name]) for name in columns)) for one in shown]
+    columns = {name: spec for name, spec in _COLUMNS.items() if shown and name in shown[0]}
+    told = [(safe(one["name"]), *cells(one, columns)) for one in shown]
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", "value"), rows, width=width)
     lines += table(("label", *(name.replace("_", " ") for name in columns)), told, width=width)
@@ -70,24 +69,19 @@ def render_judgement(
     return lines
 
 
-#: What is told of a label, where it is known.
-_COLUMNS = (
-    "positives", "training_positives", "true_positives", "false_positives", "precision", "recall",
-    "f1", "auc",
-)  # fmt: skip
+#: What is told of a label, where it is known, with formats.
+_COLUMNS = dict.fromkeys(("positives", "training_positives"), ",.0f")
+_COLUMNS |= dict.fromkeys(("true_positives", "false_positives"), ",.0f")
+_COLUMNS |= dict.fromkeys(("precision", "recall", "f1", "auc"), ",.4f")
 
 
-def _cell(name: str, value: float | None) -> str:
-    return format_number(value, ",.0f" if name.endswith("positives") else ",.4f")
-
-
-def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
+def _group(result: dict[str, Any], group: str, n_numbers: int) -> list[tuple[str, ...]]:
     """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
-    found = {name: result["metrics"][f"{group}.{name}"] for name in OF_GROUPS}
-    return [
-        (name, *_numbers(spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"]))
-        for name, spread in found.items()
-    ]
+    rows = []
+    for name in OF_GROUPS:
+        spread, pooled = (result[kind][f"{group}.{name}"] for kind in ("metrics", "pooled"))
+        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)[:n_numbers]))
+    return rows
 
 
 def _numbers(*values: float | None) -> list[str]:
