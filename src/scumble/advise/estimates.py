@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble._core.parallel import slices
 
 #: What is estimated, in the order it is told.
 METRICS = ("macro_f1", "minority_f1", "micro_f1")
@@ -70,9 +71,8 @@ class Draws:
         n_rows = self.truth.shape[0]
         size = max(1, n_rows // PART)
         generator = np.random.default_rng([self.random_state, 3])
-        at_once = max(1, min(N_DRAWS, _CELLS_AT_ONCE // max(n_rows, self.truth.shape[1])))
-        for start in range(0, N_DRAWS, at_once):
-            chosen = np.zeros((min(at_once, N_DRAWS - start), n_rows))
+        for part in slices(N_DRAWS, max(self.truth.shape), _CELLS_AT_ONCE):
+            chosen = np.zeros((part.stop - part.start, n_rows))
             for row in chosen:
                 row[generator.permutation(n_rows)[:size]] = 1
             yield chosen
@@ -137,11 +137,10 @@ def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | 
     """Tell from how many rows on most labels of this data are learnt; None where none tells."""
     # The smallest number such that of the labels with at least that many rows, and less than twice
     # as many, half or more reach an F1 of `learnt_from`; and so for all numbers above it.
-    known = counts > 0
     steps = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
     answer = None
     for low in steps[::-1]:
-        alike = known & (counts >= low) & (counts < 2 * low)
+        alike = (counts >= low) & (counts < 2 * low)
         if not alike.any():
             continue
         if (f1[alike] >= learnt_from).mean() < 0.5:

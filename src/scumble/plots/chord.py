@@ -78,7 +78,7 @@ def plot_chord(
     _draw_ribbons(ax, layout, inks)
     _draw_arcs(ax, layout, inks)
     letter = _letter_height(ax, layout)
-    reach = max([1.25, *(_reach(arc, letter) for arc in layout.arcs)])
+    reach = max([1.25, *(NAME_RADIUS + letter * LETTER * _n_letters(arc) for arc in layout.arcs)])
     size = letter * _points_per_radius(ax, reach)
     for arc in layout.arcs:
         _write_name(ax, arc, theme, size=size)
@@ -158,11 +158,6 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
 
 def _n_letters(arc: ChordArc) -> int:
     return len(written(arc.name, LONGEST_NAME)) + 2 + len(f"{arc.count:,}")
-
-
-def _reach(arc: ChordArc, letter: float) -> float:
-    """How far a name reaches, in units of the radius."""
-    return NAME_RADIUS + letter * LETTER * _n_letters(arc)
 
 
 def _letter_height(ax: Any, layout: ChordLayout) -> float:

@@ -378,13 +378,12 @@ def _arcs(
 ) -> tuple[tuple[ChordArc, ...], Array]:
     table = summary.labels
     drawn = sparse.csr_array(Y[:, chosen].astype(np.int64))
-    n_company = _count_rows(drawn, np.diff(Y.indptr) > 1)
-    n_drawn = _count_rows(drawn, np.diff(drawn.indptr) > 1)
+    n_company, n_drawn = (drawn.T @ (np.diff(rows.indptr) > 1) for rows in (Y, drawn))
     counts = table.count[chosen]
     is_rare = table.is_minority[chosen]
     starts, per_row = _starts(counts, int(np.append(~is_rare, True).argmax()))
     name_angles = _name_angles(starts, starts + per_row * counts, table.scumble[chosen])
-    joint = (drawn.T @ drawn).toarray() if len(chosen) else np.zeros((0, 0), np.int64)
+    joint = (drawn.T @ drawn).toarray()
     np.fill_diagonal(joint, 0)
     arcs = tuple(
         ChordArc(
@@ -405,11 +404,6 @@ def _arcs(
         for at, label in enumerate(chosen)
     )
     return arcs, joint
-
-
-def _count_rows(drawn: sparse.csr_array, has_company: Array) -> Array:
-    """Count for each column its rows among those marked."""
-    return np.asarray(drawn.T @ has_company.astype(np.int64)).ravel()
 
 
 def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:

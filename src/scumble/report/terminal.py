@@ -6,6 +6,7 @@ control characters in them are made visible and can never reach the terminal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -207,14 +208,14 @@ OF_LABELSET = {"count": ",d", "imbalance": ",.2f", "scumble": ""}
 
 SUMMARY_ROWS = (
     ("Instances", "n_instances", ",d"),
-    ("  without labels", "n_unlabelled", ",d"),
+    ("Instances: without labels", "n_unlabelled", ",d"),
     ("Features", "n_features", ",d"),
     ("Labels", "n_labels", ",d"),
-    ("  never seen", "n_unseen", ",d"),
-    ("  rarer than average", "n_minority", ",d"),
+    ("Labels: never seen", "n_unseen", ",d"),
+    ("Labels: rarer than average", "n_minority", ",d"),
     ("Labelsets", "n_labelsets", ",d"),
-    ("  that occur once", "n_single_labelsets", ",d"),
-    ("  most frequent", "max_labelset_count", ",d"),
+    ("Labelsets: that occur once", "n_single_labelsets", ",d"),
+    ("Labelsets: most frequent", "max_labelset_count", ",d"),
     ("Cardinality", "cardinality", ".4f"),
     ("Density", "density", ".4f"),
     ("Diversity", "diversity", ".4f"),
@@ -229,20 +230,18 @@ SUMMARY_ROWS = (
 
 
 def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """List all measures of a report, with titles that need no indentation."""
-    rows = []
-    parent = ""
-    for title, key, spec in SUMMARY_ROWS:
-        parent = parent if title.startswith(" ") else title
-        full = f"{parent}: {title.strip()}" if title.startswith(" ") else title
-        rows.append((full, format_number(report["summary"][key], spec)))
-    kinds = report["features"].items()
+    """List all measures of a report."""
+    values, kinds = report["summary"], report["features"].items()
+    rows = [(title, format_number(values[key], spec)) for title, key, spec in SUMMARY_ROWS]
     return rows + [(f"Features: {kind}", format_number(count)) for kind, count in kinds]
 
 
 def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the measures of a data set."""
-    rows = [(title, format_number(numbers[key], spec)) for title, key, spec in SUMMARY_ROWS]
+    """Lay out the measures of a data set; a part of something stands indented below it."""
+    rows = [
+        (re.sub(".*: ", "  ", title), format_number(numbers[key], spec))
+        for title, key, spec in SUMMARY_ROWS
+    ]
     title: Line = [Segment(safe(numbers["name"]) or "data set", "title")]
     return [title, *table(("", ""), rows, width=width)[1:]]
 
