@@ -212,8 +212,7 @@ def plot_pair(
         options = _same_chord(before, options)
     alone = draw(before, dark=dark, **options)  # tells how large one picture wants to be
     width, height = alone.figure.get_size_inches()
-    size = (2 * width, height + 0.3)
-    figure = new_figure(size, dark, pads=(0.15, 0.12), purpose="plot_pair")
+    figure = new_figure((2 * width, height + 0.3), dark, pads=(0.15, 0.12), purpose="plot_pair")
     left, right = figure.subplots(1, 2)
     for ax, data, title in zip((left, right), (before, after), titles, strict=True):
         draw(data, ax=ax, dark=dark, **options)
@@ -235,9 +234,7 @@ def _same_chord(before: Any, options: dict[str, Any]) -> dict[str, Any]:
 def _same_range(left: Any, right: Any) -> None:
     """Give two axes the same numbers; an axis of names keeps its own."""
     for axis in ("x", "y"):
-        limits = [getattr(ax, f"get_{axis}lim")() for ax in (left, right)]
-        if limits[0][0] > limits[0][1]:  # names from top to bottom
-            continue
-        low, high = min(limit[0] for limit in limits), max(limit[1] for limit in limits)
-        for ax in (left, right):
-            getattr(ax, f"set_{axis}lim")(low, high)
+        lows, highs = zip(*(getattr(ax, f"get_{axis}lim")() for ax in (left, right)), strict=True)
+        if lows[0] <= highs[0]:  # else these are names, from top to bottom
+            for ax in (left, right):
+                ax.set(**{f"{axis}lim": (min(lows), max(highs))})

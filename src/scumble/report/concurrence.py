@@ -157,19 +157,17 @@ def frequent_labelsets(
 ) -> list[dict[str, Any]]:
     """List the labelsets, most frequent first."""
     found = summary.labelsets
-    rows = []
-    for at in found.order[:top]:
-        row = found.first_row[at]
-        members = data.Y.indices[data.Y.indptr[row] : data.Y.indptr[row + 1]]
-        rows.append(
-            {
-                "labels": [data.labels[label] for label in members],
-                "count": int(found.counts[at]),
-                "imbalance": found.max_count / int(found.counts[at]),
-                "scumble": float(summary.scumble_by_instance[row]),
-            }
-        )
-    return rows
+    order = found.order[:top]
+    rows = found.first_row[order]
+    return [
+        {
+            "labels": [data.labels[label] for label in labels],
+            "count": int(found.counts[at]),
+            "imbalance": found.max_count / int(found.counts[at]),
+            "scumble": float(summary.scumble_by_instance[row]),
+        }
+        for labels, at, row in zip(data.Y[rows].tolil().rows, order, rows, strict=True)
+    ]
 
 
 def labelset_rows(
