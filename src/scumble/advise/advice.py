@@ -110,9 +110,8 @@ class Advice(Shown):
     @property
     def not_learnable_yet(self) -> Array:
         """Labels with rows and without, which nothing here tells apart."""
-        found: Array = self.diagnosis.varies(len(self.data)) & (
-            (self[self.chosen].label_f1 == 0) | ~self.learnable
-        )
+        never_found = self[self.chosen].label_f1 == 0
+        found: Array = self.diagnosis.varies(len(self.data)) & (never_found | ~self.learnable)
         return found
 
     def train(self, *, n_jobs: int | None = None) -> Any:
@@ -151,14 +150,8 @@ class Advice(Shown):
         )
 
     def _sheet(self) -> Sheet:
-        rows = [
-            (
-                one.candidate.name,
-                *(e.value for e in (*one.expected.values(), one.gain)),
-                one.seconds,
-            )
-            for one in self.judged
-        ]
+        told = [(one, [*one.expected.values(), one.gain]) for one in self.judged]
+        rows = [(one.candidate.name, *(e.value for e in own), one.seconds) for one, own in told]
         head = ("method", *self.expected, "gain", "seconds")
         notes = [line for lines in sentences(self).values() for line in lines]
         return Sheet(head, rows, len(rows), notes)

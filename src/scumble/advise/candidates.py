@@ -318,7 +318,7 @@ class Trials:
         budget = self.budget if self.tried else Budget()
         dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([seed, 1]))
         model = candidate.model(self.n_jobs)
-        order, found = [], []
+        found = []
         began = budget.spent
         for fold in range(N_FOLDS):
             train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
@@ -326,10 +326,9 @@ class Trials:
                 continue
             steps = candidate.steps(seed + fold)
             found.append(run_fold(data[train], data[test], model, steps, random_state=seed))
-            order.append(test)
             a_fold = (budget.spent - began) / (fold + 1)
             budget.ask(a_fold * (N_FOLDS - fold - 1), of=a_fold * N_FOLDS)
-        back = np.argsort(np.concatenate(order))
+        back = np.argsort(np.argsort(dealt, kind="stable"))  # the folds stand one after another
         parts = [done.predictions for done in found]
         predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
         if any(done.scores is None for done in found):
