@@ -29,9 +29,8 @@ import numpy as np
 from scipy import sparse
 from tables import rst
 
-from scumble.advise.advice import decide, try_all
-from scumble.advise.budget import Budget
-from scumble.advise.candidates import CANDIDATES, Tried
+from scumble.advise.advice import decide
+from scumble.advise.candidates import CANDIDATES, Trials, Tried
 from scumble.advise.diagnosis import diagnose
 from scumble.evaluate import evaluate, make_splitter
 from scumble.experiment import read_plan
@@ -76,9 +75,9 @@ def split(data, fold):
 def predict(data, fold):
     """Try all candidates inside the training part, then train them on it and ask for the rest."""
     train, test = split(data, fold)
-    tried, left_out, _ = try_all(data[train], Budget(), SEED)
-    found = {f"failed {name}": np.array(why) for name, why in left_out}
-    for name, one in tried.items():
+    trials = Trials(data[train], SEED).try_all()
+    found = {f"failed {name}": np.array(why) for name, why in trials.left_out}
+    for name, one in trials.tried.items():
         began = time.perf_counter()
         try:
             model = one.candidate.fit(data[train], random_state=SEED)
@@ -122,7 +121,7 @@ def judge_fold(name, data, fold, found):
         method: Tried(BY_NAME[method], unpack(found[f"inner {method}"], training.Y.shape), None, 0)
         for method in known
     }
-    advice = decide(training, diagnose(training), tried, random_state=SEED)
+    advice = decide(Trials(training, SEED, tried=tried), diagnose(training))
     rows = []
     for method in known:
         said = unpack(found[f"outer {method}"], tested.Y.shape)

@@ -9,9 +9,9 @@ import pytest
 import scumble
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble.advise import CANDIDATES, Advice, advice, advise, budget, candidates
+from scumble.advise import CANDIDATES, Advice, advise, candidates
 from scumble.advise.advice import Judged, _choose
-from scumble.advise.candidates import N_FOLDS, N_PARTS, _cross_fitted, try_candidate
+from scumble.advise.candidates import N_FOLDS, N_PARTS, Trials, _cross_fitted
 from scumble.advise.diagnosis import Diagnosis
 from scumble.advise.estimates import Estimate
 from scumble.advise.words import python_lines, sentences
@@ -49,7 +49,7 @@ def test_one_seed_one_answer_for_any_number_of_threads(data, found):
 
 def test_rows_are_judged_by_models_that_have_not_seen_them(data):
     """Binary relevance on the same folds, one by one."""
-    tried = try_candidate(BY_NAME["br"], data, {}, random_state=9)
+    tried = Trials(data, 9).try_one(BY_NAME["br"])
     dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([9, 1]))
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
@@ -179,7 +179,7 @@ def test_the_default_is_left_only_for_a_clear_gain():
 
 def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkeypatch):
     clock = iter(np.arange(0, 10_000, 30.0))
-    monkeypatch.setattr(budget.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(candidates.time, "perf_counter", lambda: next(clock))
     found = advise(data, budget=100, random_state=4)
     judged = [one.candidate.name for one in found.judged]
     assert judged == [c.name for c in CANDIDATES][: len(judged)]
@@ -195,7 +195,7 @@ def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeyp
         now[0] += 10
         return run_fold(*given, **more)
 
-    monkeypatch.setattr(budget.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(candidates.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(candidates, "run_fold", ten_seconds)
     found = advise(data, budget=25, random_state=4)
     assert [one.candidate.name for one in found.judged] == ["rare", "rare(quality=best)"]
@@ -204,35 +204,35 @@ def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeyp
 
 
 def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
-    asked = []
+    asked, try_one = [], Trials.try_one
 
-    def try_some(candidate, *given, **more):
+    def try_some(trials, candidate):
         asked.append(candidate.name)
         if len(asked) == 4:
             raise KeyboardInterrupt
-        return try_candidate(candidate, *given, **more)
+        return try_one(trials, candidate)
 
-    monkeypatch.setattr(advice, "try_candidate", try_some)
+    monkeypatch.setattr(Trials, "try_one", try_some)
     found = advise(data, random_state=4)
     assert [one.candidate.name for one in found.judged] == asked[:3]
     assert found.interrupted
     assert "stopped before all methods were judged" in str(found)
 
-    def stop_when_guessing(candidate, *given):
+    def stop_when_guessing(trials, candidate):
         if candidate.name == "br with thresholds":
             raise KeyboardInterrupt
         return 0.0
 
-    monkeypatch.setattr(advice, "try_candidate", try_candidate)
-    monkeypatch.setattr(advice, "_guess_seconds", stop_when_guessing)
+    monkeypatch.setattr(Trials, "try_one", try_one)
+    monkeypatch.setattr(Trials, "_guess_seconds", stop_when_guessing)
     found = advise(data, random_state=4)
     assert [one.candidate.name for one in found.judged] == ["rare", "br"]
     assert found.interrupted
 
-    def stop_at_once(*given, **more):
+    def stop_at_once(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(advice, "try_candidate", stop_at_once)
+    monkeypatch.setattr(Trials, "try_one", stop_at_once)
     with pytest.raises(KeyboardInterrupt):
         advise(data, random_state=4)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from scumble.advise.estimates import Draws, _rate, estimate, learnable_labels, rows_needed
+from scumble.advise.estimates import Draws, Estimate, _rate, learnable_labels, rows_needed
 from scumble.evaluate import evaluate
 
 
@@ -58,7 +58,7 @@ def test_intervals_hold_on_new_rows():
             part[new].sum(axis=0)[None].astype(float) for part in (truth & told, told, truth)
         )
         real = _rate(hits, predicted, true, np.ones(4, bool), is_rare)[0]
-        found = [estimate(values[:, metric]) for metric in range(3)]
+        found = [Estimate.of(values[:, metric]) for metric in range(3)]
         held += [one.low <= value <= one.high for one, value in zip(found, real, strict=True)]
     assert 0.85 <= np.mean(held) <= 0.97
 

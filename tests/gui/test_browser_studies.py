@@ -12,7 +12,7 @@ import scumble
 from scumble.advise import advise
 from scumble.evaluate import compare
 from scumble.learn import ask, read_model
-from scumble.report.side_by_side import side_by_side
+from scumble.report.treatment import side_by_side
 from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import running, workers_asleep
 

@@ -14,8 +14,7 @@ import pytest
 
 import scumble
 from scumble.advise import CANDIDATES, advise
-from scumble.advise import advice as advice_module
-from scumble.advise.candidates import try_candidate
+from scumble.advise.candidates import Trials
 from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
@@ -23,7 +22,7 @@ from scumble.gui.methods import make_model
 from scumble.gui.open_datasets import Latest
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
-from scumble.report.side_by_side import side_by_side
+from scumble.report.treatment import side_by_side
 from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import PATIENCE, all_busy, asleep
 from tests.gui.test_api import check
@@ -137,15 +136,15 @@ def stop_by_message(monkeypatch):
 
 def stop_in_the_midst(monkeypatch):
     """Stop while the fourth method is being tried."""
-    asked = []
+    asked, try_one = [], Trials.try_one
 
-    def try_some(*given, **more):
+    def try_some(*given):
         asked.append(given)
         if len(asked) == 4:
             signal.raise_signal(signal.SIGINT)
-        return try_candidate(*given, **more)
+        return try_one(*given)
 
-    monkeypatch.setattr(advice_module, "try_candidate", try_some)
+    monkeypatch.setattr(Trials, "try_one", try_some)
     return lambda message: None, 3
 
 
@@ -172,7 +171,7 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     def stop(*given, **more):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(advice_module, "try_candidate", stop)
+    monkeypatch.setattr(Trials, "try_one", stop)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
     assert tasks.answer(("advise_on", wish), lambda message: None) == ("stopped", None)

@@ -15,10 +15,9 @@ import scumble
 from scumble._core.text import format_number, significant
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
-from scumble.report import concurrence_report, pdf, render_html, render_pdf, render_report
+from scumble.report import concurrence_report, render_html, render_pdf, render_report
 from scumble.report.concurrence import more_labelsets, origin_in_words
-from scumble.report.pages import asset
-from scumble.report.pdf import breakable, spelled, unprintable
+from scumble.report.pages import asset, breakable, spelled, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
@@ -306,7 +305,8 @@ def test_letters_without_a_font_are_those_that_look_like_nobodys():
 
 def test_names_that_no_font_can_print_are_spelled_and_the_reader_is_told(monkeypatch):
     pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
-    monkeypatch.setattr(pdf, "unprintable", lambda text, _: frozenset(set(text) & set("電影")))
+    lost = frozenset("電影")
+    monkeypatch.setattr("scumble.report.pages.unprintable", lambda text, _: lost & set(text))
     data = scumble.MultilabelDataset(
         np.zeros((4, 1)), [["電影"], ["電影", "b"], ["電影", "c"], ["電影", "b"]], name="電"
     )

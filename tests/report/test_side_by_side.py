@@ -3,7 +3,7 @@
 import math
 
 import scumble
-from scumble.report.side_by_side import side_by_side
+from scumble.report.treatment import side_by_side
 from scumble.resample import LPROS, REMEDIAL, compare_methods
 
 

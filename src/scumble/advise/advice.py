@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError, ParameterError, ScumbleError
-from scumble._core.progress import track
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.shown import Sheet, Shown, cell_text
-from scumble.advise.budget import Budget, OutOfTimeError
-from scumble.advise.candidates import CANDIDATES, N_FOLDS, Candidate, Tried, try_candidate
+from scumble.advise.candidates import Budget, Candidate, Trials, Tried
 from scumble.advise.diagnosis import Diagnosis, diagnose
-from scumble.advise.estimates import (
-    METRICS,
-    Draws,
-    Estimate,
-    estimate,
-    learnable_labels,
-    rows_needed,
-)
+from scumble.advise.estimates import METRICS, Draws, Estimate, learnable_labels, rows_needed
+from scumble.advise.words import plain_advice, sentences, spoken
 from scumble.data import MultilabelDataset
 from scumble.evaluate import confusion
 from scumble.evaluate.bipartition_metrics import f1s
@@ -37,10 +27,6 @@ WORTH_WAITING = 0.003
 QUICK, GOOD, UNTREATED = "rare", "rare(quality=best)", "br"
 #: Fewer rows than this tell nothing.
 FEWEST_ROWS = 20
-#: Times are guessed from one row in so many, or from so many rows.
-GUESS_PART, GUESS_ROWS = 8, 150
-#: They grow with such a power of the rows; neighbours and kernels, in the blend, with a higher one.
-GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,11 +87,10 @@ class Advice(Shown):
     interrupted: bool = False
 
     def __getitem__(self, name: str) -> Judged:
-        for one in self.judged:
-            if one.candidate.name == name:
-                return one
-        known = ", ".join(one.candidate.name for one in self.judged)
-        raise ParameterError(f"{name!r} was not judged here. Judged were: {known}.")
+        known = {one.candidate.name: one for one in self.judged}
+        if name not in known:
+            raise ParameterError(f"{name!r} was not judged here. Judged were: {', '.join(known)}.")
+        return known[name]
 
     @property
     def model(self) -> Any:
@@ -125,9 +110,8 @@ class Advice(Shown):
     @property
     def not_learnable_yet(self) -> Array:
         """Labels with rows and without, which nothing here tells apart."""
-        found: Array = self.diagnosis.varies(len(self.data)) & (
-            (self[self.chosen].label_f1 == 0) | ~self.learnable
-        )
+        never_found = self[self.chosen].label_f1 == 0
+        found: Array = self.diagnosis.varies(len(self.data)) & (never_found | ~self.learnable)
         return found
 
     def train(self, *, n_jobs: int | None = None) -> Any:
@@ -154,13 +138,9 @@ class Advice(Shown):
         dict
             ``labels``, ``methods``, ``chosen``, ``columns``, ``sentences`` and more.
         """
-        from scumble.advise.words import plain_advice
-
         return plain_advice(self)
 
     def __str__(self) -> str:
-        from scumble.advise.words import spoken
-
         return spoken(self)
 
     def _headline(self) -> str:
@@ -170,16 +150,8 @@ class Advice(Shown):
         )
 
     def _sheet(self) -> Sheet:
-        from scumble.advise.words import sentences
-
-        rows = [
-            (
-                one.candidate.name,
-                *(e.value for e in (*one.expected.values(), one.gain)),
-                one.seconds,
-            )
-            for one in self.judged
-        ]
+        told = [(one, [*one.expected.values(), one.gain]) for one in self.judged]
+        rows = [(one.candidate.name, *(e.value for e in own), one.seconds) for one, own in told]
         head = ("method", *self.expected, "gain", "seconds")
         notes = [line for lines in sentences(self).values() for line in lines]
         return Sheet(head, rows, len(rows), notes)
@@ -236,41 +208,31 @@ def advise(
     seed = draw_seed(random_state, caller="advise")
     warn_if_resampled(data, caller="advise")
     diagnosis = diagnose(data)
-    tried, left_out, interrupted = try_all(data, Budget(budget), seed, n_jobs=n_jobs)
-    return decide(data, diagnosis, tried, left_out, random_state=seed, interrupted=interrupted)
+    return decide(Trials(data, seed, n_jobs, Budget(budget)).try_all(), diagnosis)
 
 
-def decide(
-    data: MultilabelDataset,
-    diagnosis: Diagnosis,
-    tried: dict[str, Tried],
-    left_out: Sequence[tuple[str, str]] = (),
-    *,
-    random_state: int,
-    interrupted: bool = False,
-) -> Advice:
+def decide(trials: Trials, diagnosis: Diagnosis) -> Advice:
     """Judge the candidates by what they said of rows they had not seen, and take one."""
+    data, tried = trials.data, trials.tried
     if not tried:
         raise DataError(
             "advise: no candidate could be judged. "
-            + " ".join(f"{name}: {why}" for name, why in left_out)
+            + " ".join(f"{name}: {why}" for name, why in trials.left_out)
         )
-    draws = Draws(data.Y, diagnosis.is_rare, random_state)
+    draws = Draws(data.Y, diagnosis.is_rare, trials.random_state)
     values = {name: draws.values(one.predictions) for name, one in tried.items()}
-    judged = tuple(_judge(one, values, data) for one in tried.values())
+    judged = {name: _judge(one, values, data) for name, one in tried.items()}
     chosen = _choose(values)
-    learnable = learnable_labels(_rankings(tried), data.Y)
-    f1 = next(one.label_f1 for one in judged if one.candidate.name == chosen)
     return Advice(
         data=data,
         diagnosis=diagnosis,
-        judged=judged,
+        judged=tuple(judged.values()),
         chosen=chosen,
-        learnable=learnable,
-        left_out=tuple(left_out),
-        rows_needed=rows_needed(diagnosis.counts, f1),
-        random_state=random_state,
-        interrupted=interrupted,
+        learnable=learnable_labels(_rankings(tried), data.Y),
+        left_out=tuple(trials.left_out),
+        rows_needed=rows_needed(diagnosis.counts, judged[chosen].label_f1),
+        random_state=trials.random_state,
+        interrupted=trials.interrupted,
     )
 
 
@@ -298,90 +260,23 @@ def _check(data: MultilabelDataset, budget: float | None) -> None:
         raise DataError("advise: the data has no features to learn from. Expected at least one.")
 
 
-def try_all(
-    data: MultilabelDataset, budget: Budget, random_state: int, *, n_jobs: int | None = None
-) -> tuple[dict[str, Tried], list[tuple[str, str]], bool]:
-    """Try one candidate after another while the budget lasts, or until Ctrl-C."""
-    tried: dict[str, Tried] = {}
-    left_out: list[tuple[str, str]] = []
-    common: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    n_parts = sum(candidate.share for candidate in CANDIDATES)
-    try:
-        with track(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
-            for candidate in CANDIDATES:
-                try:
-                    budget.ask(_usual_seconds(candidate, tried) / 2)
-                    budget.ask(_guess_seconds(candidate, data, tried, budget, common))
-                    # The first one is tried in any case: there must be something to tell.
-                    allowed = budget if tried else None
-                    found = try_candidate(candidate, data, tried, budget=allowed, **common)
-                except (OutOfTimeError, ScumbleError, ValueError) as error:
-                    # ValueError: a classifier of another package, missing values mostly.
-                    left_out.append((candidate.name, str(error).partition("\n")[0]))
-                else:
-                    if found is not None:
-                        tried[candidate.name] = found
-                advance(candidate.share)
-    except KeyboardInterrupt:  # wherever it comes, also between two candidates
-        if not tried:
-            raise
-        return tried, left_out, True
-    return tried, left_out, False
-
-
-def _usual_seconds(candidate: Candidate, tried: dict[str, Tried]) -> float:
-    """Tell what a candidate takes on most data, by what the first one took here."""
-    if not tried:
-        return 0.0
-    first = next(iter(tried.values()))
-    return first.seconds * candidate.share / first.candidate.share
-
-
-def _guess_seconds(
-    candidate: Candidate,
-    data: MultilabelDataset,
-    tried: dict[str, Tried],
-    budget: Budget,
-    common: dict[str, Any],
-) -> float:
-    """Guess what a candidate takes, from a part of the rows."""
-    n_rows = max(len(data) // GUESS_PART, GUESS_ROWS)
-    if candidate.of is not None or not tried or 2 * n_rows > len(data):
-        return 0.0
-    if budget.is_ample_after(sum(one.seconds for one in tried.values())):
-        return 0.0  # what is as quick as this cannot be long in anything
-    generator = np.random.default_rng([common["random_state"], 4])
-    part = data[np.sort(generator.permutation(len(data))[:n_rows])]
-    began = budget.spent
-    try:
-        candidate.fit(part, **common)
-    except (ScumbleError, ValueError):
-        return 0.0
-    n_fits, growth = (1, GROWTH_OF_BLENDS) if candidate.is_free(data) else (N_FOLDS, GROWTH)
-    return float(n_fits * (len(data) / n_rows) ** growth * (budget.spent - began))
-
-
 def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:
     own = values[one.candidate.name]
     expected = {
-        metric: Estimate(*np.clip(estimate(own[:, at]), 0.0, 1.0).tolist())
+        metric: Estimate(*np.clip(Estimate.of(own[:, at]), 0.0, 1.0).tolist())
         for at, metric in enumerate(METRICS)
     }
-    base = values.get(UNTREATED)
-    gain = estimate(own[:, 0] - base[:, 0]) if base is not None else Estimate(*(math.nan,) * 3)
-    return Judged(one.candidate, expected, gain, _label_f1(one, data), one.seconds)
-
-
-def _label_f1(one: Tried, data: MultilabelDataset) -> Array:
-    rated, _ = f1s(confusion(data.Y, one.predictions).by_label)
-    return np.nan_to_num(rated)
+    base = values.get(UNTREATED, np.full_like(own, np.nan))
+    gain = Estimate.of(own[:, 0] - base[:, 0])
+    label_f1, _ = f1s(confusion(data.Y, one.predictions).by_label)
+    return Judged(one.candidate, expected, gain, np.nan_to_num(label_f1), one.seconds)
 
 
 def _choose(values: dict[str, Array]) -> str:
     """Take the default, and leave it only for a clear gain of macro F1."""
     f1 = {name: found[:, 0] for name, found in values.items()}
     default = _default(f1)
-    gains = {name: estimate(f1[name] - f1[default]) for name in f1}
+    gains = {name: Estimate.of(f1[name] - f1[default]) for name in f1}
     clear = [n for n, gain in gains.items() if gain.value >= CLEAR_GAIN and gain.low > 0]
     return max([default, *clear], key=lambda name: float(np.nanmean(f1[name])))
 

@@ -1,18 +1,19 @@
-"""The methods that are tried, and what each says of rows it has not seen."""
+"""The methods that are tried while the time lasts, and what each says of rows it has not seen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble._core.errors import ScumbleError
+from scumble._core.progress import track
 from scumble._core.shown import Shown
-from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
 from scumble.evaluate.folds import run_fold
 from scumble.learn import (
@@ -31,6 +32,10 @@ from scumble.resample import make_chain
 N_FOLDS = 5
 #: Parts of the rows on which thresholds are tried that were chosen on the others.
 N_PARTS = 4
+#: Times are guessed from one row in so many, or from so many rows.
+GUESS_PART, GUESS_ROWS = 8, 150
+#: They grow with such a power of the rows; neighbours and kernels, in the blend, with a higher one.
+GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
 
 
 @dataclass(frozen=True)
@@ -185,75 +190,153 @@ CANDIDATES = (
         "scumble train DATA MODEL -c br --param class_weight=balanced",
         share=9,
     ),
-    _after("remedial"),
-    _after("mlsmote"),
-    _after("mlros"),
+    *map(_after, ("remedial", "mlsmote", "mlros")),
 )
 
 
-def try_candidate(
-    candidate: Candidate,
-    data: MultilabelDataset,
-    known: dict[str, Tried],
-    *,
-    random_state: int,
-    n_jobs: int | None = None,
-    budget: Budget | None = None,
-) -> Tried | None:
-    """Ask a candidate for every row without its having seen it; None where it cannot be asked."""
-    started = time.perf_counter()
-    if candidate.of is not None:
-        scores = known[candidate.of].scores if candidate.of in known else None
-        if scores is None:
-            return None
-    elif candidate.is_free(data):
-        scores = _free_scores(candidate, data, random_state, n_jobs)
-    else:
-        predictions, scores = _on_folds(candidate, data, random_state, n_jobs, budget or Budget())
+class OutOfTimeError(Exception):
+    """A method would take longer than the budget allows."""
+
+    def __init__(self, seconds: float) -> None:
+        text = f"it would take about {seconds:,.0f} s" if seconds >= 1 else "the time was up"
+        super().__init__(text)
+
+
+class Budget:
+    """Seconds to spend, counted from now on; None stands for any number."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self._began = time.perf_counter()
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it was made."""
+        return time.perf_counter() - self._began
+
+    def is_ample_after(self, seconds: float) -> bool:
+        """Tell whether what took so long is next to nothing of it."""
+        return self.seconds is None or seconds < 0.02 * self.seconds
+
+    def ask(self, more: float, *, of: float | None = None) -> None:
+        """Refuse work that would take so many more seconds, ``of`` so many in all."""
+        if self.seconds is not None and self.spent + more > self.seconds:
+            raise OutOfTimeError(more if of is None else of)
+
+
+@dataclass
+class Trials:
+    """Candidates that are tried on some data, and what came of it."""
+
+    data: MultilabelDataset
+    random_state: int
+    n_jobs: int | None = None
+    budget: Budget = field(default_factory=Budget)
+    tried: dict[str, Tried] = field(default_factory=dict)
+    left_out: list[tuple[str, str]] = field(default_factory=list)  # names, and why
+    interrupted: bool = False
+
+    def try_all(self) -> Trials:
+        """Try one candidate after another while the budget lasts, or until Ctrl-C."""
+        n_parts = sum(candidate.share for candidate in CANDIDATES)
+        try:
+            with track(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
+                for candidate in CANDIDATES:
+                    self._try_in_time(candidate)
+                    advance(candidate.share)
+        except KeyboardInterrupt:  # wherever it comes, also between two candidates
+            if not self.tried:
+                raise
+            self.interrupted = True
+        return self
+
+    def _try_in_time(self, candidate: Candidate) -> None:
+        try:
+            self.budget.ask(self._usual_seconds(candidate) / 2)
+            self.budget.ask(self._guess_seconds(candidate))
+            found = self.try_one(candidate)
+        except (OutOfTimeError, ScumbleError, ValueError) as error:
+            # ValueError: a classifier of another package, missing values mostly.
+            self.left_out.append((candidate.name, str(error).partition("\n")[0]))
+        else:
+            if found is not None:
+                self.tried[candidate.name] = found
+
+    def _usual_seconds(self, candidate: Candidate) -> float:
+        """Tell what a candidate takes on most data, by what the first one took here."""
+        if not self.tried:
+            return 0.0
+        first = next(iter(self.tried.values()))
+        return first.seconds * candidate.share / first.candidate.share
+
+    def _guess_seconds(self, candidate: Candidate) -> float:
+        """Guess what a candidate takes, from a part of the rows."""
+        n_all = len(self.data)
+        n_rows = max(n_all // GUESS_PART, GUESS_ROWS)
+        if candidate.of is not None or not self.tried or 2 * n_rows > n_all:
+            return 0.0
+        if self.budget.is_ample_after(sum(one.seconds for one in self.tried.values())):
+            return 0.0  # what is as quick as this cannot be long in anything
+        generator = np.random.default_rng([self.random_state, 4])
+        part = self.data[np.sort(generator.permutation(n_all)[:n_rows])]
+        began = self.budget.spent
+        try:
+            candidate.fit(part, random_state=self.random_state, n_jobs=self.n_jobs)
+        except (ScumbleError, ValueError):
+            return 0.0
+        is_free = candidate.is_free(self.data)
+        n_fits, growth = (1, GROWTH_OF_BLENDS) if is_free else (N_FOLDS, GROWTH)
+        return float(n_fits * (n_all / n_rows) ** growth * (self.budget.spent - began))
+
+    def try_one(self, candidate: Candidate) -> Tried | None:
+        """Ask a candidate for every row without its having seen it; None where it cannot be."""
+        started = time.perf_counter()
+        predictions, scores = self._asked(candidate)
+        if predictions is None:
+            if scores is None:
+                return None
+            predictions = _cross_fitted(scores, self.data.Y, self.random_state)
         return Tried(candidate, predictions, scores, time.perf_counter() - started)
-    predictions = _cross_fitted(scores, data.Y, random_state)
-    return Tried(candidate, predictions, scores, time.perf_counter() - started)
 
+    def _asked(self, candidate: Candidate) -> tuple[sparse.csr_array | None, Array | None]:
+        if candidate.of is not None:
+            return None, getattr(self.tried.get(candidate.of), "scores", None)
+        if candidate.is_free(self.data):
+            return None, self._free_scores(candidate)
+        return self._on_folds(candidate)
 
-def _free_scores(
-    candidate: Candidate, data: MultilabelDataset, random_state: int, n_jobs: int | None
-) -> Array:
-    """Take leave-one-out and out-of-bag scores of the ranker inside."""
-    ranker = candidate.make()._inside().set_params(n_jobs=n_jobs)
-    if data.categorical_features:
-        tell_nominal(ranker, data.categorical_features)
-    close_seeds(ranker, random_state)
-    return np.asarray(ranker.fit_out_of_sample(features_for(ranker, data.X), data.Y))
+    def _free_scores(self, candidate: Candidate) -> Array:
+        """Take leave-one-out and out-of-bag scores of the ranker inside."""
+        ranker = candidate.make()._inside().set_params(n_jobs=self.n_jobs)
+        if self.data.categorical_features:
+            tell_nominal(ranker, self.data.categorical_features)
+        close_seeds(ranker, self.random_state)
+        X = features_for(ranker, self.data.X)
+        return np.asarray(ranker.fit_out_of_sample(X, self.data.Y))
 
-
-def _on_folds(
-    candidate: Candidate,
-    data: MultilabelDataset,
-    random_state: int,
-    n_jobs: int | None,
-    budget: Budget,
-) -> tuple[sparse.csr_array, Array | None]:
-    """Learn on all folds but one and ask for that one, for every fold."""
-    dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([random_state, 1]))
-    model = candidate.model(n_jobs)
-    order, parts, scores = [], [], []
-    began = budget.spent
-    for fold in range(N_FOLDS):
-        train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
-        if not len(test):
-            continue
-        steps = candidate.steps(random_state + fold)
-        done = run_fold(data[train], data[test], model, steps, random_state=random_state)
-        order.append(test)
-        parts.append(done.predictions)
-        scores.append(done.scores)
-        a_fold = (budget.spent - began) / (fold + 1)
-        budget.ask(a_fold * (N_FOLDS - fold - 1), of=a_fold * N_FOLDS)
-    back = np.argsort(np.concatenate(order))
-    predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
-    if any(part is None for part in scores):
-        return predictions, None
-    return predictions, np.concatenate([np.asarray(part) for part in scores])[back]
+    def _on_folds(self, candidate: Candidate) -> tuple[sparse.csr_array, Array | None]:
+        """Learn on all folds but one and ask for that one, for every fold."""
+        data, seed = self.data, self.random_state
+        # The first one is tried in any case: there must be something to tell.
+        budget = self.budget if self.tried else Budget()
+        dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([seed, 1]))
+        model = candidate.model(self.n_jobs)
+        found = []
+        began = budget.spent
+        for fold in range(N_FOLDS):
+            train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
+            if not len(test):
+                continue
+            steps = candidate.steps(seed + fold)
+            found.append(run_fold(data[train], data[test], model, steps, random_state=seed))
+            a_fold = (budget.spent - began) / (fold + 1)
+            budget.ask(a_fold * (N_FOLDS - fold - 1), of=a_fold * N_FOLDS)
+        back = np.argsort(np.argsort(dealt, kind="stable"))  # the folds stand one after another
+        parts = [done.predictions for done in found]
+        predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
+        if any(done.scores is None for done in found):
+            return predictions, None
+        return predictions, np.concatenate([np.asarray(done.scores) for done in found])[back]
 
 
 def _cross_fitted(scores: Array, Y: sparse.csr_array, random_state: int) -> sparse.csr_array:

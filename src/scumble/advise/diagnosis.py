@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array, column_of
+from scumble._core.parallel import slices
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
 from scumble.data.guesses import SINGLE_FROM, names_rows
@@ -105,21 +106,18 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
         irlbl=np.asarray(labels.irlbl),
         scumble=np.asarray(labels.scumble),
         is_rare=np.asarray(labels.is_minority),
-        company=tuple(_company(together, at, counts[at]) for at in range(data.n_labels)),
+        company=_company(together, counts),
         same=_same(together, counts),
         identifiers=_identifiers(data),
         leaks=_leaks(data, counts),
     )
 
 
-def _company(together: sparse.csr_array, label: int, count: int) -> tuple[int, float] | None:
-    begin, end = together.indptr[label], together.indptr[label + 1]
-    others, met = together.indices[begin:end], together.data[begin:end]
-    others, met = others[others != label], met[others != label]
-    if not len(met):
-        return None
-    most = np.lexsort((others, -met))[0]
-    return int(others[most]), float(met[most] / count)
+def _company(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, float] | None, ...]:
+    apart = together.copy()
+    apart.setdiag(0)
+    found = zip(apart.argmax(axis=1), apart.max(axis=1).toarray(), counts, strict=True)
+    return tuple((int(other), float(met / n)) if met else None for other, met, n in found)
 
 
 def _same(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, int, float], ...]:
@@ -154,9 +152,9 @@ def _leaks(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, floa
     Y = sparse.csc_array(data.Y, dtype=np.float64)[:, able]
     rates = counts[able] / len(data)
     found = []
-    at_once = max(1, _CELLS_AT_ONCE // max(len(able), len(data) if not data.is_sparse else 1))
-    for start in range(0, len(told), at_once):
-        columns = told[start : start + at_once]
+    width = len(able) if data.is_sparse else max(len(able), len(data))
+    for part in slices(len(told), width, _CELLS_AT_ONCE):
+        columns = told[part]
         strength = _correlations(data.X[:, columns], Y, rates)
         for place, label in np.argwhere(np.abs(strength) >= LEAK_FROM):
             found.append((int(columns[place]), int(able[label]), float(strength[place, label])))

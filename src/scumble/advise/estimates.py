@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble._core.parallel import slices
 
 #: What is estimated, in the order it is told.
 METRICS = ("macro_f1", "minority_f1", "micro_f1")
@@ -33,6 +34,16 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def of(cls, values: Array) -> Estimate:
+        """Summarise the values of one metric on all parts."""
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return cls(np.nan, np.nan, np.nan)
+        value = float(known.mean())
+        ends = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return cls(value, *(float(value + WIDER * (end - value)) for end in ends))
+
 
 @dataclass(frozen=True, eq=False)
 class Draws:
@@ -47,12 +58,12 @@ class Draws:
         # A label counts on a part if it occurs there, and at least twice among all rows.
         truth = sparse.csr_array(self.truth, dtype=np.float64)
         told = sparse.csr_array(predictions, dtype=np.float64)
-        tables = (truth.multiply(told).tocsr(), told, truth)
+        hits = truth.multiply(told).tocsr()
         learnable = np.asarray(truth.sum(axis=0)).ravel() >= 2
-        found = []
-        for chosen in self._parts():
-            hits, predicted, true = (np.asarray(chosen @ table) for table in tables)
-            found.append(_rate(hits, predicted, true, learnable, self.is_rare))
+        found = [
+            _rate(rows @ hits, rows @ told, rows @ truth, learnable, self.is_rare)
+            for rows in self._parts()
+        ]
         return np.concatenate(found)
 
     def _parts(self) -> Iterator[Array]:
@@ -60,9 +71,8 @@ class Draws:
         n_rows = self.truth.shape[0]
         size = max(1, n_rows // PART)
         generator = np.random.default_rng([self.random_state, 3])
-        at_once = max(1, min(N_DRAWS, _CELLS_AT_ONCE // max(n_rows, self.truth.shape[1])))
-        for start in range(0, N_DRAWS, at_once):
-            chosen = np.zeros((min(at_once, N_DRAWS - start), n_rows))
+        for part in slices(N_DRAWS, max(self.truth.shape), _CELLS_AT_ONCE):
+            chosen = np.zeros((part.stop - part.start, n_rows))
             for row in chosen:
                 row[generator.permutation(n_rows)[:size]] = 1
             yield chosen
@@ -73,29 +83,13 @@ def _rate(hits: Array, predicted: Array, true: Array, learnable: Array, is_rare:
     f1 = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
     counted = (true > 0) & learnable
     rare = counted & is_rare
-    macro, minority = (
-        np.divide(
-            (f1 * group).sum(axis=1),
-            group.sum(axis=1),
-            out=np.full(len(f1), np.nan),
-            where=group.any(axis=1),
+    with np.errstate(invalid="ignore"):  # a part without any of the labels has no value
+        macro, minority = (
+            (f1 * group).sum(axis=1) / group.sum(axis=1) for group in (counted, rare)
         )
-        for group in (counted, rare)
-    )
     sums = total.sum(axis=1)
     micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
     return np.column_stack([macro, minority, micro])
-
-
-def estimate(values: Array) -> Estimate:
-    """Summarise the values of one metric on all parts."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return Estimate(np.nan, np.nan, np.nan)
-    value = float(known.mean())
-    ends = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    low, high = (float(value + WIDER * (end - value)) for end in ends)
-    return Estimate(value, low, high)
 
 
 def learnable_labels(
@@ -143,11 +137,10 @@ def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | 
     """Tell from how many rows on most labels of this data are learnt; None where none tells."""
     # The smallest number such that of the labels with at least that many rows, and less than twice
     # as many, half or more reach an F1 of `learnt_from`; and so for all numbers above it.
-    known = counts > 0
     steps = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
     answer = None
     for low in steps[::-1]:
-        alike = known & (counts >= low) & (counts < 2 * low)
+        alike = (counts >= low) & (counts < 2 * low)
         if not alike.any():
             continue
         if (f1[alike] >= learnt_from).mean() < 0.5:

@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,18 +33,13 @@ OPENINGS = {
     "micro_f1": "a micro F1 of",
 }
 #: Where the names come from that suggested lines use.
-HOMES = {
-    "scumble.learn": {
-        "BinaryRelevance",
-        "RareLabelClassifier",
-        "ThresholdedClassifier",
-        "fit_dataset",
-    },
-    "scumble.resample": {"make_chain"},
-    "sklearn.linear_model": {"LogisticRegression"},
-    "sklearn.pipeline": {"make_pipeline"},
-    "sklearn.preprocessing": {"MaxAbsScaler"},
-}
+HOMES = (
+    "scumble.learn",
+    "scumble.resample",
+    "sklearn.linear_model",
+    "sklearn.pipeline",
+    "sklearn.preprocessing",
+)
 
 
 def sentences(advice: Advice) -> dict[str, list[str]]:
@@ -129,7 +125,7 @@ def python_lines(advice: Advice) -> list[str]:
     """Return the lines that train what is advised; "DATA" stands for a file."""
     text = advice[advice.chosen].candidate.python
     words = set(re.findall(r"\w+", text))
-    used = {room: ", ".join(sorted(words & known)) for room, known in HOMES.items()}
+    used = {room: ", ".join(sorted(words & {*import_module(room).__all__})) for room in HOMES}
     imports = [f"from {room} import {names}" for room, names in used.items() if names]
     return ["import scumble", *imports, 'data = scumble.read("DATA")', f"model = {text}"]
 
@@ -159,10 +155,8 @@ def _wrong(advice: Advice) -> Iterator[str]:
     if found.identifiers:
         listed = _listed([advice.data.feature_names[at] for at in found.identifiers])
         one = len(found.identifiers) == 1
-        yield (
-            f"{'The column' if one else 'The columns'} {listed} {'names' if one else 'name'} rows "
-            f"instead of describing them: leave {'it' if one else 'them'} out."
-        )
+        s, verb, them = ("", "names", "it") if one else ("s", "name", "them")
+        yield f"The column{s} {listed} {verb} rows instead of describing them: leave {them} out."
     yield from _leaks(advice)
 
 
@@ -292,8 +286,7 @@ def _helps(advice: Advice) -> Iterator[str]:
         gain = f"{counted(up, 'label')} {'gains' if up == 1 else 'gain'}"
         lose = f"{down} {'loses' if down == 1 else 'lose'}"
         yield f"{gain if up else 'No label gains'}, {lose if down else 'none loses'}."
-    others = [one for one in advice.judged if one not in (chosen, untreated)]
-    good = [one for one in others if one.gain.low > 0 and one.gain.value > NOTABLE]
+    good = [one for one in _others(advice) if one.gain.low > 0 and one.gain.value > NOTABLE]
     if good:
         yield f"Also better than untreated trees: {', '.join(map(_with_gain, good))}."
 
@@ -301,11 +294,7 @@ def _helps(advice: Advice) -> Iterator[str]:
 def _does_not(advice: Advice) -> Iterator[str]:
     if advice.nothing_to_learn:
         return
-    others = [
-        one
-        for one in advice.judged
-        if one.candidate.family != "untreated" and one.candidate.name != advice.chosen
-    ]
+    others = _others(advice)
     harm = [one for one in others if one.gain.high < 0]
     for one in harm:
         yield f"{one.candidate.name} harms: macro F1 changes by {_change(one.gain)}."
@@ -368,6 +357,11 @@ def _untreated(advice: Advice) -> Judged | None:
     return next((one for one in advice.judged if one.candidate.family == "untreated"), None)
 
 
+def _others(advice: Advice) -> list[Judged]:
+    told = (advice[advice.chosen], _untreated(advice))
+    return [one for one in advice.judged if one not in told]
+
+
 def _known(one: Judged) -> list[tuple[str, Estimate]]:
     """Return what is expected of a method, metrics that have no value left out."""
     return [(m, one.expected[m]) for m in METRICS if not math.isnan(one.expected[m].value)]
@@ -416,16 +410,13 @@ def _plain_labels(advice: Advice, chosen: Judged, untreated: Judged | None) -> l
 
 
 def _plain_method(one: Judged, chosen: bool) -> dict[str, Any]:
-    def parts(found: Estimate) -> dict[str, float | None]:
-        return {name: plain(value) for name, value in found._asdict().items()}
-
     return {
         "name": one.candidate.name,
         "what": one.candidate.what,
         "family": one.candidate.family,
         "chosen": chosen,
-        "expected": {metric: parts(one.expected[metric]) for metric in METRICS},
-        "gain": parts(one.gain),
+        "expected": plain({metric: one.expected[metric]._asdict() for metric in METRICS}),
+        "gain": plain(one.gain._asdict()),
         "seconds": one.seconds,
         "shell": one.candidate.shell,
         "python": one.candidate.python,

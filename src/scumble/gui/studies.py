@@ -71,7 +71,7 @@ def run_side_by_side(
 ) -> dict[str, Any]:
     """Run resamplers, each on its own, and judge what they change."""
     from scumble.learn.inner_classifier import close_seeds
-    from scumble.report.side_by_side import side_by_side
+    from scumble.report.treatment import side_by_side
 
     chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
     for [step] in chains.values():
@@ -107,7 +107,7 @@ def prove(
 ) -> dict[str, Any]:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.groups import metric_title
-    from scumble.report.methods import best_sentences
+    from scumble.report.evaluation import best_sentences
 
     learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
     chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}

@@ -169,10 +169,14 @@ class Summary(Shown):
 
 
 def plain(value: Any) -> Any:
-    """Turn NumPy scalars into Python ones, and NaN and infinities into None."""
+    """Turn NumPy scalars into Python ones, and NaN and infinities into None, also inside."""
     if isinstance(value, np.generic):
         value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None) -> Summary:

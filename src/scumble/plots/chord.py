@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import chain, cycle, pairwise
+from operator import attrgetter
 from typing import Any
 
 from scumble.plots.base import plot
-from scumble.plots.chord_layout import (
-    MAX_RIBBONS,
-    N_PARTNERS,
-    ChordArc,
-    ChordLayout,
-    ChordRibbon,
-    chord_layout,
-)
+from scumble.plots.chord_layout import MAX_RIBBONS, N_PARTNERS, ChordArc, ChordLayout, chord_layout
 from scumble.plots.theme import Theme, canvas, entitle, written
 
 Point = tuple[float, float]
@@ -27,6 +21,8 @@ LARGEST = 9.0  # points
 INCHES = 8.0
 #: Opacity of ribbons between a rare and a frequent label, and of all others.
 MIXED, OTHER = 0.7, 0.3
+#: The angles of a ribbon, once round.
+ENDS = attrgetter("source_start", "source_end", "target_start", "target_end")
 
 
 @plot("chord", title="which labels share instances", alias="LC")
@@ -82,7 +78,7 @@ def plot_chord(
     _draw_ribbons(ax, layout, inks)
     _draw_arcs(ax, layout, inks)
     letter = _letter_height(ax, layout)
-    reach = max([1.25, *(_reach(arc, letter) for arc in layout.arcs)])
+    reach = max([1.25, *(NAME_RADIUS + letter * LETTER * _n_letters(arc) for arc in layout.arcs)])
     size = letter * _points_per_radius(ax, reach)
     for arc in layout.arcs:
         _write_name(ax, arc, theme, size=size)
@@ -97,18 +93,12 @@ def _inks(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) ->
     known: dict[int, str] = {}
     if like is not None:
         known = dict(zip((arc.label for arc in like.arcs), _inks(like, theme), strict=True))
-    used = {True: 0, False: 0}
-    inks = []
-    for arc in layout.arcs:
-        colours = theme.rare if arc.is_minority else theme.common
-        turn = colours[used[arc.is_minority] % len(colours)]
-        inks.append(known.get(arc.label, turn))
-        used[arc.is_minority] += 1
-    return inks
+    turns = {True: cycle(theme.rare), False: cycle(theme.common)}
+    return [known.get(arc.label, next(turns[arc.is_minority])) for arc in layout.arcs]
 
 
 def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
-    paths = [_ribbon_path(ribbon) for ribbon in layout.ribbons]
+    paths = [_ribbon_path(*ENDS(ribbon)) for ribbon in layout.ribbons]
     strengths = [MIXED if ribbon.is_mixed else OTHER for ribbon in layout.ribbons]
     _fill(ax, paths, [inks[ribbon.source] for ribbon in layout.ribbons], strengths)
 
@@ -116,13 +106,14 @@ def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
 def _draw_arcs(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
     paths = [_band(arc.start, arc.end, 1 - RING, 1.0) for arc in layout.arcs]
     _fill(ax, paths, inks, [1.0] * len(paths))
-    hidden = [at for at, arc in enumerate(layout.arcs) if arc.company_end > arc.ribbons_end]
     inner = 1 - RING - 0.03
-    bands = [
-        _band(layout.arcs[at].ribbons_end, layout.arcs[at].company_end, inner, inner + 0.02)
-        for at in hidden
+    hidden = [
+        pair
+        for pair in zip(layout.arcs, inks, strict=True)
+        if pair[0].company_end > pair[0].ribbons_end
     ]
-    _fill(ax, bands, [inks[at] for at in hidden], [0.4] * len(hidden))
+    bands = [_band(arc.ribbons_end, arc.company_end, inner, inner + 0.02) for arc, _ in hidden]
+    _fill(ax, bands, [ink for _, ink in hidden], [0.4] * len(hidden))
 
 
 def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) -> None:
@@ -136,9 +127,8 @@ def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) ->
     )
 
 
-def _ribbon_path(ribbon: ChordRibbon) -> Any:
+def _ribbon_path(a: float, b: float, c: float, d: float) -> Any:
     radius = 1 - RING - 0.01
-    a, b, c, d = ribbon.source_start, ribbon.source_end, ribbon.target_start, ribbon.target_end
     there = (*_along(a, b, radius), *_across(b, c, radius))
     back = (*_along(c, d, radius), *_across(d, a, radius))
     return _closed(_point(a, radius), there, back)
@@ -168,11 +158,6 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
 
 def _n_letters(arc: ChordArc) -> int:
     return len(written(arc.name, LONGEST_NAME)) + 2 + len(f"{arc.count:,}")
-
-
-def _reach(arc: ChordArc, letter: float) -> float:
-    """How far a name reaches, in units of the radius."""
-    return NAME_RADIUS + letter * LETTER * _n_letters(arc)
 
 
 def _letter_height(ax: Any, layout: ChordLayout) -> float:

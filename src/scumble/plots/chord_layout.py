@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -178,19 +179,17 @@ class ChordLayout:
     @property
     def note(self) -> str:
         """What is drawn and what was left out, in words."""
-        n_drawn = len(self.arcs)
+        n_rare, n_drawn = sum(arc.is_minority for arc in self.arcs), len(self.arcs)
+        shown = f"{n_drawn:,} of {self.n_labels:,} labels"
         if not self.n_labels_left_out:
             shown = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
-        elif self.is_choice:
-            n_rare = sum(arc.is_minority for arc in self.arcs)
-            shown = (
-                f"{n_drawn:,} of {self.n_labels:,} labels: the {n_rare:,} most difficult and "
-                f"{n_drawn - n_rare:,} frequent ones they meet."
-                if n_rare
-                else f"{n_drawn:,} of {self.n_labels:,} labels."
-            )
+        elif not self.is_choice:
+            shown += ", as chosen."
+        elif n_rare:
+            n_other = n_drawn - n_rare
+            shown += f": the {n_rare:,} most difficult and {n_other:,} frequent ones they meet."
         else:
-            shown = f"{n_drawn:,} of {self.n_labels:,} labels, as chosen."
+            shown += "."
         if self.n_ribbons_left_out:
             shown += f" {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
         if self.n_names_left_out:
@@ -205,10 +204,7 @@ class ChordLayout:
         dict
             The fields, `note`, and ``arcs`` and ``ribbons`` as lists of dicts; NaN becomes None.
         """
-        whole = asdict(self)
-        for part in ("arcs", "ribbons"):
-            whole[part] = [{key: plain(v) for key, v in item.items()} for item in whole[part]]
-        return {**whole, "scumble": plain(self.scumble), "note": self.note}
+        return {**plain(asdict(self)), "note": self.note}
 
     @classmethod
     def from_json(cls, whole: dict[str, Any]) -> ChordLayout:
@@ -297,7 +293,7 @@ def chord_layout(
             "chord_layout: a summary does not say which labels meet. Give the data set, and the "
             "summary as summary=..."
         )
-    chosen, measured = choose_labels(
+    chosen, Y, measured = choose_labels(
         data,
         labels,
         n_labels=N_LABELS if n_labels is None else n_labels,
@@ -308,7 +304,6 @@ def chord_layout(
     if keep_order and labels is not None:
         place = {int(at): k for k, at in enumerate(look_up_labels(labels, measured.labels.name))}
         chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
-    Y = check_labels(data, caller="chord_layout")
     arcs, joint = _arcs(Y, measured, chosen)
     ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
     n_seen = len(measured.labels) - measured.n_unseen
@@ -326,13 +321,13 @@ def chord_layout(
 
 def choose_labels(
     data: Any,
-    labels: Sequence[str | int] | None = None,
+    labels: Sequence[str | int] | None,
     *,
-    n_labels: int = N_LABELS,
-    n_partners: int = N_PARTNERS,
-    whole: int = DRAW_ALL,
+    n_labels: int,
+    n_partners: int,
+    whole: int,
     summary: Summary | None = None,
-) -> tuple[Array, Summary]:
+) -> tuple[Array, sparse.csr_array, Summary]:
     """Choose labels to draw: those given, all, or the most difficult ones and their partners."""
     Y = check_labels(data, caller="choose_labels")
     measured = characterize(data) if summary is None else summary
@@ -343,7 +338,7 @@ def choose_labels(
         chosen = seen
     else:
         chosen = _difficult_and_partners(Y, measured, n_labels, n_partners)
-    return _in_order(chosen, measured), measured
+    return _in_order(chosen, measured), Y, measured
 
 
 def look_up_labels(labels: Any, names: Sequence[str]) -> Array:
@@ -383,13 +378,12 @@ def _arcs(
 ) -> tuple[tuple[ChordArc, ...], Array]:
     table = summary.labels
     drawn = sparse.csr_array(Y[:, chosen].astype(np.int64))
-    n_company = _count_rows(drawn, np.diff(Y.indptr) > 1)
-    n_drawn = _count_rows(drawn, np.diff(drawn.indptr) > 1)
+    n_company, n_drawn = (drawn.T @ (np.diff(rows.indptr) > 1) for rows in (Y, drawn))
     counts = table.count[chosen]
     is_rare = table.is_minority[chosen]
     starts, per_row = _starts(counts, int(np.append(~is_rare, True).argmax()))
     name_angles = _name_angles(starts, starts + per_row * counts, table.scumble[chosen])
-    joint = (drawn.T @ drawn).toarray() if len(chosen) else np.zeros((0, 0), np.int64)
+    joint = (drawn.T @ drawn).toarray()
     np.fill_diagonal(joint, 0)
     arcs = tuple(
         ChordArc(
@@ -410,11 +404,6 @@ def _arcs(
         for at, label in enumerate(chosen)
     )
     return arcs, joint
-
-
-def _count_rows(drawn: sparse.csr_array, has_company: Array) -> Array:
-    """Count for each column its rows among those marked."""
-    return np.asarray(drawn.T @ has_company.astype(np.int64)).ravel()
 
 
 def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
@@ -438,9 +427,8 @@ def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
 def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None]:
     """Write names beside the middle of their arcs, moved apart where they would overlap."""
     # Where not all have room, the longest arcs and the most concurrent labels keep their names.
-    angles: list[float | None] = [None] * len(starts)
     if not len(starts):
-        return angles
+        return []
     middles = (starts + ends) / 2
     # The circle is cut in the gap before the first arc; no name may cross the cut.
     cut = (starts[0] + ends[-1] - 2 * math.pi) / 2
@@ -455,9 +443,8 @@ def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None
             break
         near = np.abs(middles[named] - middles[named][moved.argmax()]) <= FARTHEST
         named = np.delete(named, np.flatnonzero(near)[rank[named][near].argmax()])
-    for at, place in zip(named, places, strict=True):
-        angles[at] = float(place)
-    return angles
+    angles = dict(zip(named.tolist(), places.tolist(), strict=True))
+    return [angles.get(at) for at in range(len(starts))]
 
 
 def _ribbons(
@@ -487,7 +474,4 @@ def _spans(arc: ChordArc, at: int, row: Array) -> dict[int, tuple[float, float]]
     met = met[np.argsort((at - met) % len(row))]
     edges = np.concatenate([[0], np.cumsum(row[met])])
     places = arc.start + (arc.ribbons_end - arc.start) * edges / max(edges[-1], 1)
-    return {
-        int(k): (float(low), float(high))
-        for k, low, high in zip(met, places[:-1], places[1:], strict=True)
-    }
+    return dict(zip(met.tolist(), pairwise(places.tolist()), strict=True))

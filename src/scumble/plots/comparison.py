@@ -81,14 +81,10 @@ def plot_before_after(
     ax.scatter(old[shown], places, s=34, zorder=2, **hollow)
     ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
     name_rows(ax, places, [first.labels.name[at] for at in shown], theme, is_rare)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlim(left=0)
-    ax.tick_params(axis="y", length=0)
+    ax.set(xlim=(0, None), ylim=(len(shown) - 0.4, -0.6))
     hidden = len(old) - len(shown)
-    ax.set_xlabel(
-        f"{MEASURES[measure]}: hollow before, filled after"
-        + (f"\n{hidden:,} labels are not drawn" if hidden else "")
-    )
+    more = f"\n{hidden:,} labels are not drawn" if hidden else ""
+    ax.set_xlabel(f"{MEASURES[measure]}: hollow before, filled after{more}")
     entitle(ax, first.name, f"SCUMBLE {first.scumble:.4f} → {second.scumble:.4f}")
     return ax
 
@@ -216,8 +212,7 @@ def plot_pair(
         options = _same_chord(before, options)
     alone = draw(before, dark=dark, **options)  # tells how large one picture wants to be
     width, height = alone.figure.get_size_inches()
-    size = (2 * width, height + 0.3)
-    figure = new_figure(size, dark, pads=(0.15, 0.12), purpose="plot_pair")
+    figure = new_figure((2 * width, height + 0.3), dark, pads=(0.15, 0.12), purpose="plot_pair")
     left, right = figure.subplots(1, 2)
     for ax, data, title in zip((left, right), (before, after), titles, strict=True):
         draw(data, ax=ax, dark=dark, **options)
@@ -229,20 +224,17 @@ def plot_pair(
 
 def _same_chord(before: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Choose labels and colours by the first of two chord diagrams."""
-    style = {key: options[key] for key in ("max_ribbons",) if key in options}
-    choice = {key: value for key, value in options.items() if key not in style}
-    like = chord_layout(before, **choice)
-    if options.get("labels") is not None:
-        return {**options, "like": like}
-    return {**style, "labels": [arc.label for arc in like.arcs], "keep_order": True, "like": like}
+    like = chord_layout(before, **options)
+    if options.get("labels") is None:
+        style = {key: value for key, value in options.items() if key == "max_ribbons"}
+        options = {**style, "labels": [arc.label for arc in like.arcs], "keep_order": True}
+    return {**options, "like": like}
 
 
 def _same_range(left: Any, right: Any) -> None:
     """Give two axes the same numbers; an axis of names keeps its own."""
     for axis in ("x", "y"):
-        limits = [getattr(ax, f"get_{axis}lim")() for ax in (left, right)]
-        if limits[0][0] > limits[0][1]:  # names from top to bottom
-            continue
-        low, high = min(limit[0] for limit in limits), max(limit[1] for limit in limits)
-        for ax in (left, right):
-            getattr(ax, f"set_{axis}lim")(low, high)
+        lows, highs = zip(*(getattr(ax, f"get_{axis}lim")() for ax in (left, right)), strict=True)
+        if lows[0] <= highs[0]:  # else these are names, from top to bottom
+            for ax in (left, right):
+                ax.set(**{f"{axis}lim": (min(lows), max(highs))})

@@ -1,4 +1,4 @@
-"""How often labels meet, as a heat map."""
+"""Heat maps: how often labels meet, and which method does best in which situation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.validation import check_count, check_named_labels
+from scumble._core.errors import ParameterError
+from scumble._core.validation import check_count
 from scumble.measures.shape import joint_counts
 from scumble.plots.base import plot
 from scumble.plots.chord_layout import choose_labels
-from scumble.plots.theme import Theme, canvas, embolden, entitle, name_cells, written
+from scumble.plots.theme import Theme, canvas, embolden, entitle, written
 
 #: Up to so many labels are all drawn; of more, half difficult ones and half partners.
 N_LABELS = 40
@@ -62,10 +63,9 @@ def plot_cooccurrence(
     [[1.0, 0.5, 0.25], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """
     check_count(n_labels, name="n_labels", caller="plot_cooccurrence", minimum=2)
-    chosen, summary = choose_labels(
+    chosen, Y, summary = choose_labels(
         data, labels, n_labels=n_labels // 2, n_partners=n_labels - n_labels // 2, whole=n_labels
     )
-    Y, _ = check_named_labels(data, caller="plot_cooccurrence")
     joint = joint_counts(Y, chosen)[:, chosen].toarray()
     shares = joint / np.maximum(joint.diagonal(), 1)[:, np.newaxis]
     order = _clustered(shares) if cluster else np.argsort(chosen)
@@ -76,7 +76,7 @@ def plot_cooccurrence(
     cells = shares if len(shares) else [[0.0]]
     image = ax.imshow(cells, cmap=theme.colormap, vmin=0, vmax=1, interpolation="nearest")
     names = [written(summary.labels.name[at], 24) for at in chosen]
-    name_cells(ax, theme, names, names, 8, rotation=90)
+    _name_cells(ax, theme, names, names, 8, rotation=90)
     is_rare = summary.labels.is_minority[chosen]
     for texts in (ax.get_xticklabels(), ax.get_yticklabels()):
         embolden(texts, is_rare)
@@ -85,6 +85,50 @@ def plot_cooccurrence(
     drawn = "all" if len(chosen) == n_seen else f"{len(chosen):,} of"
     entitle(ax, summary.name, f"the company of {drawn} {n_seen:,} labels")
     return ax
+
+
+def plot_choices(
+    values: Any,
+    situations: Sequence[str],
+    methods: Sequence[str],
+    *,
+    near: float = 0.01,
+    title: str = "Which method when",
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw a table of situations down and methods across; the higher a value, the better."""
+    # The best method of a row is framed, those within `near` of it are framed by dots. The darker a
+    # cell (the lighter, on a dark page), the nearer to the best of its row; a cell without a value
+    # stays empty.
+    table = np.asarray(values, np.float64)
+    if table.shape != (len(situations), len(methods)):
+        raise ParameterError(
+            f"plot_choices needs a value for each of {len(situations)} situations and "
+            f"{len(methods)} methods. Got an array of shape {table.shape}."
+        )
+    size = (2.6 + 0.72 * len(methods), 1.5 + 0.34 * len(situations))
+    ax, theme = canvas(ax, dark, size=size, purpose="plot_choices")
+    best = np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=1, keepdims=True)
+    shares = np.divide(table, best, out=np.zeros_like(table), where=best > 0)
+    ax.imshow(shares, cmap=theme.colormap, vmin=0, vmax=1.6, aspect="auto")
+    for row, column in np.argwhere(np.isfinite(table)):
+        _write(ax, theme, (column, row), table[row, column], best[row, 0], near)
+    across, down = [written(one, 26) for one in methods], [written(one, 44) for one in situations]
+    _name_cells(ax, theme, across, down, 9, rotation=40, ha="right")
+    entitle(ax, "", title)
+    return ax
+
+
+def _name_cells(
+    ax: Any, theme: Theme, across: list[str], down: list[str], size: float, **turned: Any
+) -> None:
+    """Write names below columns and beside rows of cells, which need no frame."""
+    style = {"parse_math": False, "fontsize": size, "color": theme.ink}
+    ax.set_xticks(np.arange(len(across)), across, **turned, **style)
+    ax.set_yticks(np.arange(len(down)), down, **style)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
 
 
 def _clustered(shares: Array) -> Array:
@@ -106,3 +150,20 @@ def _explain(ax: Any, image: Any, theme: Theme) -> None:
     bar.set_label("share of the row's instances that have the column's label", color=theme.dim)
     bar.ax.tick_params(colors=theme.dim)
     bar.outline.set_visible(False)
+
+
+def _write(
+    ax: Any, theme: Any, place: tuple[int, int], value: float, best: float, near: float
+) -> None:
+    """Write a value into its cell; frame it where it is the best, or as good as that."""
+    from matplotlib.patches import Rectangle
+
+    is_best = value == best
+    weight = "bold" if is_best else "normal"
+    text = f"{value:.2f}".replace("0.", ".", 1)
+    ax.text(*place, text, ha="center", va="center", fontsize=9, color=theme.ink, fontweight=weight)
+    if value >= best - near:
+        corner = (place[0] - 0.46, place[1] - 0.44)
+        frame = Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare[0])
+        frame.set(lw=2.0 if is_best else 1.2, ls="-" if is_best else ":")
+        ax.add_patch(frame)

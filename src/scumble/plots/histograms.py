@@ -166,8 +166,7 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     longest = max(kinds.values())
     for place, count in enumerate(kinds.values()):
         ax.text(count + 0.01 * longest, place, f"{count:,}", va="center", color=theme.dim)
-    ax.set_ylim(len(kinds) - 0.4, -0.6)
-    ax.set_xlim(0, 1.1 * max(longest, 1))
+    ax.set(xlim=(0, 1.1 * max(longest, 1)), ylim=(len(kinds) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     entitle(ax, data.name, f"{len(data.features):,} features")
@@ -238,12 +237,11 @@ def _classes(ax: Any, theme: Theme, values: Array) -> None:
         ax.set_xticks(places)
         ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)  # a bar alone is a bar
         return
-    edges = np.array([0, *(2**k for k in range(int(top).bit_length() + 1))])
+    edges = [0, *(2**k for k in range(top.bit_length() + 1))]
     heights, _ = np.histogram(values, edges)  # the last class is closed, but its end is above all
     first = int(np.flatnonzero(heights)[0])
-    names = ["0"] + [
-        f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}"
-        for low, high in pairwise(edges[1:].tolist())
+    names = [
+        f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(edges)
     ]
     places = np.arange(first, len(heights))
     _bars(ax, theme, places, heights[first:], 0.85)

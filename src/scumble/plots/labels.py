@@ -180,11 +180,7 @@ def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
         return [f"labelset of row {row}" for row in rows]
     Y, found = check_named_labels(data, caller="plot_labelsets")
     names = found or summary.labels.name
-    return [
-        ", ".join(names[label] for label in Y.indices[Y.indptr[row] : Y.indptr[row + 1]])
-        or "(no label)"
-        for row in rows
-    ]
+    return [", ".join(names[label] for label in Y[[row]].indices) or "(no label)" for row in rows]
 
 
 def _size(n_bars: int) -> tuple[float, float]:
@@ -209,7 +205,6 @@ def _bars(
     ax.xaxis.get_major_locator().set_params(integer=True)
     if len(places):
         ax.set_ylim(places[-1] + 0.6, -0.6)
-    ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
 

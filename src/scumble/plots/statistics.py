@@ -70,9 +70,8 @@ def plot_critical_difference(
     ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare[0])
     style = {"ha": "center", "va": "bottom", "color": theme.ink, "fontsize": 9}
     ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", **style)
-    ax.set_ylim(lowest - 0.3, 1.5)
+    ax.set(xlim=(0.2, len(ranks) + 0.8), ylim=(lowest - 0.3, 1.5))
     ax.set_axis_off()
-    ax.set_xlim(0.2, len(ranks) + 0.8)
     return ax
 
 
@@ -169,14 +168,12 @@ def _draw_methods(
     order = np.argsort(ranks, kind="stable")
     half = (len(order) + 1) // 2
     top = -0.32 * n_groups - 0.4
-    lowest = top
     style = {"va": "center", "color": theme.ink, "fontsize": 9, "parse_math": False}
     for at, method in enumerate(order):
         is_left = at < half
         depth = top - 0.45 * (at if is_left else len(order) - 1 - at)
-        lowest = min(lowest, depth)
         edge = 0.9 if is_left else len(ranks) + 0.1
         ax.plot([ranks[method], ranks[method], edge], [0, depth, depth], lw=0.9, c=theme.dim)
         text = f"{written(names[method])}  {ranks[method]:.2f}"
         ax.text(edge, depth, text, ha="right" if is_left else "left", **style)
-    return lowest
+    return top - 0.45 * (half - 1)

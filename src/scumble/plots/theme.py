@@ -124,18 +124,8 @@ def name_rows(ax: Any, places: Any, names: Sequence[str], theme: Theme, is_rare:
                 "order. Make them without sharey."
             )
     ax.set_yticks(places, shown, parse_math=False, fontsize=9, color=theme.ink)
+    ax.tick_params(axis="y", length=0)
     embolden(ax.get_yticklabels(), is_rare)
-
-
-def name_cells(
-    ax: Any, theme: Theme, across: list[str], down: list[str], size: float, **turned: Any
-) -> None:
-    """Write names below columns and beside rows of cells, which need no frame."""
-    style = {"parse_math": False, "fontsize": size, "color": theme.ink}
-    ax.set_xticks(np.arange(len(across)), across, **turned, **style)
-    ax.set_yticks(np.arange(len(down)), down, **style)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
 
 
 def entitle(ax: Any, name: str, what: str) -> None:

@@ -110,21 +110,19 @@ def _names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]
 
 def _spread(curves: Sequence[ThresholdCurve], n_labels: int) -> list[int]:
     """Choose labels in equal steps of rank, the rarest first."""
-    positives = np.array([curve.n_positives for curve in curves])
-    able = np.array([len(curve.thresholds) > 0 for curve in curves])
-    order = np.argsort(positives, kind="stable")
-    order = order[able[order]]
-    if not len(order):
+    able = [at for at, curve in enumerate(curves) if len(curve.thresholds)]
+    if not able:
         raise ParameterError(
             "plot_thresholds: no label has a threshold to draw. Expected labels with positives "
             "whose scores differ."
         )
+    order = sorted(able, key=lambda at: curves[at].n_positives)
     steps = np.linspace(0, len(order) - 1, min(n_labels, len(order))).round().astype(int)
-    return [int(at) for at in order[steps]]
+    return [order[step] for step in steps]
 
 
 def _asked(labels: Sequence[Any], names: list[str]) -> list[int]:
-    found = [int(at) for at in look_up_labels(labels, names)]
+    found: list[int] = look_up_labels(labels, names).tolist()
     if not found:
         raise ParameterError("The 'labels' parameter of plot_thresholds is empty. Expected labels.")
     return found
@@ -173,8 +171,7 @@ def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, colo
 
 def _finish(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> None:
     """Give all panels the same numbers, and the figure its words."""
-    values = [curve.observed.max(initial=0.0) for curve in curves]
-    values += [curve.expected.max(initial=0.0) for curve in curves]
+    values = [y.max(initial=0.0) for curve in curves for y in (curve.observed, curve.expected)]
     rates = [curve.n_predicted[-1] / curve.n_positives for curve in curves if len(curve.hits)]
     panels[0].set_ylim(0, max(1.08 * max(values), 0.1))
     panels[0].set_xlim(0, max([min(max(rates, default=4.0), 5.0), 1.2]) * 1.02)

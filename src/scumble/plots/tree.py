@@ -39,25 +39,20 @@ def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
     >>> x.tolist(), depth.tolist()
     ([0.5, 0.0, 1.0], [0, 1, 1])
     """
-    depth = np.zeros(tree.n_nodes, int)
-    for node in range(1, tree.n_nodes):  # parents come before their children
-        depth[node] = depth[tree.parent[node]] + 1
-    limit = depth.max() if max_depth is None else max_depth
-    x = np.full(tree.n_nodes, np.nan)
+    x, depth = np.full(tree.n_nodes, np.nan), np.full(tree.n_nodes, -1)
     place = 0.0
-    waiting = [0]
+    waiting = [(0, 0)]
     while waiting:  # depth first, so that leaves are met from left to right
-        node = waiting.pop()
-        if tree.feature[node] < 0 or depth[node] == limit:
+        node, level = waiting.pop()
+        depth[node] = level
+        if tree.feature[node] < 0 or level == max_depth:
             x[node] = place
             place += 1.0
-            continue
-        waiting.extend(reversed(range(tree.first[node], tree.first[node] + tree.width[node])))
-    for node in range(tree.n_nodes - 1, -1, -1):
-        if tree.feature[node] >= 0 and depth[node] < limit:
-            children = slice(tree.first[node], tree.first[node] + tree.width[node])
-            x[node] = x[children].mean()
-    depth[depth > limit] = -1
+        else:
+            children = range(tree.first[node], tree.first[node] + tree.width[node])
+            waiting.extend((child, level + 1) for child in reversed(children))
+    for node in np.flatnonzero((depth >= 0) & np.isnan(x))[::-1]:  # children before their parents
+        x[node] = x[tree.first[node] : tree.first[node] + tree.width[node]].mean()
     return x, depth
 
 
@@ -109,8 +104,7 @@ def plot_tree(
         ax = new_figure(size, pads=PADS, purpose="plot_tree").add_subplot()
     for node in np.flatnonzero(depth >= 0):
         _draw_node(ax, tree, labels, int(node), x, depth)
-    ax.set_xlim(-0.7, np.nanmax(x) + 0.7)
-    ax.set_ylim(-depth.max() - 0.5, 0.5)
+    ax.set(xlim=(-0.7, np.nanmax(x) + 0.7), ylim=(-depth.max() - 0.5, 0.5))
     ax.set_axis_off()
     return ax
 

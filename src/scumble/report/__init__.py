@@ -9,9 +9,8 @@ from scumble._core.lazy import lazy_names
 if TYPE_CHECKING:
     from scumble.report.advice import render_advice, render_advice_page
     from scumble.report.concurrence import concurrence_report
-    from scumble.report.methods import render_methods
-    from scumble.report.pages import render_html
-    from scumble.report.pdf import render_pdf
+    from scumble.report.evaluation import render_methods
+    from scumble.report.pages import render_html, render_pdf
     from scumble.report.terminal import render_comparison, render_report, render_treatment
 
 __all__ = [
@@ -32,9 +31,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "scumble.report.advice": ("render_advice", "render_advice_page"),
         "scumble.report.concurrence": ("concurrence_report",),
-        "scumble.report.methods": ("render_methods",),
-        "scumble.report.pages": ("render_html",),
-        "scumble.report.pdf": ("render_pdf",),
+        "scumble.report.evaluation": ("render_methods",),
+        "scumble.report.pages": ("render_html", "render_pdf"),
         "scumble.report.terminal": ("render_comparison", "render_report", "render_treatment"),
     },
 )

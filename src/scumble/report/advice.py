@@ -76,7 +76,7 @@ def render_advice_page(advice: dict[str, Any]) -> str:
     False
     """
     content = {"advice": advice, "methods": _ordered(advice), "titles": TITLES}
-    return render_page("advice.html.j2", content, scripts=("report.js",), styles=("report.css",))
+    return render_page("advice.html.j2", content, "report.js", "report.css")
 
 
 def _at_risk(advice: dict[str, Any], width: int | None) -> list[Line]:

@@ -1,15 +1,20 @@
-"""The result of a cross-validation, laid out for the terminal."""
+"""What classifiers are worth, alone or compared, and predictions, laid out for the terminal."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from scumble._core.text import format_number, safe, shown_path
-from scumble.report.terminal import Line, Segment, table
+from scumble.report.terminal import Line, Segment, cells, table, wrapped
 
 MIB = 2**20
 #: What is told of a group of labels.
 OF_GROUPS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1", "never_predicted")
+#: Labels with the largest gains and losses that are shown.
+N_LABELS = 8
+#: What is shown of them.
+GAINS = {"training_positives": ",.0f", "before": ".3f", "after": ".3f", "gain": "+.3f"}
+MARKS = {"better": "+", "worse": "-"}
 
 
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -21,18 +26,17 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     learner = f"{safe(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
     title = f"{safe(result['data']) or 'data'}: {learner}, {where}"
     groups = result.get("groups", ())
+    # One test part has one value, and no spread.
+    heads = ("mean", "sd", "pooled") if tested is None else ("value",)
     rows = [
-        (name, *_numbers(spread["mean"], spread["sd"]))
+        (name, *_numbers(spread["mean"], spread["sd"])[: len(heads)])
         for name, spread in result["metrics"].items()
         if not groups or "." not in name
     ]
-    # One test part has one value, and no spread.
-    heads, n_numbers = (("mean", "sd", "pooled"), 3) if tested is None else (("value",), 1)
     lines: list[Line] = [[Segment(title, "title")]]
-    lines += table(("metric", *heads[:2]), [row[: 1 + n_numbers] for row in rows], width=width)
+    lines += table(("metric", *heads[:2]), rows, width=width)
     for group in groups:
-        own = [row[: 1 + n_numbers] for row in _group(result, group)]
-        lines += table((f"{group} labels", *heads), own)
+        lines += table((f"{group} labels", *heads), _group(result, group, len(heads)))
     lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
     return lines
 
@@ -53,35 +57,30 @@ def render_judgement(
         rows = [row for row in rows if "." not in row[0] or row[0] in rare]
     ranked = sorted(result["labels"], key=lambda label: label["positives"])
     shown = ranked[:top] if top else ranked
-    columns = [name for name in _COLUMNS if shown and name in shown[0]]
-    cells = [(safe(one["name"]), *(_cell(name, one[name]) for name in columns)) for one in shown]
+    columns = {name: spec for name, spec in _COLUMNS.items() if shown and name in shown[0]}
+    told = [(safe(one["name"]), *cells(one, columns)) for one in shown]
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", "value"), rows, width=width)
-    lines += table(("label", *(name.replace("_", " ") for name in columns)), cells, width=width)
+    lines += table(("label", *(name.replace("_", " ") for name in columns)), told, width=width)
     if len(shown) < len(ranked):
         more = f"the {len(shown)} rarest of {len(ranked):,} labels; --top 0 shows all"
         lines.append([Segment(more, "dim")])
     return lines
 
 
-#: What is told of a label, where it is known.
-_COLUMNS = (
-    "positives", "training_positives", "true_positives", "false_positives", "precision", "recall",
-    "f1", "auc",
-)  # fmt: skip
+#: What is told of a label, where it is known, with formats.
+_COLUMNS = dict.fromkeys(("positives", "training_positives"), ",.0f")
+_COLUMNS |= dict.fromkeys(("true_positives", "false_positives"), ",.0f")
+_COLUMNS |= dict.fromkeys(("precision", "recall", "f1", "auc"), ",.4f")
 
 
-def _cell(name: str, value: float | None) -> str:
-    return format_number(value, ",.0f" if name.endswith("positives") else ",.4f")
-
-
-def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
+def _group(result: dict[str, Any], group: str, n_numbers: int) -> list[tuple[str, ...]]:
     """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
-    found = {name: result["metrics"][f"{group}.{name}"] for name in OF_GROUPS}
-    return [
-        (name, *_numbers(spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"]))
-        for name, spread in found.items()
-    ]
+    rows = []
+    for name in OF_GROUPS:
+        spread, pooled = (result[kind][f"{group}.{name}"] for kind in ("metrics", "pooled"))
+        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)[:n_numbers]))
+    return rows
 
 
 def _numbers(*values: float | None) -> list[str]:
@@ -121,3 +120,98 @@ def _cost(result: dict[str, Any]) -> str:
 def _read(path: str) -> str:
     """Name a file that was read."""
     return safe(shown_path(path, "standard input"))
+
+
+def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Lay out a comparison: means, a sentence for each method, and what the labels gain.
+
+    Parameters
+    ----------
+    found : dict
+        From `scumble.evaluate.Comparison.to_dict`.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import render_methods
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
+    >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
+    >>> print("".join(part.text for part in render_methods(found.to_dict())[0]))
+    synthetic: 2 methods on 3 folds, each against br
+    """
+    from scumble.evaluate.groups import metric_title
+
+    n_folds = _n_folds(found)
+    judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
+    title = f"{safe(found['data']) or 'data'}: {len(found['methods'])} methods on {judged}, each "
+    lines: list[Line] = [[Segment(f"{title}against {safe(found['baseline'])}", "title")]]
+    head = ("method", *map(metric_title, found["metrics"]), "seconds a fold")
+    lines += table(head, _method_rows(found), width=width)
+    where = "folds" if n_folds > 1 else "rows"
+    marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
+    lines += [[Segment(marked, "dim")], []]
+    for sentence in (*found["verdicts"], *best_sentences(found)):
+        lines += wrapped(sentence, width)
+    return lines + _gain_lines(found, width)
+
+
+def _n_folds(found: dict[str, Any]) -> int:
+    return len(next(iter(found["methods"][0]["folds"].values())))
+
+
+def _method_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
+    marks = {
+        (one["method"], one["metric"]): MARKS.get(one["verdict"], " ")
+        for one in found["differences"]
+    }
+    return [
+        (
+            method["name"],
+            *(
+                f"{format_number(mean, ',.3f')} {marks.get((method['name'], metric), ' ')}"
+                for metric, mean in method["means"].items()
+            ),
+            f"{method['seconds']:,.2f}",
+        )
+        for method in found["methods"]
+    ]
+
+
+def best_sentences(found: dict[str, Any]) -> list[str]:
+    """Name the best, and warn of choosing it among many."""
+    best, optimism = found["best"], found["optimism"]
+    if best == found["baseline"]:
+        return [f"Nothing here has a better mean than {best}."]
+    sentences = [f"Best mean: {best}."]
+    if len(found["methods"]) > 2:
+        where = "folds" if _n_folds(found) > 1 else "rows"
+        much = (
+            "; by how much, they cannot tell" if optimism is None else f" by about {optimism:.3f}"
+        )
+        sentences.append(
+            f"It was picked as the best of {len(found['methods'])} on these {where}, which "
+            f"flatters it{much}."
+        )
+    return [" ".join(sentences)]
+
+
+def _gain_lines(found: dict[str, Any], width: int | None) -> list[Line]:
+    """Show what the best method gives to labels, and takes from them."""
+    gains = found["gains"]
+    if found["best"] == found["baseline"] or not gains:
+        return []
+    shown = gains if len(gains) <= 2 * N_LABELS else [*gains[:N_LABELS], *gains[-N_LABELS:]]
+    rows = [(row["name"], *cells(row, GAINS)) for row in shown]
+    up, down = (sum(row["gain"] * sign > 0 for row in gains) for sign in (1, -1))
+    told = f"{up} of {len(gains)} labels gain by {found['best']}, {down} lose"
+    if len(shown) < len(gains):
+        told += f"; the {N_LABELS} at either end"
+    head = ("label", "training rows", "F1 before", "after", "gain")
+    return [[], [Segment(safe(told), "title")], *table(head, rows, width=width)]

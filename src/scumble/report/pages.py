@@ -1,20 +1,44 @@
-"""Pages that need nothing but themselves: text, script and style in one file; the report as one."""
+"""Reports as pages: HTML with script and style in one file, and PDF, set by typst."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import json
+import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from scumble._core.optional import require
 from scumble._core.text import format_number, safe, significant
 from scumble.report.concurrence import more_labelsets, size_in_words
-from scumble.report.terminal import measure_rows
-from scumble.report.treatment import TRAITS, all_treatments
+from scumble.report.terminal import OF_LABEL, OF_LABELSET, cells, facts_of, measure_rows, together
+from scumble.report.treatment import all_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
+EXPLANATION = (
+    "An arc is as long as the label's count; rare labels stand at the top in warm colours. Ribbons "
+    "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
+    "are instances with that label alone."
+)
+#: Marks a place where a line may end; takes no room.
+MAY_BREAK = "\u200b"
+#: Letters and digits in a row after which a word counts as endless.
+ENDLESS = 24
+#: Combining class of the signs that tie two letters of an Indic script together.
+VIRAMA = 9
+#: For private use, at the very end of Unicode: no font has it.
+NOBODYS = "\U0010fffd"
+#: What is told of a partner, with formats; see `cells`.
+OF_PARTNER = {"irlbl": ",.1f", "scumble": ""}
+#: Sets each letter on a page of its own.
+SPECIMEN = b"""
+#set page(width: auto, height: auto, margin: 0pt)
+#set text(font: ("Libertinus Serif", "DejaVu Sans Mono"))
+#for letter in json(bytes(sys.inputs.letters)) { page(letter) }
+"""
 
 
 def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> str:
@@ -47,27 +71,22 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
         "report": report,
         "treatments": treatments,
         "chords": [report["chord"], *(each["chord"] for each in treatments)],
-        "traits": TRAITS,
         "measures": measure_rows(report),
         "size": size_in_words(report["summary"]),
         "more_labelsets": more_labelsets(report),
     }
-    return render_page(
-        "concurrence.html.j2",
-        content,
-        scripts=("chord.js", "report.js"),
-        styles=("report.css", "chord.css"),
+    parts = ("chord.js", "report.js", "report.css", "chord.css")
+    return render_page("concurrence.html.j2", content, *parts)
+
+
+def render_page(template: str, content: dict[str, Any], *parts: str) -> str:
+    """Fill a template; the page may run no script but those given, and load nothing."""
+    script, style = (
+        "".join(asset(part) for part in parts if part.endswith(kind)) for kind in (".js", ".css")
     )
-
-
-def render_page(
-    template: str, content: dict[str, Any], *, scripts: Sequence[str], styles: Sequence[str]
-) -> str:
-    """Fill a template; the page may run no script but these, and load nothing."""
-    script = "".join(map(asset, scripts))
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
-    known = {"script": script, "script_hash": base64.b64encode(digest).decode()}
-    return str(_template(template).render(**content, **known, style="".join(map(asset, styles))))
+    known = {"style": style, "script": script, "script_hash": base64.b64encode(digest).decode()}
+    return str(_template(template).render(**content, **known))
 
 
 def asset(name: str) -> str:
@@ -89,3 +108,181 @@ def _template(name: str) -> Any:
     )
     environment.filters.update(number=format_number, significant=significant, visible=safe)
     return environment.get_template(name)
+
+
+def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> bytes:
+    """Set a concurrence report as PDF: numbered pages, all tables, the chord as vectors.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.concurrence_report`.
+    treatment : dict, optional
+        One more treatment to show before and after, from `scumble.resample.apply_remedial` or
+        `scumble.resample.apply_chain`.
+
+    Returns
+    -------
+    bytes
+        The content of the file; the same report gives the same bytes.
+
+    Notes
+    -----
+    Names and sentences reach typst as JSON, so that nothing in them is ever taken for markup.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import concurrence_report, render_pdf
+    >>> films = scumble.MultilabelDataset([[0.0]] * 3, [["war"], ["war", "love"], ["war"]])
+    >>> render_pdf(concurrence_report(films))[:5]
+    b'%PDF-'
+    """
+    typst = require("typst", purpose="render_pdf", extra="pdf")
+    treatments = all_treatments(report, treatment)
+    pictures = _chords(report, treatments)
+    content = _content(report, treatments)
+    content["chords"] = [{"method": method} for method, _ in pictures]
+    lost = unprintable(json.dumps(content, ensure_ascii=False), typst)
+    printed = spelled(content, lost, after=MAY_BREAK)
+    content = {**printed, "name": content["title"], "note": _note(lost)}
+    template = (files(PACKAGE) / "templates" / "concurrence.typ").read_bytes()
+    inputs = {f"chord-{at}": svg for at, (_, svg) in enumerate(pictures)}
+    inputs["report"] = json.dumps(content, allow_nan=False)
+    rendered: bytes = typst.compile(template, format="pdf", sys_inputs=inputs)
+    return rendered
+
+
+def _note(lost: frozenset[str]) -> str:
+    if not lost:
+        return ""
+    n_lost = f"{len(lost):,} letters are" if len(lost) > 1 else "One letter is"
+    return (
+        f"{n_lost} in no font of the machine that made this, and written as codes such as "
+        f"{code(min(lost))}. With a font that has them (Noto has all scripts) names are printed as "
+        "they are; the HTML report always holds them."
+    )
+
+
+def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Draw the chord of the data, and of what each treatment makes of it."""
+    from scumble.plots import ChordLayout, plot_bytes, plot_chord
+    from scumble.plots.base import letters_without_font
+
+    found = [("", report["chord"])]
+    found += [(safe(each["method"]), each["chord"]) for each in treatments if each["chord"]]
+    lost = letters_without_font(json.dumps([chord for _, chord in found], ensure_ascii=False))
+    layouts = [
+        (method, ChordLayout.from_json(spelled(chord, lost)))
+        for method, chord in found
+        if chord["arcs"]
+    ]
+    first = layouts[0][1] if layouts else None
+    return [
+        (method, plot_bytes(plot_chord(layout, like=first, dark=False), "svg").decode())
+        for method, layout in layouts
+    ]
+
+
+def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[str, Any]:
+    """Turn the report into words, cell by cell."""
+    summary = report["summary"]
+    return {
+        "title": safe(summary["name"]) or "Data set",
+        "subtitle": f"Concurrence of imbalanced labels: {size_in_words(summary)}",
+        "origin": safe(report["origin"]),
+        "verdict": [safe(sentence) for sentence in report["verdict"]],
+        "explanation": EXPLANATION,
+        "measures": measure_rows(report),
+        "treatments": [_treatment(each) for each in treatments],
+        "difficult": [_difficult(label) for label in report["difficult"]],
+        "labels": {
+            "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
+            "rows": [[_name(label), *cells(label, OF_LABEL)] for label in report["labels"]],
+            "rare": [label["is_minority"] for label in report["labels"]],
+        },
+        "labelsets": {
+            "head": ["labelset", "count", "imbalance", "SCUMBLE"],
+            "rows": [_labelset(row) for row in report["labelsets"]],
+            "more": more_labelsets(report),
+        },
+        "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
+        "Herrera, Dealing with difficult minority labels in imbalanced multilabel data sets.",
+    }
+
+
+def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
+    told = {key: treatment[key] for key in ("titles", "rows", "notes")}
+    return {"method": safe(treatment["method"]), **told}
+
+
+def _difficult(label: dict[str, Any]) -> dict[str, Any]:
+    n_hidden = label["n_partners"] - len(label["partners"])
+    alone = "" if label["partners"] else "; meets no majority label"
+    return {
+        "name": _name(label),
+        "facts": f"in {facts_of(label)}{alone}",
+        "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
+        "rows": [
+            [_name(partner), *together(partner, label), *cells(partner, OF_PARTNER)]
+            for partner in label["partners"]
+        ],
+        "more": f"and {n_hidden:,} more" if n_hidden else "",
+    }
+
+
+def _labelset(row: dict[str, Any]) -> list[str]:
+    name = breakable(", ".join(map(safe, row["labels"]))) or "(no label)"
+    return [name, *cells(row, OF_LABELSET)]
+
+
+def _name(row: dict[str, Any]) -> str:
+    return breakable(safe(row["name"]))
+
+
+# Names on paper: where a line may end, and letters that no font at hand can print
+
+
+def breakable(name: str) -> str:
+    """Let a long name end its line after any punctuation, and within endless words."""
+    found: list[str] = []
+    n_letters = 0
+    for at, char in enumerate(name):
+        found.append(char)
+        kind = unicodedata.category(char)
+        n_letters = n_letters + 1 if kind[0] in "LMN" else 0
+        is_end = kind[0] == "P" or kind in ("Sm", "Sc") or n_letters >= ENDLESS
+        if is_end and not _is_joined(char, name[at + 1 : at + 2]):
+            found.append(MAY_BREAK)
+            n_letters = 0
+    return "".join(found)
+
+
+def _is_joined(char: str, following: str) -> bool:
+    """Tell whether a letter and what follows must not be parted; nothing is parted from the end."""
+    if not following or unicodedata.category(following)[0] == "M":
+        return True
+    return unicodedata.combining(char) == VIRAMA
+
+
+def unprintable(text: str, typst: Any) -> frozenset[str]:
+    """Ask typst for which letters it finds no font: they all look the same."""
+    letters = sorted(letter for letter in set(text) if not letter.isascii())
+    if not letters:
+        return frozenset()
+    inputs = {"letters": json.dumps([NOBODYS, *letters])}
+    box, *pages = typst.compile(SPECIMEN, format="svg", sys_inputs=inputs)
+    return frozenset(letter for letter, page in zip(letters, pages, strict=True) if page == box)
+
+
+def spelled(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
+    """Write letters as codes, in all texts of a JSON value."""
+    codes = {ord(each): json.dumps(f"{code(each)}{after}")[1:-1] for each in letters}
+    if not codes:
+        return content
+    return json.loads(json.dumps(content, ensure_ascii=False).translate(codes))
+
+
+def code(letter: str) -> str:
+    r"""Write a letter as Python does in ASCII."""
+    return letter.encode("unicode_escape").decode()

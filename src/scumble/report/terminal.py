@@ -6,11 +6,12 @@ control characters in them are made visible and can never reach the terminal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scumble._core.text import align, counted, format_number, safe, significant, wrap
-from scumble.report.treatment import TRAITS, step_notes, step_titles
+from scumble.report.treatment import step_notes, step_titles, trait_rows
 
 
 class Segment(NamedTuple):
@@ -31,14 +32,12 @@ def table(
     width: int | None = None,
 ) -> list[Line]:
     """Lay out a table: the first column flush left, all others flush right."""
-    top, *body = align(head, [[safe(cell) for cell in row] for row in rows], width)
-
-    def line(cells: Sequence[str], style: str, rest: str) -> Line:
-        return [Segment(cells[0], style), Segment("".join(f"  {c}" for c in cells[1:]), rest)]
-
-    styles = list(styles) or [""] * len(body)
-    lines = [line(row, style, "") for row, style in zip(body, styles, strict=True)]
-    return [line(top, "head", "head"), *lines]
+    lines = align(head, [[safe(cell) for cell in row] for row in rows], width)
+    looks = [("head", "head"), *((style, "") for style in styles or [""] * (len(lines) - 1))]
+    return [
+        [Segment(first, style), Segment("".join(f"  {cell}" for cell in others), rest)]
+        for (first, *others), (style, rest) in zip(lines, looks, strict=True)
+    ]
 
 
 def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
@@ -101,12 +100,10 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
 
 def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     met = "it meets" if label["partners"] else "it meets no majority label"
-    times = counted(label["count"], "instance")
-    facts = f"{times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])}"
     lines: list[Line] = [
         [],
         [Segment("Difficult label "), Segment(safe(label["name"]), "rare")],
-        [Segment(f"  {facts}; {met}")],
+        [Segment(f"  {facts_of(label)}; {met}")],
     ]
     if not label["partners"]:
         return lines
@@ -121,18 +118,16 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     return lines
 
 
+def facts_of(label: dict[str, Any]) -> str:
+    """Write how often a difficult label occurs, how rare it is and in how unequal company."""
+    irlbl, scumble = cells(label, {"irlbl": ",.1f", "scumble": ""})
+    return f"{counted(label['count'], 'instance')}, IRLbl {irlbl}, SCUMBLE {scumble}"
+
+
 def together(partner: dict[str, Any], label: dict[str, Any]) -> tuple[str, str]:
     """Write how often a label meets a partner, and in which part of its instances."""
     times = partner["joint_count"]
     return format_number(times), f"{100 * times / label['count']:.0f} %"
-
-
-def trait_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Write the traits of a data set before a treatment, and after each step."""
-    steps = (treatment["before"], *treatment["steps"])
-    return [
-        (title, *(format_number(step[key], spec) for step in steps)) for key, title, spec in TRAITS
-    ]
 
 
 def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -212,14 +207,14 @@ OF_LABELSET = {"count": ",d", "imbalance": ",.2f", "scumble": ""}
 
 SUMMARY_ROWS = (
     ("Instances", "n_instances", ",d"),
-    ("  without labels", "n_unlabelled", ",d"),
+    ("Instances: without labels", "n_unlabelled", ",d"),
     ("Features", "n_features", ",d"),
     ("Labels", "n_labels", ",d"),
-    ("  never seen", "n_unseen", ",d"),
-    ("  rarer than average", "n_minority", ",d"),
+    ("Labels: never seen", "n_unseen", ",d"),
+    ("Labels: rarer than average", "n_minority", ",d"),
     ("Labelsets", "n_labelsets", ",d"),
-    ("  that occur once", "n_single_labelsets", ",d"),
-    ("  most frequent", "max_labelset_count", ",d"),
+    ("Labelsets: that occur once", "n_single_labelsets", ",d"),
+    ("Labelsets: most frequent", "max_labelset_count", ",d"),
     ("Cardinality", "cardinality", ".4f"),
     ("Density", "density", ".4f"),
     ("Diversity", "diversity", ".4f"),
@@ -234,20 +229,18 @@ SUMMARY_ROWS = (
 
 
 def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """List all measures of a report, with titles that need no indentation."""
-    rows = []
-    parent = ""
-    for title, key, spec in SUMMARY_ROWS:
-        parent = parent if title.startswith(" ") else title
-        full = f"{parent}: {title.strip()}" if title.startswith(" ") else title
-        rows.append((full, format_number(report["summary"][key], spec)))
-    kinds = report["features"].items()
+    """List all measures of a report."""
+    values, kinds = report["summary"], report["features"].items()
+    rows = [(title, format_number(values[key], spec)) for title, key, spec in SUMMARY_ROWS]
     return rows + [(f"Features: {kind}", format_number(count)) for kind, count in kinds]
 
 
 def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the measures of a data set."""
-    rows = [(title, format_number(numbers[key], spec)) for title, key, spec in SUMMARY_ROWS]
+    """Lay out the measures of a data set; a part of something stands indented below it."""
+    rows = [
+        (re.sub(".*: ", "  ", title), format_number(numbers[key], spec))
+        for title, key, spec in SUMMARY_ROWS
+    ]
     title: Line = [Segment(safe(numbers["name"]) or "data set", "title")]
     return [title, *table(("", ""), rows, width=width)[1:]]
 

@@ -1,10 +1,13 @@
-"""What a treatment did, in titles and sentences: the words of a before/after table."""
+"""What treatments did, in words: before and after one of them, and several side by side."""
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import Any
 
-from scumble._core.text import counted
+from scumble._core.text import counted, format_number, significant
+from scumble.measures.summary import plain
 
 #: The rows of a before/after table: attribute of `Summary`, title, how to print it.
 TRAITS = (
@@ -21,6 +24,26 @@ TRAITS = (
     ("scumble_cv", "SCUMBLE.CV", ".4f"),
     ("tcs", "TCS", ".4f"),
 )
+#: What is shown of each method: key, title, and whether less of it is better; None: neither.
+MEASURES = (
+    ("scumble", "SCUMBLE", True),
+    ("mean_ir", "MeanIR", True),
+    ("max_ir", "MaxIR", True),
+    ("cvir", "CVIR", True),
+    ("n_instances", "Rows", None),
+    ("n_unlabelled", "Rows without labels", True),
+)
+BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
+#: What these measures cannot tell.
+CAVEAT = "whether that helps a classifier, only cross-validation tells"
+
+
+def trait_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Write the traits of a data set before a treatment, and after each step."""
+    steps = (treatment["before"], *treatment["steps"])
+    return [
+        (title, *(format_number(step[key], spec) for step in steps)) for key, title, spec in TRAITS
+    ]
 
 
 def step_titles(report: dict[str, Any]) -> list[str]:
@@ -34,13 +57,11 @@ def step_titles(report: dict[str, Any]) -> list[str]:
 def step_notes(report: dict[str, Any]) -> list[str]:
     """Say in words what each step did."""
     if "methods" in report:
-        before = [report["before"], *report["steps"]]
+        unlabelled = [each["n_unlabelled"] for each in (report["before"], *report["steps"])]
         return [
             f"{counted(step['n_added'], 'instance')} added, {step['n_removed']:,} removed."
-            + _on_one_sided(step, after["n_unlabelled"] - earlier["n_unlabelled"])
-            for step, earlier, after in zip(
-                report["methods"], before, report["steps"], strict=False
-            )
+            + _on_one_sided(step, after - before)
+            for step, (before, after) in zip(report["methods"], pairwise(unlabelled), strict=False)
         ]
     notes = [
         f"{met['n_above_mean']:,} instances above the mean, {met['n_one_sided']:,} of them with "
@@ -70,21 +91,18 @@ def _on_one_sided(step: dict[str, Any], n_unlabelled: int) -> str:
 
 
 def all_treatments(
-    report: dict[str, Any], treatment: dict[str, Any] | None = None
+    report: dict[str, Any], treatment: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     """List the treatments a report shows, ready to be laid out."""
     found = [*report.get("treatments", ()), *([] if treatment is None else [treatment])]
-    return [
-        {
-            "method": _method_of(each),
-            "before": each["before"],
-            "steps": each["steps"],
-            "titles": step_titles(each),
-            "notes": step_notes(each),
-            "chord": each.get("chord"),
-        }
-        for each in found
-    ]
+    return [_laid_out(each) for each in found]
+
+
+def _laid_out(each: dict[str, Any]) -> dict[str, Any]:
+    titles = step_titles(each)
+    notes = [f"{title}: {note}" for title, note in zip(titles, step_notes(each), strict=True)]
+    told = {"method": _method_of(each), "titles": titles, "rows": trait_rows(each), "notes": notes}
+    return {"chord": None, **each, **told}
 
 
 def _method_of(report: dict[str, Any]) -> str:
@@ -94,3 +112,63 @@ def _method_of(report: dict[str, Any]) -> str:
 
 def _title(step: dict[str, Any]) -> str:
     return str(step.get("title") or step["method"])
+
+
+def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Judge every change against the data as it is, by what `compare_methods` gives."""
+    # `part` of a change is that of the value before, None where that is 0; NaN is None.
+    first, *others = rows
+    before = {key: plain(first[key]) for key, _, _ in MEASURES}
+    methods = [_judge(row, before) for row in others]
+    return {
+        "measures": [
+            {"key": key, "title": title, "less_is_better": less} for key, title, less in MEASURES
+        ],
+        "before": before,
+        "methods": methods,
+        "verdict": _verdict(methods, before),
+    }
+
+
+def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    told = ("method", "error", "n_added", "n_removed", "seconds")
+    judged = MEASURES if row["error"] is None else ()
+    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in judged}
+    return {**{key: row.get(key) for key in told}, "changes": changes}
+
+
+def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:
+    if before is None or after is None:
+        return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
+    verdict = CHANGED if less is None else BETTER if (after < before) == less else WORSE
+    if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
+        verdict = SAME
+    part = (after - before) / before if before else None
+    return {"value": after, "part": part, "verdict": verdict}
+
+
+def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
+    """Name the methods that lower concurrence and imbalance most, in one sentence."""
+    best = {
+        title: (one["method"], _most(title, before[key], one["changes"][key]))
+        for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
+        if (one := _lowest(methods, key)) is not None
+    }
+    if not best:
+        return f"No method lowers SCUMBLE or MeanIR here; {CAVEAT.replace('that', 'one of them')}."
+    if len(best) == 1:
+        [(title, (method, told))] = best.items()
+        other = "MeanIR" if title == "SCUMBLE" else "SCUMBLE"
+        return f"{method} lowers {told}, and no method lowers {other}; {CAVEAT}."
+    (first, scumble), (second, mean_ir) = best.values()
+    rest = mean_ir if second == first else f"{second} lowers {mean_ir}"
+    return f"{first} lowers {scumble}, and {rest}; {CAVEAT}."
+
+
+def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    better = [one for one in methods if one["changes"].get(key, {}).get("verdict") == BETTER]
+    return min(better, key=lambda one: one["changes"][key]["value"], default=None)
+
+
+def _most(title: str, before: float, change: dict[str, Any]) -> str:
+    return f"{title} most ({significant(before)} to {significant(change['value'])})"
