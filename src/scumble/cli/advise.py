@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import scumble
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
 from scumble._core.errors import ParameterError, WriteError
 from scumble.cli import inputs
 from scumble.cli.console import progress, say, show_result, tell, width
@@ -37,19 +39,23 @@ def advise(
     Methods are judged on rows of this data that they have not seen. Ctrl-C ends it with what is
     known so far.
     """
+    from scumble.advise import advise
+    from scumble.learn import save
+    from scumble.report import render_advice, render_advice_page
+
     seconds = parse_budget(budget)
     given = reading.load(data)
     with progress():
-        found = scumble.advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
+        found = advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
     told = with_files(found.to_dict(), data, train or "MODEL", reading)
     # Shown first: a file that cannot be written must not cost the answer.
-    show_result(told, scumble.report.render_advice, json=json)
+    show_result(told, render_advice, json=json)
     if html is not None:
-        write_file(html, scumble.report.render_advice_page(told))
+        write_file(html, render_advice_page(told))
     if train is not None:
         with progress():
             model = found.train(n_jobs=jobs)
-        scumble.learn.save(model, train, data=given, notes={"advised": found.chosen})
+        save(model, train, data=given, notes={"advised": found.chosen})
         if not json:
             say(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
 
@@ -102,6 +108,8 @@ def _as_typed(option: str) -> tuple[str, str]:
 def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), mark=WRITES)) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble import plots, report
+    from scumble.data import load, write
+    from scumble.resample import apply_remedial
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -109,21 +117,21 @@ def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), ma
         raise WriteError(
             f"{output}: cannot be made a folder: {error.strerror}. Choose another with --output."
         ) from error
-    data = scumble.data.load("debtags")
+    data = load("debtags")
     result = report.concurrence_report(data)
     brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
     tell(report.render_report(brief, width=width()))
     hidden = len(result["labels"]) - N_SHOWN
     say(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
 
-    after, treatment = scumble.resample.apply_remedial(data)
+    after, treatment = apply_remedial(data)
     tell(report.render_treatment(treatment, width=width()))
 
     drawn = [arc["label"] for arc in result["chord"]["arcs"]]
     treatment["chord"] = plots.chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
     write_file(page, report.render_html(result, treatment))
-    scumble.data.write(after, decoupled)
+    write(after, decoupled)
     say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
         plots.save_plot(plots.plot_pair(data, after, "chord")[0], output / "chord.svg")
@@ -132,14 +140,17 @@ def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), ma
     _advise(data)
 
 
-def _advise(data: scumble.MultilabelDataset) -> None:
+def _advise(data: MultilabelDataset) -> None:
     """Say what helps, by part of the data so that nobody waits."""
+    from scumble.advise import advise
+    from scumble.report import render_advice
+
     say(
         "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
         f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
         "('scumble advise debtags' takes all of them).\n"
     )
     with progress():
-        advice = scumble.advise(data[:N_ROWS], budget=BUDGET)
+        advice = advise(data[:N_ROWS], budget=BUDGET)
     told = with_files(advice.to_dict(), "debtags", "tags.scumble")
-    tell(scumble.report.render_advice(told, width=width()))
+    tell(render_advice(told, width=width()))

@@ -17,10 +17,10 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-import scumble
 from scumble._core.text import safe, shown_path
 
 if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
     from scumble.report.terminal import Line
 
 STYLES = {"title": "bold", "head": "dim", "rare": "bold yellow", "dim": "dim"}
@@ -171,9 +171,7 @@ def _out() -> TextIO:
     return StringIO() if stream is None else stream
 
 
-def tell_written(
-    path: str, data: scumble.MultilabelDataset | None = None, *, json: bool = False
-) -> None:
+def tell_written(path: str, data: MultilabelDataset | None = None, *, json: bool = False) -> None:
     """Say which file was written, and what it holds."""
     counts = ("n_instances", "n_features", "n_labels")
     facts = {} if data is None else {name: getattr(data, name) for name in counts}

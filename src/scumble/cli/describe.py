@@ -7,9 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import scumble
+if TYPE_CHECKING:
+    from scumble.plots import Plot
+
 from scumble._core.errors import ParameterError
 from scumble._core.optional import require
 from scumble.cli import inputs
@@ -29,14 +31,15 @@ def summary(
     json: bool = inputs.JSON,
 ) -> None:
     """Sizes, imbalance and concurrence of a data set."""
+    from scumble.measures import characterize
     from scumble.report.terminal import render_summary
 
     found = large.open(data, reading)
     if found is not None:
         with found, progress():
-            numbers = scumble.measures.characterize(found)
+            numbers = characterize(found)
     else:
-        numbers = scumble.measures.characterize(reading.load(data))
+        numbers = characterize(reading.load(data))
     show_result(numbers.to_dict(), render_summary, json=json)
 
 
@@ -49,11 +52,12 @@ def labels(
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
     from scumble._core.validation import check_choice
+    from scumble.measures import characterize
     from scumble.report.concurrence import label_rows
     from scumble.report.terminal import render_labels
 
     check_choice(sort, SORTS, name="sort", caller="labels")
-    rows = label_rows(scumble.measures.characterize(reading.load(data)), sort=sort, top=top or None)
+    rows = label_rows(characterize(reading.load(data)), sort=sort, top=top or None)
     told = [{key: value for key, value in row.items() if key != "is_minority"} for row in rows]
     show_result(told, lambda _, width: render_labels(rows, width=width), json=json)
 
@@ -85,12 +89,13 @@ def report(
     json: bool = inputs.JSON,
 ) -> None:
     """Which rare labels are masked by frequent ones."""
+    from scumble.report import concurrence_report, render_report
     from scumble.report.concurrence import origin_in_words
 
     if pdf is not None:  # complaints come before the data is read, which may take long
         require("typst", purpose="scumble report --pdf", extra="pdf")
         require("matplotlib", purpose="scumble report --pdf", extra="pdf")
-    result = scumble.report.concurrence_report(
+    result = concurrence_report(
         reading.load(data),
         n_labels=difficult,
         treatments=[name for name in parse_names(resample) if name.lower() != "none"],
@@ -98,7 +103,7 @@ def report(
         origin=origin_in_words(Path(data).name),
     )
     write_files(html, pdf, result)
-    show_result(result, scumble.report.render_report, json=json)
+    show_result(result, render_report, json=json)
 
 
 def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
@@ -161,7 +166,7 @@ def plot(
     tell_written(str(output), json=json)
 
 
-def find_plot(kind: str) -> scumble.plots.Plot:
+def find_plot(kind: str) -> Plot:
     """Find a plot by its name, or by what mldr calls it."""
     from scumble._core.errors import suggest
     from scumble._core.registry import registered
@@ -175,7 +180,7 @@ def find_plot(kind: str) -> scumble.plots.Plot:
     raise ParameterError(f"There is no plot {kind!r}.{meant} Expected one of {names}.")
 
 
-def _options(entry: scumble.plots.Plot, draw: str | None, top: int | None) -> dict[str, Any]:
+def _options(entry: Plot, draw: str | None, top: int | None) -> dict[str, Any]:
     """Pass on what a plot understands, and refuse what it does not."""
     known = signature(entry.function).parameters
     options: dict[str, Any] = {}
@@ -193,6 +198,9 @@ def _options(entry: scumble.plots.Plot, draw: str | None, top: int | None) -> di
 
 def _treatment(method: str, seed: int | None) -> Callable[[Any], Any]:
     """Check the names of resamplers now, and run them on the data that is given later."""
-    chain = scumble.resample.make_chain(method, random_state=seed)
-    texts = scumble.learn.TextColumns
-    return lambda data: scumble.resample.run_chain(texts.of(data).apply(data), chain)
+    from scumble.learn import TextColumns
+    from scumble.resample import make_chain, run_chain
+
+    chain = make_chain(method, random_state=seed)
+    texts = TextColumns
+    return lambda data: run_chain(texts.of(data).apply(data), chain)

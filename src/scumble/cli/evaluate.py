@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import scumble
 from scumble._core.calls import parse_call
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
@@ -49,6 +48,7 @@ def evaluate(
     json: bool = inputs.JSON,
 ) -> None:
     """Judge a classifier on folds or on a test file; resampling touches training parts only."""
+    from scumble.evaluate import cross_validate, make_splitter
     from scumble.evaluate.groups import GROUPS, check_groups
     from scumble.report.evaluation import render_evaluation
 
@@ -56,10 +56,10 @@ def evaluate(
     judged = GROUPS if groups is None else tuple(check_groups(groups, caller="evaluate", own=False))
     metrics = inputs.parse_metrics(metric, judged)
     method, before, model, chain = inside.make(classifier, resample)
-    dealt = scumble.evaluate.make_splitter(folds, splitter)
+    dealt = make_splitter(folds, splitter)
     given, tested = reading.load(data), reading.load_test(test)
     with progress():
-        found = scumble.evaluate.cross_validate(
+        found = cross_validate(
             given,
             model,
             chain or None,
@@ -195,25 +195,26 @@ def compare(
     """
     from scumble.evaluate.comparison import METRICS
     from scumble.evaluate.groups import GROUPS
+    from scumble.plots import plot_gains, save_plot
+    from scumble.report import render_methods
+    from scumble.resample import make_chain
 
     # Everything is checked before the data is read, which may take long.
     metrics = tuple(inputs.parse_metrics(metric, GROUPS) or METRICS)
     models = _models(parse_names(classifier) or ["br", "rare"], base)
-    chains = {
-        text: scumble.resample.make_chain(text) or None
-        for text in parse_names(resample) or ["none"]
-    }
+    chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
     given, tested = reading.load(data), reading.load_test(test)
     options: dict[str, Any] = {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs}
     with progress():
         found = _compare(store, seed, given, models, chains, **options)
     if plot is not None:
-        scumble.plots.save_plot(scumble.plots.plot_gains(found), plot)
-    show_result(found.to_dict(), scumble.report.render_methods, json=json)
+        save_plot(plot_gains(found), plot)
+    show_result(found.to_dict(), render_methods, json=json)
 
 
 def _models(texts: list[str], base: str | None) -> dict[str, Any]:
     """Make classifiers of what was typed; those without a base of their own get the common one."""
+    from scumble.learn import make_classifier
     from scumble.learn.make_and_fit import base_parameter
 
     models = {}
@@ -225,7 +226,7 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
         given = method_parameters(own, common)
         inside = ", ".join(f"{key}={value}" for key, value in given.items())
         shown = text if common is None else f"{name}({inside})"
-        models[shown] = scumble.learn.make_classifier(name, **given)
+        models[shown] = make_classifier(name, **given)
     if base is not None and without == len(texts):
         raise ParameterError(
             f"None of {', '.join(texts)} takes the base {base!r} of --base: they ask no other "
@@ -236,6 +237,8 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
 
 def _compare(store: str | None, seed: int | None, *given: Any, **options: Any) -> Any:
     """Compare, with a store or without."""
+    from scumble import evaluate, experiment
+
     if store is None:
-        return scumble.evaluate.compare(*given, random_state=seed, **options)
-    return scumble.experiment.compare(*given, store=store, random_state=seed or 0, **options)
+        return evaluate.compare(*given, random_state=seed, **options)
+    return experiment.compare(*given, store=store, random_state=seed or 0, **options)

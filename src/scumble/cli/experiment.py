@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-import scumble
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
@@ -21,6 +20,7 @@ from scumble.cli.inputs import argument, lettered, optional, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
+    from scumble.experiment import Estimate, Plan, Report
     from scumble.experiment.result_tables import Against
 
 Cells = list[dict[str, Any]]
@@ -63,7 +63,7 @@ class Only:
         "classifier", "only this one, several with ',' between."
     )
 
-    def of_plan(self, plan: scumble.experiment.Plan) -> scumble.experiment.Plan:
+    def of_plan(self, plan: Plan) -> Plan:
         """Leave out of a plan what is not meant."""
         chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
         return plan.with_only(**chosen) if chosen else plan
@@ -90,11 +90,15 @@ def run(
     json: bool = inputs.JSON,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
-    run_plan(scumble.experiment.read_plan(plan), how, only, json=json)
+    from scumble.experiment import read_plan
+
+    run_plan(read_plan(plan), how, only, json=json)
 
 
-def run_plan(plan: scumble.experiment.Plan, how: Running, only: Only, *, json: bool) -> None:
+def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
+    from scumble.experiment import run
+
     plan = only.of_plan(plan)
     if how.dry_run:
         guess = _guess(plan, how)
@@ -102,15 +106,13 @@ def run_plan(plan: scumble.experiment.Plan, how: Running, only: Only, *, json: b
         return
     with aside(json), _Watch(plan.name) as watch:
         more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
-        report = scumble.experiment.run(
-            plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more
-        )
+        report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
     show_json(_plain(report)) if json else _conclude(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
 
-def _plain(report: scumble.experiment.Report) -> dict[str, Any]:
+def _plain(report: Report) -> dict[str, Any]:
     """Tell what a run has done, as JSON can."""
     keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
     failures = [
@@ -120,7 +122,7 @@ def _plain(report: scumble.experiment.Report) -> dict[str, Any]:
     return {**{key: getattr(report, key) for key in keys}, "failures": failures}
 
 
-def _guess(plan: scumble.experiment.Plan, how: Running) -> scumble.experiment.Estimate:
+def _guess(plan: Plan, how: Running) -> Estimate:
     """Estimate what a plan will cost; nothing is made by a look."""
     from scumble._core.parallel import thread_count
     from scumble.experiment import Store, cells_of, estimate
@@ -132,10 +134,11 @@ def _guess(plan: scumble.experiment.Plan, how: Running) -> scumble.experiment.Es
 @experiment.command()
 def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
     """Tell how far a store is, and what failed."""
+    from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
     from scumble.report.terminal import Segment, cells
 
-    with scumble.experiment.Store(store, create=False) as opened:
+    with Store(store, create=False) as opened:
         counts, found = opened.counts(), opened.cells()
     failed = [cell for cell in found if cell["state"] == "failed"]
     if json:
@@ -250,6 +253,7 @@ def ranks(
     Methods whose mean ranks differ by less than the critical difference cannot be told apart.
     """
     from scumble.evaluate.statistics import friedman, nemenyi
+    from scumble.plots import save_plot
     from scumble.report.terminal import Segment
 
     cells, shown = only.of_store(store, metric)
@@ -262,7 +266,7 @@ def ranks(
     if output is not None:
         from scumble.plots.statistics import plot_critical_difference
 
-        scumble.plots.save_plot(plot_critical_difference(found[0][2]), output)
+        save_plot(plot_critical_difference(found[0][2]), output)
     if json:
         show_json([_plain_ranks(*each) for each in found])
         return
@@ -314,7 +318,7 @@ def export_results(
     tell_written(str(out), json=json)
 
 
-def _announce(name: str, guess: scumble.experiment.Estimate, say: Callable[[str], None]) -> None:
+def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
     is_known = guess.n_measured or guess.n_done == guess.n_cells
     rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
     say(
@@ -323,7 +327,7 @@ def _announce(name: str, guess: scumble.experiment.Estimate, say: Callable[[str]
     )
 
 
-def _conclude(report: scumble.experiment.Report) -> None:
+def _conclude(report: Report) -> None:
     say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."

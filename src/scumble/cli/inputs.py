@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-import scumble
 from scumble._core.calls import parse_call, parse_parameters, split_outside
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble.cli.console import progress
 from scumble.cli.files import READS, READS_DATA, WRITES, Mark, may_be_on_the_shelf
 
 if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
     from scumble.learn.score_files import NamedCells
+    from scumble.scale import Scan
 
 #: Options of many commands: the same words, and the same meaning, wherever they stand.
 WORDS = {
@@ -175,11 +176,11 @@ class Reading:
                 raise ParameterError(f"--option {name}=... is not known. Give --{name} instead.")
         return {"format": self.format, "labels": parse_labels(self.labels), **options}
 
-    def load(self, name: str) -> scumble.MultilabelDataset:
+    def load(self, name: str) -> MultilabelDataset:
         """Read a file, or a data set of the shelf when no such file exists."""
         return load(name, **self.told)
 
-    def load_test(self, name: str | None) -> scumble.MultilabelDataset | None:
+    def load_test(self, name: str | None) -> MultilabelDataset | None:
         """Read a test part, if any; the training part tells what its columns are."""
         return None if name is None else load(name, **self.told | {"keep": True})
 
@@ -188,18 +189,20 @@ AS_IS = Reading()
 TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
 
 
-def load(name: str, /, *, labels: Any = None, **more: Any) -> scumble.MultilabelDataset:
+def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
     """Read a file, or a data set of the shelf; ``labels=()`` reads every column as a feature."""
+    from scumble.data import read, shelf
+
     if labels == ():
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
     with progress():
         if not may_be_on_the_shelf(name):
-            return scumble.data.read(name, labels=labels, **more)
+            return read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
-            return scumble.data.shelf.load(name, **given)
+            return shelf.load(name, **given)
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
@@ -225,14 +228,16 @@ class Large:
         is_many = "://" in name or "*" in name
         return "duckdb" if is_folder or self.memory or self.instance_column or is_many else None
 
-    def open(self, name: str, reading: Reading) -> scumble.scale.Scan | None:
+    def open(self, name: str, reading: Reading) -> Scan | None:
         """Open files with an engine if that is asked for, or if they do not fit into memory."""
+        from scumble.scale import scan
+
         engine = self.asked(name) or _engine_for_size(name)
         if engine is None:
             return None
         separator = parse_options(reading.options).get("label_separator")
         how = asdict(self) | {"engine": engine, "format": reading.format}
-        return scumble.scale.scan(name, separator=separator, **how)
+        return scan(name, separator=separator, **how)
 
 
 UNASKED = Large()
@@ -280,13 +285,16 @@ class Inside:
         self, classifier: list[str], resample: list[str] | None, **shared: Any
     ) -> tuple[str, str | None, Any, list[Any]]:
         """Make what --classifier and --resample name; with these names, for telling."""
+        from scumble.learn import make_classifier
+        from scumble.resample import make_chain
+
         method = str(parse_one(classifier, "--classifier"))
         before = parse_one(resample, "--resample")
         name, own = parse_call(method)
         given = method_parameters(shared | own, self.base, self.param)
-        model = scumble.learn.make_classifier(name, **given)
+        model = make_classifier(name, **given)
         more = shared | parse_parameters(self.resample_param or [])
-        chain = scumble.resample.make_chain(before or "none", **more)
+        chain = make_chain(before or "none", **more)
         return method, before, model, chain
 
 
@@ -349,9 +357,11 @@ def parse_names(texts: list[str] | None) -> list[str]:
 
 def parse_metrics(texts: list[str] | None, groups: Sequence[str]) -> list[str]:
     """Understand names of metrics, and refuse those that there are not."""
+    from scumble.evaluate import find_metric
+
     names = parse_names(texts)
     for name in names:
-        scumble.evaluate.find_metric(name, groups=groups)
+        find_metric(name, groups=groups)
     return names
 
 

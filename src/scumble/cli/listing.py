@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-import scumble
 from scumble._core.registry import KINDS, Entry
 from scumble._core.text import safe, wrap
 from scumble.cli.console import progress, show, show_json, show_table, width
@@ -49,14 +48,18 @@ def list_entries(json: bool = JSON) -> None:
 @data.command()
 def get(name: str = NAME, force: bool = optional("Download it again.", False)) -> None:
     """Download a data set, verify it and keep it."""
+    from scumble.data import shelf
+
     with progress():
-        typer.echo(scumble.data.shelf.fetch(name, force=force))
+        typer.echo(shelf.fetch(name, force=force))
 
 
 @data.command()
 def path(name: str = NAME) -> None:
     """Print where a data set lies on this machine."""
-    typer.echo(scumble.data.shelf.locate(name))
+    from scumble.data import shelf
+
+    typer.echo(shelf.locate(name))
 
 
 def methods(
@@ -83,6 +86,8 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 def _parameters(entry: Entry) -> list[dict[str, str]]:
     """Tell name, default, domain and description of each parameter, as texts."""
+    from scumble.catalogue import parameters_of
+
     if not isinstance(entry.thing, type):
         return []
     return [
@@ -92,7 +97,7 @@ def _parameters(entry: Entry) -> list[dict[str, str]]:
             "allowed": each.domain.words,
             "text": each.text,
         }
-        for each in scumble.catalogue.parameters_of(entry.thing)
+        for each in parameters_of(entry.thing)
     ]
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-import scumble
 from scumble.cli import inputs
 from scumble.cli.console import complain, progress, show, show_json, show_table, width
 from scumble.cli.experiment import WHOLE, Only, Running, run_plan
@@ -112,9 +111,11 @@ def ledger(
 
 
 def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:
+    from scumble.experiment import Store
+
     cells: list[dict[str, Any]] = []
     for path in stores or []:
-        with scumble.experiment.Store(path, create=False) as opened:
+        with Store(path, create=False) as opened:
             cells += opened.cells()
     return cells
 

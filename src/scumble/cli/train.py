@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import scumble
 from scumble._core.errors import ParameterError
 from scumble._core.text import PIPE, safe
 from scumble.cli import inputs
@@ -18,6 +17,7 @@ from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA
 from scumble.cli.inputs import argument, lettered, optional, parse_one
 
 if TYPE_CHECKING:
+    from scumble.learn import ThresholdTable
     from scumble.learn.score_files import NamedCells
 
 
@@ -33,17 +33,19 @@ def train(
     json: bool = inputs.JSON,
 ) -> None:
     """Fit a classifier on a data set and keep it in a file."""
+    from scumble.learn import TextModel, fit_dataset, save
+
     base = inside.base
     method, before, model, chain = inside.make(classifier, resample, random_state=seed, n_jobs=jobs)
     given = reading.load(data)
     began = time.perf_counter()
-    model = scumble.learn.fit_dataset(model, given, chain, random_state=seed)
+    model = fit_dataset(model, given, chain, random_state=seed)
     seconds = time.perf_counter() - began
     n_rows = len(chain[-1].sample_indices_) if chain else given.n_instances
-    fitted = model.model if isinstance(model, scumble.learn.TextModel) else model
+    fitted = model.model if isinstance(model, TextModel) else model
     n_columns = given.n_features if fitted is model else fitted.n_features_in_
     notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
-    scumble.learn.save(model, out, data=given, notes=notes)
+    save(model, out, data=given, notes=notes)
     size = None if out == PIPE else os.path.getsize(out)
     facts = {
         "model": out,
@@ -84,6 +86,8 @@ def predict(
     json: bool = inputs.JSON,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
+    from scumble.data import write
+    from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows, table_suffix
 
     if whole and probabilities:
@@ -92,12 +96,12 @@ def predict(
         raise ParameterError("--to is the format of a data set: it needs --whole.")
     if not whole:
         table_suffix(out)  # a wrong name is told before the work
-    stored = scumble.learn.read_model(model, trusted=trust or ())
+    stored = read_model(model, trusted=trust or ())
     told = reading.told | {"keep": True}  # the model knows its columns
     rows = read_rows(partial(inputs.load, data), **told)
-    answers = scumble.learn.ask(stored, rows)
+    answers = ask(stored, rows)
     if whole:
-        scumble.data.write(answers.on(rows), out, format=to)
+        write(answers.on(rows), out, format=to)
     else:
         answers.write(out, confidences=probabilities)
     names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
@@ -138,6 +142,7 @@ def thresholds(
 ) -> None:
     """Choose from which score on each label is predicted, for the scores of any model."""
     from scumble.report.terminal import render_thresholds
+    from scumble.scale import label_thresholds
 
     _check_outputs(output, predictions)
     judged = parse_one(metric, "--metric") or "f1"
@@ -153,7 +158,7 @@ def thresholds(
         how |= {"score_column": score_column or "score", "n_instances": n_instances}
         how |= asdict(choice) | {"engine": asked}
         with progress():
-            table = scumble.scale.label_thresholds(scores, truth, **how)
+            table = label_thresholds(scores, truth, **how)
     else:
         given = inputs.read_labels(truth, reading)
         table = _in_memory(scores, given, predictions, how | {"n_jobs": jobs})
@@ -164,12 +169,13 @@ def thresholds(
 
 def _in_memory(
     scores: str, truth: NamedCells, predictions: str | None, how: dict[str, Any]
-) -> scumble.learn.ThresholdTable:
+) -> ThresholdTable:
+    from scumble.learn import threshold_table
     from scumble.learn.score_files import aligned, read_scores, write_labels
     from scumble.learn.thresholds import predict_labels
 
     cells, names = aligned(read_scores(scores), truth)
-    table = scumble.learn.threshold_table(cells, truth.cells, labels=names, **how)
+    table = threshold_table(cells, truth.cells, labels=names, **how)
     if predictions is not None:
         write_labels(predictions, names, predict_labels(cells, table.thresholds))
     return table

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-import scumble
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
 from scumble._core.errors import ParameterError
 from scumble._core.text import safe
 from scumble.cli import inputs
@@ -35,19 +37,18 @@ def remedial(
     json: bool = inputs.JSON,
 ) -> None:
     """Decouple rare labels from frequent ones, and show before and after."""
+    from scumble.data import write
+    from scumble.resample import apply_remedial
+
     side = cast(Literal["clone", "keep"], one_sided)
     found = large.open(data, reading)
     after = None
     if found is not None:
         with found, progress():
-            _, result = scumble.resample.apply_remedial(
-                found, passes=passes, one_sided=side, out=out
-            )
+            _, result = apply_remedial(found, passes=passes, one_sided=side, out=out)
     else:
-        after, result = scumble.resample.apply_remedial(
-            reading.load(data), passes=passes, one_sided=side
-        )
-        scumble.data.write(after, out, format=to)
+        after, result = apply_remedial(reading.load(data), passes=passes, one_sided=side)
+        write(after, out, format=to)
     _conclude(result, out, after, json)
 
 
@@ -73,6 +74,9 @@ def resample(
     json: bool = inputs.JSON,
 ) -> None:
     """Resample a data set, and show before and after."""
+    from scumble.data import write
+    from scumble.resample import apply_chain, make_chain
+
     if compare == (out is not None):
         raise ParameterError("Name either a file to write, with --output, or --compare.")
     if resample is None and not compare:
@@ -88,30 +92,34 @@ def resample(
         _compare(reading.load(data), methods, given, json)
         return
     # Before the data is read, which may take long.
-    chain = scumble.resample.make_chain(str(parse_one(resample, "--resample")), **given)
-    after, result = scumble.resample.apply_chain(reading.load(data), chain)
-    scumble.data.write(after, out, format=to)
+    chain = make_chain(str(parse_one(resample, "--resample")), **given)
+    after, result = apply_chain(reading.load(data), chain)
+    write(after, out, format=to)
     _conclude(result, out, after, json)
 
 
 def _conclude(
-    result: dict[str, Any], out: str, after: scumble.MultilabelDataset | None, json: bool
+    result: dict[str, Any], out: str, after: MultilabelDataset | None, json: bool
 ) -> None:
     """Show before and after, and what was written."""
+    from scumble.report import render_treatment
+
     if json:
         show_json(result)
     else:
-        tell(scumble.report.render_treatment(result, width=width()))
+        tell(render_treatment(result, width=width()))
         tell_written(out, after)
 
 
 def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bool) -> None:
     from scumble.measures.summary import plain
+    from scumble.report import render_comparison
+    from scumble.resample import compare_methods
 
     named = [method for method in methods if method.lower() != "none"]  # always the first row
-    rows = scumble.resample.compare_methods(data, named or None, **parameters)
+    rows = compare_methods(data, named or None, **parameters)
     told = [{key: plain(value) for key, value in row.items()} for row in rows]
-    render = scumble.report.render_comparison
+    render = render_comparison
     show_result(told, lambda _, width: render(rows, width=width), json=json)
 
 
@@ -123,8 +131,10 @@ def convert(
     json: bool = inputs.JSON,
 ) -> None:
     """Read a data set and write it in another format."""
+    from scumble.data import write
+
     dataset = reading.load(data)
-    scumble.data.write(dataset, out, format=to)
+    write(dataset, out, format=to)
     tell_written(out, dataset, json=json)
 
 
@@ -145,6 +155,7 @@ def split(
     scumble evaluate films-train.arff --test films-test.arff -c rare
     """
     from scumble.data.io import part_paths, write_parts
+    from scumble.evaluate import train_test_split
     from scumble.evaluate.cross_validation import draw_seed
 
     if output == "-":
@@ -153,7 +164,7 @@ def split(
     drawn = draw_seed(seed, caller="split")
     given = reading.load(data)
     size = int(test_size) if test_size >= 1 and test_size == int(test_size) else test_size
-    parts = scumble.evaluate.train_test_split(given, test_size=size, random_state=drawn)
+    parts = train_test_split(given, test_size=size, random_state=drawn)
     write_parts(parts, paths, format=to)
     facts = _facts(parts)
     if json:
@@ -168,7 +179,7 @@ def split(
     say(_sentence(facts, drawn))
 
 
-def _facts(parts: tuple[scumble.MultilabelDataset, ...]) -> dict[str, Any]:
+def _facts(parts: tuple[MultilabelDataset, ...]) -> dict[str, Any]:
     """Count the labels of both parts."""
     counts = [part.Y.sum(axis=0).tolist() for part in parts]
     rows = [

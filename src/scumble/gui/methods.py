@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import scumble
+if TYPE_CHECKING:
+    from scumble.catalogue import Entry, Parameter
+
 from scumble._core.errors import ParameterError, suggest_parameter
 from scumble._core.text import plain_text
 
@@ -36,7 +38,7 @@ def methods() -> list[dict[str, Any]]:
     """
     from scumble.resample.base import FAMILIES
 
-    def place(entry: scumble.catalogue.Entry) -> int:
+    def place(entry: Entry) -> int:
         return FAMILIES.index(entry.family) if entry.family in FAMILIES else len(FAMILIES)
 
     return [_describe(entry) for entry in sorted(_entries("resampler"), key=place)]
@@ -56,7 +58,7 @@ def classifiers() -> list[dict[str, Any]]:
     return [_describe(entry) for entry in sorted(found, key=lambda each: order.index(each.family))]
 
 
-def _entries(kind: str) -> list[scumble.catalogue.Entry]:
+def _entries(kind: str) -> list[Entry]:
     from scumble.catalogue import describe, names
 
     return [describe(kind, name) for name in names(kind)]
@@ -64,15 +66,19 @@ def _entries(kind: str) -> list[scumble.catalogue.Entry]:
 
 def make_step(method: str, parameters: dict[str, Any]) -> Any:
     """Make a resampler as a client asked for it."""
+    from scumble.resample import make_chain
+
     name, values = _checked("resampler", method, parameters)
-    [step] = scumble.resample.make_chain(name, **values)
+    [step] = make_chain(name, **values)
     return step
 
 
 def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
     """Make a classifier as a client asked for it."""
+    from scumble.learn import make_classifier
+
     name, values = _checked("classifier", classifier, parameters)
-    model = scumble.learn.make_classifier(name, **values)
+    model = make_classifier(name, **values)
     if hasattr(model, "check_parameters"):
         model.check_parameters()
     return model
@@ -101,7 +107,7 @@ def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dic
     }
 
 
-def _describe(entry: scumble.catalogue.Entry) -> dict[str, Any]:
+def _describe(entry: Entry) -> dict[str, Any]:
     more = (inspect.getdoc(entry.thing) or "").partition("\n\n")[2].partition("\n\n")[0]
     return {
         "name": entry.name,
@@ -113,8 +119,10 @@ def _describe(entry: scumble.catalogue.Entry) -> dict[str, Any]:
     }
 
 
-def _parameters(entry: scumble.catalogue.Entry) -> list[dict[str, Any]]:
-    found = [_parameter(each) for each in scumble.catalogue.parameters_of(entry.thing)]
+def _parameters(entry: Entry) -> list[dict[str, Any]]:
+    from scumble.catalogue import parameters_of
+
+    found = [_parameter(each) for each in parameters_of(entry.thing)]
     for each in found:
         if each["kind"] == "method":  # a resampler of another family, which can follow this one
             others = (one for one in _entries("resampler") if one.family != entry.family)
@@ -122,7 +130,7 @@ def _parameters(entry: scumble.catalogue.Entry) -> list[dict[str, Any]]:
     return [each for each in found if each["kind"] != "hidden"]
 
 
-def _parameter(parameter: scumble.catalogue.Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter) -> dict[str, Any]:
     domain, default = parameter.domain, parameter.default
     return {
         "name": parameter.name,

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import scumble
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
 from scumble.gui.answers import Call, RefusedError
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
@@ -19,7 +21,7 @@ if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.gui.pages import PagedTable
     from scumble.measures.summary import Summary
 
-    Content = tuple[scumble.MultilabelDataset, Summary, FeatureTable]
+    Content = tuple[MultilabelDataset, Summary, FeatureTable]
 
 #: Chord diagrams remembered for each data set.
 N_CHORDS = 32
@@ -55,7 +57,7 @@ class PackedDataset:
         return PackedDataset, (self.facts, self.overview, packed)
 
     @property
-    def data(self) -> scumble.MultilabelDataset:
+    def data(self) -> MultilabelDataset:
         """The data set."""
         return self._unpacked()[0]
 

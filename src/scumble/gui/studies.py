@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import scumble
 from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
@@ -46,10 +45,11 @@ def advise_on(
 
     Stopped, it tells of those that were judged by then.
     """
+    from scumble.advise import advise
     from scumble.advise.words import fill_python, fill_shell
 
     with stoppable():
-        found = scumble.advise(packed.data, budget=budget, random_state=random_state)
+        found = advise(packed.data, budget=budget, random_state=random_state)
     told = found.to_dict()
     return {
         **told,
@@ -60,9 +60,11 @@ def advise_on(
 
 def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> Written:
     """Write an advice as a page that needs nothing but itself."""
+    from scumble.report import render_advice_page
+
     path = folder / f"{stem}-advice.html"
     with track(f"Writing {path.name}"):
-        path.write_text(scumble.report.render_advice_page(advice), encoding="utf-8")
+        path.write_text(render_advice_page(advice), encoding="utf-8")
     return path.name, {}
 
 
@@ -72,11 +74,12 @@ def run_side_by_side(
     """Run resamplers, each on its own, and judge what they change."""
     from scumble.learn.inner_classifier import close_seeds
     from scumble.report.treatment import side_by_side
+    from scumble.resample import compare_methods
 
     chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
     for [step] in chains.values():
         close_seeds(step, 0)  # one click, one answer
-    found = side_by_side(scumble.resample.compare_methods(packed.data, chains))
+    found = side_by_side(compare_methods(packed.data, chains))
     return {
         **found,
         "advised": advised_method(packed, advice),
@@ -107,11 +110,12 @@ def prove(
 ) -> dict[str, Any]:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.groups import metric_title
+    from scumble.experiment import compare
     from scumble.report.evaluation import best_sentences
 
     learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
     chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}
-    found = scumble.experiment.compare(
+    found = compare(
         packed.data,
         {name: make_model(**one) for name, one in learners.items()},
         {name: make_chain_of(steps) or None for name, steps in chains.items()},
@@ -145,6 +149,7 @@ def train(
 ) -> dict[str, Any]:
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
     from scumble.advise import CANDIDATES
+    from scumble.learn import fit_dataset, save
     from scumble.learn.inner_classifier import close_seeds
 
     data, title = packed.data, spell_recipe(recipe)
@@ -155,11 +160,9 @@ def train(
         else:
             steps = [close_seeds(one, random_state) for one in make_chain_of(recipe["treatment"])]
             made = make_model(**recipe["classifier"])
-            model = scumble.learn.fit_dataset(made, data, steps, random_state=random_state)
+            model = fit_dataset(made, data, steps, random_state=random_state)
         path = folder / f"{stem}.model"
-        scumble.learn.save(
-            model, path, data=data, notes={"method": title, "random_state": random_state}
-        )
+        save(model, path, data=data, notes={"method": title, "random_state": random_state})
     return {"name": path.name, "title": title, "n_labels": data.n_labels}
 
 
@@ -176,7 +179,9 @@ def predict(
     from scumble.learn.storage.answers import read_rows
 
     def read_any(path: Path, **how: Any) -> Any:
-        return read_rows(partial(scumble.read, path, keep=True), **how)
+        from scumble.data import read
+
+        return read_rows(partial(read, path, keep=True), **how)
 
     def rows_of(how: dict[str, Any]) -> Any:
         return read_upload(read_any, replace(sent, options={**how, **sent.options}))

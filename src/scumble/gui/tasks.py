@@ -12,7 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import scumble
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
@@ -88,9 +90,10 @@ class _Progress:
 def describe_catalogue() -> dict[str, Any]:
     """List formats, resamplers and reports; importing them all takes seconds, hence here."""
     from scumble.advise import CANDIDATES
+    from scumble.catalogue import entries
     from scumble.gui.methods import classifiers, methods
 
-    formats = scumble.catalogue.entries("format").values()
+    formats = entries("format").values()
     has_pdf = find_spec("typst") is not None
     return {
         "formats": [
@@ -106,7 +109,7 @@ def describe_catalogue() -> dict[str, Any]:
     }
 
 
-def measured(data: scumble.MultilabelDataset) -> PackedDataset:
+def measured(data: MultilabelDataset) -> PackedDataset:
     """Measure a data set."""
     from scumble.data.feature_table import feature_table
     from scumble.gui.pages import overview
@@ -118,9 +121,10 @@ def measured(data: scumble.MultilabelDataset) -> PackedDataset:
 
 def open_upload(sent: Sent) -> PackedDataset:
     """Open a file that a client sent."""
+    from scumble.data import read
     from scumble.gui.read_upload import read_upload
 
-    return measured(read_upload(scumble.read, sent))
+    return measured(read_upload(read, sent))
 
 
 def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
@@ -145,6 +149,8 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
 
     None where it is a plain table, and nothing tells its labels: the page will ask.
     """
+    from scumble.data import load, read
+
     is_file = Path(name).exists() or Path(name).name != name or "." in name
     if Path(name).is_file() and not {"labels", "label_column"} & options.keys():
         from scumble.data.preview import SETTINGS, preview
@@ -152,23 +158,26 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
         settings = {key: value for key, value in options.items() if key in SETTINGS}
         if preview(name, **settings).asks:
             return None
-    read = scumble.read if is_file else scumble.load
-    return measured(read(name, **options))
+    return measured((read if is_file else load)(name, **options))
 
 
 def open_shelf(name: str) -> PackedDataset:
     """Load a public data set, which may have to be fetched."""
-    return measured(scumble.load(name))
+    from scumble.data import load
+
+    return measured(load(name))
 
 
 def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
     """Make one of the built-in examples."""
+    from scumble.data import make_multilabel
+
     if name == "debtags":
         from scumble.data.embedded import load_debtags
 
         return measured(load_debtags())
     with track("Making data"):
-        data = scumble.make_multilabel(**options)
+        data = make_multilabel(**options)
     return measured(data)
 
 
@@ -177,10 +186,11 @@ def treat(
 ) -> tuple[PackedDataset, dict[str, Any]]:
     """Run resamplers one after another."""
     from scumble.gui.methods import make_step
+    from scumble.resample import apply_chain
 
     chain = [make_step(**step) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):
-        after, report = scumble.resample.apply_chain(packed.data, chain)
+        after, report = apply_chain(packed.data, chain)
     return measured(after), report
 
 
@@ -188,14 +198,17 @@ def export_data(
     packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
 ) -> tuple[str, dict[str, Any]]:
     """Write a data set to a folder of ours."""
+    from scumble.catalogue import get
     from scumble.gui.read_upload import speaking_of
 
     def write_to(target: Path) -> list[Path]:
+        from scumble.data import write
+
         with track(f"Writing {target.name}"), speaking_of({str(target): target.name}):
-            scumble.write(packed.data, target, format=form)
+            write(packed.data, target, format=form)
         return sorted(folder.iterdir())
 
-    plain = folder / f"{stem}{scumble.catalogue.get('format', form).suffixes[0]}"
+    plain = folder / f"{stem}{get('format', form).suffixes[0]}"
     target = plain.with_name(plain.name + compression)
     written = write_to(target)
     if len(written) == 1:
@@ -220,16 +233,17 @@ def export_report(
     form: str,
 ) -> tuple[str, dict[str, Any]]:
     """Write the concurrence report to a folder of ours."""
+    from scumble.report import concurrence_report, render_html, render_pdf
     from scumble.report.concurrence import origin_in_words
 
     path = folder / f"{stem}-report.{form}"
     with track(f"Writing {path.name}"):
-        report = scumble.report.concurrence_report(packed.data, origin=origin_in_words(source))
+        report = concurrence_report(packed.data, origin=origin_in_words(source))
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
         elif form == "html":
-            path.write_bytes(scumble.report.render_html(report, treatment).encode())
+            path.write_bytes(render_html(report, treatment).encode())
         else:
-            path.write_bytes(scumble.report.render_pdf(report, treatment))
+            path.write_bytes(render_pdf(report, treatment))
     return path.name, {}
