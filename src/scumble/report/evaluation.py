@@ -190,17 +190,17 @@ def best_sentences(found: dict[str, Any]) -> list[str]:
     best, optimism = found["best"], found["optimism"]
     if best == found["baseline"]:
         return [f"Nothing here has a better mean than {best}."]
-    sentences = [f"Best mean: {best}."]
+    told = f"Best mean: {best}."
     if len(found["methods"]) > 2:
         where = "folds" if _n_folds(found) > 1 else "rows"
         much = (
             "; by how much, they cannot tell" if optimism is None else f" by about {optimism:.3f}"
         )
-        sentences.append(
-            f"It was picked as the best of {len(found['methods'])} on these {where}, which "
+        told += (
+            f" It was picked as the best of {len(found['methods'])} on these {where}, which "
             f"flatters it{much}."
         )
-    return [" ".join(sentences)]
+    return [told]
 
 
 def _gain_lines(found: dict[str, Any], width: int | None) -> list[Line]:
