@@ -95,11 +95,8 @@ def plain_advice(advice: Advice) -> dict[str, Any]:
 def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
     """Name the resampler that was measured best on this data, and say by how much."""
     # Takes what `Advice.to_dict` gives; None where no resampler was judged.
-    judged = [
-        one
-        for one in told["methods"]
-        if one["family"] == "resampling" and one["gain"]["value"] is not None
-    ]
+    resamplers = [one for one in told["methods"] if one["family"] == "resampling"]
+    judged = [one for one in resamplers if one["gain"]["value"] is not None]
     if not judged:
         return None
     best = max(judged, key=lambda one: one["gain"]["value"])

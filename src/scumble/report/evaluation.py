@@ -29,11 +29,8 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     groups = result.get("groups", ())
     # One test part has one value, and no spread.
     heads = ("mean", "sd", "pooled") if tested is None else ("value",)
-    rows = [
-        (name, *_numbers(spread["mean"], spread["sd"])[: len(heads)])
-        for name, spread in result["metrics"].items()
-        if not groups or "." not in name
-    ]
+    told = {name: one for name, one in result["metrics"].items() if not groups or "." not in name}
+    rows = [(name, *_numbers(one["mean"], one["sd"])[: len(heads)]) for name, one in told.items()]
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", *heads[:2]), rows, width=width)
     for group in groups:
