@@ -238,11 +238,8 @@ def decide(trials: Trials, diagnosis: Diagnosis) -> Advice:
 
 def _rankings(tried: dict[str, Tried]) -> list[Array]:
     """Return the scores of methods that learn from the rows as they are, each once."""
-    return [
-        one.scores
-        for one in tried.values()
-        if one.scores is not None and not one.candidate.resampler and not one.candidate.of
-    ]
+    as_they_are = [c for c in tried.values() if not c.candidate.resampler and not c.candidate.of]
+    return [one.scores for one in as_they_are if one.scores is not None]
 
 
 def _check(data: MultilabelDataset, budget: float | None) -> None:

@@ -289,7 +289,7 @@ class Trials:
         return float(n_fits * (n_all / n_rows) ** growth * (self.budget.spent - began))
 
     def try_one(self, candidate: Candidate) -> Tried | None:
-        """Ask a candidate for every row without its having seen it; None where it cannot be."""
+        """Ask a candidate for every row, unseen by it; None where it cannot be asked."""
         started = time.perf_counter()
         predictions, scores = self._asked(candidate)
         if predictions is None:

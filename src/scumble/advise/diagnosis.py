@@ -134,12 +134,8 @@ def _identifiers(data: MultilabelDataset) -> tuple[int, ...]:
     if sparse.issparse(X):  # most values of such a column differ, so that few can be 0
         X = sparse.csc_array(X)
         candidates = np.flatnonzero(np.diff(X.indptr) >= SINGLE_FROM * len(data))
-    features = [(int(at), data.features[at]) for at in candidates]
-    return tuple(
-        at
-        for at, feature in features
-        if feature.kind != "text" and names_rows(feature, column_of(X, at))
-    )
+    able = [at for at in candidates.tolist() if data.features[at].kind != "text"]
+    return tuple(at for at in able if names_rows(data.features[at], column_of(X, at)))
 
 
 def _leaks(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:

@@ -46,11 +46,9 @@ def measured() -> dict[str, tuple[float, dict[str, float]]]:
 
 def record(method: str, *, concurrent: bool | None = None) -> Record:
     """Sum up what a method changed, on all data sets or on those with high or low concurrence."""
-    changes = [
-        f1[method] - f1[UNTREATED]
-        for scumble, f1 in measured().values()
-        if method in f1 and (concurrent is None or concurrent == (scumble > HIGH_CONCURRENCE))
-    ]
+    sets = measured().values()
+    alike = [f1 for scumble, f1 in sets if concurrent in (None, scumble > HIGH_CONCURRENCE)]
+    changes = [f1[method] - f1[UNTREATED] for f1 in alike if method in f1]
     better, worse = (sum(change * sign > 0 for change in changes) for sign in (1, -1))
     return Record(len(changes), better, worse, sum(changes) / max(1, len(changes)))
 
@@ -58,11 +56,8 @@ def record(method: str, *, concurrent: bool | None = None) -> Record:
 def advised_resampler(scumble: float) -> tuple[str, str]:
     """Name the resampler that served trees best on data of this concurrence, and say why."""
     concurrent = scumble > HIGH_CONCURRENCE
-    found = {
-        method.removeprefix(AFTER): record(method, concurrent=concurrent)
-        for method in {method for _, f1 in measured().values() for method in f1}
-        if method.startswith(AFTER)
-    }
+    tried = {one for _, f1 in measured().values() for one in f1 if one.startswith(AFTER)}
+    found = {one.removeprefix(AFTER): record(one, concurrent=concurrent) for one in tried}
     best = max(sorted(found), key=lambda name: found[name].change)
     one, cure = found[best], record(CURE, concurrent=concurrent)
     return best, (

@@ -44,10 +44,11 @@ HOMES = (
 
 def sentences(advice: Advice) -> dict[str, list[str]]:
     """Return the parts of the advice: heading -> sentences."""
+    hopeless = advice.nothing_to_learn
     return {
         "What is wrong": list(_wrong(advice)),
-        "What helps here": list(_helps(advice)),
-        "What does not": list(_does_not(advice)),
+        "What helps here": [_on_hopeless(advice)] if hopeless else list(_helps(advice)),
+        "What does not": [] if hopeless else list(_does_not(advice)),
         "How sure this is": list(_sure(advice)),
     }
 
@@ -94,11 +95,8 @@ def plain_advice(advice: Advice) -> dict[str, Any]:
 def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
     """Name the resampler that was measured best on this data, and say by how much."""
     # Takes what `Advice.to_dict` gives; None where no resampler was judged.
-    judged = [
-        one
-        for one in told["methods"]
-        if one["family"] == "resampling" and one["gain"]["value"] is not None
-    ]
+    resamplers = [one for one in told["methods"] if one["family"] == "resampling"]
+    judged = [one for one in resamplers if one["gain"]["value"] is not None]
     if not judged:
         return None
     best = max(judged, key=lambda one: one["gain"]["value"])
@@ -264,15 +262,17 @@ def _more_needed(advice: Advice, waiting: Any) -> Iterator[str]:
     yield f"{curve}: {who} {'needs' if short.size == 1 else 'need'} about {more} more."
 
 
+def _on_hopeless(advice: Advice) -> str:
+    nothing = "Nothing can be learnt from this data as it is:"
+    if not advice.diagnosis.varies(len(advice.data)).any():
+        return f"{nothing} every label is on all rows or on none."
+    return (
+        f"{nothing} no label's rows can be told from the others better than by chance. Check that "
+        "rows and labels belong together, and whether other features would tell more."
+    )
+
+
 def _helps(advice: Advice) -> Iterator[str]:
-    if advice.nothing_to_learn:
-        yield "Nothing can be learnt from this data as it is: " + (
-            "no label's rows can be told from the others better than by chance. Check that rows "
-            "and labels belong together, and whether other features would tell more."
-            if advice.diagnosis.varies(len(advice.data)).any()
-            else "every label is on all rows or on none."
-        )
-        return
     chosen, untreated = advice[advice.chosen], _untreated(advice)
     yield f"Take {chosen.candidate.name}: {chosen.candidate.what}."
     expected = [f"{OPENINGS[metric]} {_within(found)}" for metric, found in _known(chosen)]
@@ -292,8 +292,6 @@ def _helps(advice: Advice) -> Iterator[str]:
 
 
 def _does_not(advice: Advice) -> Iterator[str]:
-    if advice.nothing_to_learn:
-        return
     others = _others(advice)
     harm = [one for one in others if one.gain.high < 0]
     for one in harm:

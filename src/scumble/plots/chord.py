@@ -107,11 +107,8 @@ def _draw_arcs(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
     paths = [_band(arc.start, arc.end, 1 - RING, 1.0) for arc in layout.arcs]
     _fill(ax, paths, inks, [1.0] * len(paths))
     inner = 1 - RING - 0.03
-    hidden = [
-        pair
-        for pair in zip(layout.arcs, inks, strict=True)
-        if pair[0].company_end > pair[0].ribbons_end
-    ]
+    pairs = zip(layout.arcs, inks, strict=True)
+    hidden = [(arc, ink) for arc, ink in pairs if arc.company_end > arc.ribbons_end]
     bands = [_band(arc.ribbons_end, arc.company_end, inner, inner + 0.02) for arc, _ in hidden]
     _fill(ax, bands, [ink for _, ink in hidden], [0.4] * len(hidden))
 

@@ -293,14 +293,8 @@ def chord_layout(
             "chord_layout: a summary does not say which labels meet. Give the data set, and the "
             "summary as summary=..."
         )
-    chosen, Y, measured = choose_labels(
-        data,
-        labels,
-        n_labels=N_LABELS if n_labels is None else n_labels,
-        n_partners=n_partners,
-        whole=DRAW_ALL if n_labels is None else 0,
-        summary=summary,
-    )
+    whole, n_difficult = (DRAW_ALL, N_LABELS) if n_labels is None else (0, n_labels)
+    chosen, Y, measured = choose_labels(data, labels, (whole, n_difficult, n_partners), summary)
     if keep_order and labels is not None:
         place = {int(at): k for k, at in enumerate(look_up_labels(labels, measured.labels.name))}
         chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
@@ -320,15 +314,11 @@ def chord_layout(
 
 
 def choose_labels(
-    data: Any,
-    labels: Sequence[str | int] | None,
-    *,
-    n_labels: int,
-    n_partners: int,
-    whole: int,
-    summary: Summary | None = None,
+    data: Any, labels: Any, limits: tuple[int, int, int], summary: Summary | None = None
 ) -> tuple[Array, sparse.csr_array, Summary]:
     """Choose labels to draw: those given, all, or the most difficult ones and their partners."""
+    # All are drawn up to a first limit; of more, so many difficult ones, and so many partners.
+    whole, n_labels, n_partners = limits
     Y = check_labels(data, caller="choose_labels")
     measured = characterize(data) if summary is None else summary
     seen = np.flatnonzero(measured.labels.count > 0)

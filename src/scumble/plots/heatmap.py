@@ -63,9 +63,8 @@ def plot_cooccurrence(
     [[1.0, 0.5, 0.25], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """
     check_count(n_labels, name="n_labels", caller="plot_cooccurrence", minimum=2)
-    chosen, Y, summary = choose_labels(
-        data, labels, n_labels=n_labels // 2, n_partners=n_labels - n_labels // 2, whole=n_labels
-    )
+    half = n_labels // 2
+    chosen, Y, summary = choose_labels(data, labels, (n_labels, half, n_labels - half))
     joint = joint_counts(Y, chosen)[:, chosen].toarray()
     shares = joint / np.maximum(joint.diagonal(), 1)[:, np.newaxis]
     order = _clustered(shares) if cluster else np.argsort(chosen)

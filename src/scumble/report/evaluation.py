@@ -28,11 +28,8 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     groups = result.get("groups", ())
     # One test part has one value, and no spread.
     heads = ("mean", "sd", "pooled") if tested is None else ("value",)
-    rows = [
-        (name, *_numbers(spread["mean"], spread["sd"])[: len(heads)])
-        for name, spread in result["metrics"].items()
-        if not groups or "." not in name
-    ]
+    told = {name: one for name, one in result["metrics"].items() if not groups or "." not in name}
+    rows = [(name, *_numbers(one["mean"], one["sd"])[: len(heads)]) for name, one in told.items()]
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", *heads[:2]), rows, width=width)
     for group in groups:
@@ -189,17 +186,17 @@ def best_sentences(found: dict[str, Any]) -> list[str]:
     best, optimism = found["best"], found["optimism"]
     if best == found["baseline"]:
         return [f"Nothing here has a better mean than {best}."]
-    sentences = [f"Best mean: {best}."]
+    told = f"Best mean: {best}."
     if len(found["methods"]) > 2:
         where = "folds" if _n_folds(found) > 1 else "rows"
         much = (
             "; by how much, they cannot tell" if optimism is None else f" by about {optimism:.3f}"
         )
-        sentences.append(
-            f"It was picked as the best of {len(found['methods'])} on these {where}, which "
+        told += (
+            f" It was picked as the best of {len(found['methods'])} on these {where}, which "
             f"flatters it{much}."
         )
-    return [" ".join(sentences)]
+    return [told]
 
 
 def _gain_lines(found: dict[str, Any], width: int | None) -> list[Line]:

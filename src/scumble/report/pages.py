@@ -172,11 +172,8 @@ def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tu
     found = [("", report["chord"])]
     found += [(safe(each["method"]), each["chord"]) for each in treatments if each["chord"]]
     lost = letters_without_font(json.dumps([chord for _, chord in found], ensure_ascii=False))
-    layouts = [
-        (method, ChordLayout.from_json(spelled(chord, lost)))
-        for method, chord in found
-        if chord["arcs"]
-    ]
+    drawn = [(method, chord) for method, chord in found if chord["arcs"]]
+    layouts = [(method, ChordLayout.from_json(spelled(chord, lost))) for method, chord in drawn]
     first = layouts[0][1] if layouts else None
     return [
         (method, plot_bytes(plot_chord(layout, like=first, dark=False), "svg").decode())
