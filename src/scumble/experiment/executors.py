@@ -192,7 +192,7 @@ class ProcessExecutor:
             self._idle.append(child)
             outcome, packed, most = message
             result = None if packed is None else pickle.loads(packed)
-            yield replace(outcome, result=result, megabytes=most or job.largest)
+            yield replace(outcome, cell=job.cell, result=result, megabytes=most or job.largest)
 
     def _enforce(self) -> Iterator[Outcome]:
         for child, job in list(self._busy.items()):
