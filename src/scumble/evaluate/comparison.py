@@ -317,7 +317,7 @@ class Comparison(Shown):
         # As many intervals as methods, and all of them shall hold: each has its part of the risk.
         confidence = 1 - (1 - self.confidence) / max(1, len(self.trials) - 1)
         if trial.draws is not None and metric in trial.draws:
-            return _drawn_difference(self.trials[0], trial, metric, confidence)
+            return _by_draws(self.trials[0], trial, metric, confidence)
         rules = {"test_over_train": self.test_over_train, "confidence": confidence}
         return corrected_t_test(theirs[known], ours[known], **rules)
 
@@ -492,9 +492,7 @@ def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
             )
 
 
-def _drawn_difference(
-    baseline: Trial, trial: Trial, metric: str, confidence: float
-) -> FoldDifference:
+def _by_draws(baseline: Trial, trial: Trial, metric: str, confidence: float) -> FoldDifference:
     """Take the interval of a difference from its values on drawn rows."""
     drawn = (trial.draws or {})[metric] - (baseline.draws or {})[metric]
     drawn = drawn[~np.isnan(drawn)]

@@ -262,9 +262,8 @@ class Store:
             rows = [(key, *score) for score in scores.items()]
             cursor.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
             if result.predictions is not None:
-                cursor.execute(
-                    "INSERT OR REPLACE INTO predictions VALUES (?, ?)", (key, result.predictions)
-                )
+                archive = (key, result.predictions)
+                cursor.execute("INSERT OR REPLACE INTO predictions VALUES (?, ?)", archive)
         return True
 
     def fail(
