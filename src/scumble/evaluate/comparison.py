@@ -450,10 +450,8 @@ class Match:
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
         """Put all methods together, one sequence of folds each."""
-        trials = tuple(
-            Trial.of(name, found, self.metrics)
-            for (name, _, _), found in zip(self.methods, folds, strict=True)
-        )
+        judged = zip((name for name, _, _ in self.methods), folds, strict=True)
+        trials = tuple(Trial.of(name, found, self.metrics) for name, found in judged)
         share = float(np.mean([len(tested) / len(train) for train, tested in self.splits]))
         rules = (self.metrics, share, self.random_state, self.confidence)
         return Comparison(self.data.name, self.data.labels, trials, *rules)

@@ -252,11 +252,8 @@ def rate_group(labels: Counts) -> dict[str, float]:
     """Compute the metrics of predictions for some labels; NaN where there are none."""
     some = LabelConfusion(labels)
     policy = Undefined("mulan")  # of a label that occurs, it takes 0 for an undefined precision
-    return {
-        metric.name: metric.formula(some, policy) if len(labels.hits) else math.nan
-        for metric in _needing("predictions")
-        if metric.of_labels
-    }
+    metrics = [metric for metric in _needing("predictions") if metric.of_labels]
+    return {m.name: m.formula(some, policy) if len(labels.hits) else math.nan for m in metrics}
 
 
 def _rate_order(rankings: Rankings, chosen: Array) -> dict[str, float]:
@@ -325,10 +322,8 @@ class Scorer:
                 "nor decision_function."
             )
         found = evaluate(Y, predictions, scores, **self._options)
-        values = {
-            metric.name: found[metric.name] if metric.greater_is_better else -found[metric.name]
-            for metric in self._metrics
-        }
+        signs = {metric.name: 1 if metric.greater_is_better else -1 for metric in self._metrics}
+        values = {name: sign * found[name] for name, sign in signs.items()}
         return next(iter(values.values())) if self._single else values
 
     def __repr__(self) -> str:

@@ -162,12 +162,8 @@ class ProcessExecutor:
         self._idle, self._busy = [], {}
 
     def _start(self) -> Child:
-        child = Child(
-            "scumble.experiment.executors.compute_measured",
-            self._compute,
-            environment=self._environment,
-            keeps_stderr=True,
-        )
+        answer = "scumble.experiment.executors.compute_measured"
+        child = Child(answer, self._compute, environment=self._environment, keeps_stderr=True)
         threading.Thread(target=self._listen, args=(child,), daemon=True).start()
         return child
 

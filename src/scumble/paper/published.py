@@ -133,10 +133,8 @@ def results() -> tuple[Pair, ...]:
 def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
     """Read a file whose columns are the fields of a record, in their order."""
     readers = [_READERS[field.type] for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
-    return tuple(
-        kind(*(read(cell) for read, cell in zip(readers, row.values(), strict=True)))
-        for row in _rows(name)
-    )
+    rows = (zip(readers, row.values(), strict=True) for row in _rows(name))
+    return tuple(kind(*(read(cell) for read, cell in row)) for row in rows)
 
 
 def _rows(name: str) -> list[dict[str, str]]:
