@@ -163,19 +163,16 @@ class Store:
         places = {row[:-1] for row in rows.values()}
         with self._transaction() as cursor:
             known = cursor.execute(f"SELECT key, spec, {', '.join(PLACE)} FROM cells").fetchall()
-            cursor.executemany(
-                "UPDATE cells SET dataset = ? WHERE key = ?",
-                [
-                    (f"{place[0]} (earlier {_tag(spec)})", key)
-                    for key, spec, *place in known
-                    if key not in rows and tuple(place) in places
-                ],
-            )
+            renamed = [
+                (f"{place[0]} (earlier {_tag(spec)})", key)
+                for key, spec, *place in known
+                if key not in rows and tuple(place) in places
+            ]
+            cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
+            labels = ", ".join(f"{name} = excluded.{name}" for name in PLACE[:4])
             cursor.executemany(
                 f"INSERT INTO cells (key, {', '.join(PLACE)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (key) DO UPDATE SET dataset = excluded.dataset,"
-                " resampler = excluded.resampler, classifier = excluded.classifier,"
-                " splitter = excluded.splitter",
+                f" ON CONFLICT (key) DO UPDATE SET {labels}",
                 [(key, *row) for key, row in rows.items()],
             )
         return len(rows.keys() - {key for key, *_ in known})
@@ -304,15 +301,12 @@ class Store:
 
         Returns a dict from (data set, classifier, resampler) and one from (data set, classifier).
         """
-        return tuple(
-            {
-                tuple(place): seconds
-                for *place, seconds in self._read(
-                    f"SELECT {by}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {by}"
-                )
-            }
-            for by in ("dataset, classifier, resampler", "dataset, classifier")
-        )
+
+        def means(by: str) -> dict[tuple[str, ...], float]:
+            query = f"SELECT {by}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {by}"
+            return {tuple(place): seconds for *place, seconds in self._read(query)}
+
+        return means("dataset, classifier, resampler"), means("dataset, classifier")
 
     def cells(self) -> list[dict[str, Any]]:
         """Return all cells with what is known of them, in a fixed order.
