@@ -153,13 +153,10 @@ class Store:
         Cells of earlier data or code that stand in the same place are renamed, so that no table
         mixes their results with new ones.
         """
-        rows = {
-            cell.key: (
-                cell.dataset.label, cell.resampler.label, cell.classifier.label,
-                cell.splitter.label, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True),
-            )
-            for cell in cells
-        }  # fmt: skip
+        rows: dict[str, tuple[Any, ...]] = {}
+        for cell in cells:
+            labels = (getattr(cell, kind).label for kind in PLACE[:4])
+            rows[cell.key] = (*labels, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True))
         places = {row[:-1] for row in rows.values()}
         with self._transaction() as cursor:
             known = cursor.execute(f"SELECT key, spec, {', '.join(PLACE)} FROM cells").fetchall()
@@ -169,10 +166,10 @@ class Store:
                 if key not in rows and tuple(place) in places
             ]
             cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
-            labels = ", ".join(f"{name} = excluded.{name}" for name in PLACE[:4])
+            newer = ", ".join(f"{name} = excluded.{name}" for name in PLACE[:4])
             cursor.executemany(
                 f"INSERT INTO cells (key, {', '.join(PLACE)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                f" ON CONFLICT (key) DO UPDATE SET {labels}",
+                f" ON CONFLICT (key) DO UPDATE SET {newer}",
                 [(key, *row) for key, row in rows.items()],
             )
         return len(rows.keys() - {key for key, *_ in known})
