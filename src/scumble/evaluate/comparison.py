@@ -317,7 +317,7 @@ class Comparison(Shown):
         # As many intervals as methods, and all of them shall hold: each has its part of the risk.
         confidence = 1 - (1 - self.confidence) / max(1, len(self.trials) - 1)
         if trial.draws is not None and metric in trial.draws:
-            return _drawn_difference(self.trials[0], trial, metric, confidence)
+            return _by_draws(self.trials[0], trial, metric, confidence)
         rules = {"test_over_train": self.test_over_train, "confidence": confidence}
         return corrected_t_test(theirs[known], ours[known], **rules)
 
@@ -450,10 +450,8 @@ class Match:
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
         """Put all methods together, one sequence of folds each."""
-        trials = tuple(
-            Trial.of(name, found, self.metrics)
-            for (name, _, _), found in zip(self.methods, folds, strict=True)
-        )
+        judged = zip((name for name, _, _ in self.methods), folds, strict=True)
+        trials = tuple(Trial.of(name, found, self.metrics) for name, found in judged)
         share = float(np.mean([len(tested) / len(train) for train, tested in self.splits]))
         rules = (self.metrics, share, self.random_state, self.confidence)
         return Comparison(self.data.name, self.data.labels, trials, *rules)
@@ -492,9 +490,7 @@ def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
             )
 
 
-def _drawn_difference(
-    baseline: Trial, trial: Trial, metric: str, confidence: float
-) -> FoldDifference:
+def _by_draws(baseline: Trial, trial: Trial, metric: str, confidence: float) -> FoldDifference:
     """Take the interval of a difference from its values on drawn rows."""
     drawn = (trial.draws or {})[metric] - (baseline.draws or {})[metric]
     drawn = drawn[~np.isnan(drawn)]

@@ -20,10 +20,10 @@ from scumble._core.processes import PeakMemory
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.registry import find
-from scumble._core.shown import Sheet, Shown, cell_text
+from scumble._core.shown import Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.evaluate.counts import Undefined
-from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
+from scumble.evaluate.evaluation import KEY_METRICS, Evaluation, key_values, sheet_of_metrics
 from scumble.evaluate.folds import STEPS, LabelCounts, label_table, pool, run_fold
 from scumble.evaluate.groups import GROUPS, POOLED, check_groups, find_groups
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
@@ -228,21 +228,14 @@ class CrossValidation(Shown, Mapping[str, Spread]):
         }
 
     def _headline(self) -> str:
-        told = [name for name in KEY_METRICS if name in self]
-        values = "".join(f", {name} {cell_text(self[name].mean)}" for name in told)
+        means = {name: self[name].mean for name in KEY_METRICS if name in self}
         n_folds = len(self.folds)
         judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
-        return f"CrossValidation of {self.name!r}: {judged}{values}"
+        return f"CrossValidation of {self.name!r}: {judged}{key_values(means)}"
 
     def _sheet(self) -> Sheet:
-        groups, spreads = self.folds[0].evaluation.groups, dict(self.items())
-        means = {name: spread.mean for name, spread in spreads.items()}
-        rows = [
-            (name, spread.mean, spread.sd, *(means.get(f"{group}.{name}") for group in groups))
-            for name, spread in spreads.items()
-            if "." not in name
-        ]
-        return Sheet(("metric", "mean", "sd", *groups), rows, len(rows))
+        told = {name: (spread.mean, spread.sd) for name, spread in self.items()}
+        return sheet_of_metrics(told, ("mean", "sd"), self.folds[0].evaluation.groups)
 
 
 def cross_validate(

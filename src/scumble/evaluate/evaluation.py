@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -92,20 +92,31 @@ class Evaluation(Shown, Mapping[str, float]):
         return len(self._values)
 
     def _headline(self) -> str:
-        told = [name for name in KEY_METRICS if name in self._values]
-        values = "".join(f", {name} {cell_text(self._values[name])}" for name in told)
-        return f"Evaluation: {len(self)} values{values}"
+        return f"Evaluation: {len(self)} values{key_values(self._values)}"
 
     def _sheet(self) -> Sheet:
-        rows = [
-            (name, value, *(self._values.get(f"{group}.{name}") for group in self.groups))
-            for name, value in self._values.items()
-            if "." not in name
-        ]
-        return Sheet(("metric", "value", *self.groups), rows, len(rows))
+        told = {name: (value,) for name, value in self._values.items()}
+        return sheet_of_metrics(told, ("value",), self.groups)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._values, dict(self.by_label), dict(self.groups))
+
+
+def key_values(values: Mapping[str, float]) -> str:
+    """Tell the key metrics in a line, where they are known."""
+    return "".join(f", {n} {cell_text(values[n])}" for n in KEY_METRICS if n in values)
+
+
+def sheet_of_metrics(
+    told: Mapping[str, tuple[float, ...]], head: tuple[str, ...], groups: Iterable[str]
+) -> Sheet:
+    """List what is told of every metric, and beside it the first of that for each group."""
+    rows = [
+        (name, *values, *(told.get(f"{group}.{name}", (None,))[0] for group in groups))
+        for name, values in told.items()
+        if "." not in name
+    ]
+    return Sheet(("metric", *head, *groups), rows, len(rows))
 
 
 def evaluate(
@@ -241,11 +252,8 @@ def rate_group(labels: Counts) -> dict[str, float]:
     """Compute the metrics of predictions for some labels; NaN where there are none."""
     some = LabelConfusion(labels)
     policy = Undefined("mulan")  # of a label that occurs, it takes 0 for an undefined precision
-    return {
-        metric.name: metric.formula(some, policy) if len(labels.hits) else math.nan
-        for metric in _needing("predictions")
-        if metric.of_labels
-    }
+    metrics = [metric for metric in _needing("predictions") if metric.of_labels]
+    return {m.name: m.formula(some, policy) if len(labels.hits) else math.nan for m in metrics}
 
 
 def _rate_order(rankings: Rankings, chosen: Array) -> dict[str, float]:
@@ -314,10 +322,8 @@ class Scorer:
                 "nor decision_function."
             )
         found = evaluate(Y, predictions, scores, **self._options)
-        values = {
-            metric.name: found[metric.name] if metric.greater_is_better else -found[metric.name]
-            for metric in self._metrics
-        }
+        signs = {metric.name: 1 if metric.greater_is_better else -1 for metric in self._metrics}
+        values = {name: sign * found[name] for name, sign in signs.items()}
         return next(iter(values.values())) if self._single else values
 
     def __repr__(self) -> str:

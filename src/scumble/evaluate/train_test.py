@@ -280,7 +280,7 @@ def with_test_part(
         )
     if (data.features, data.labels) != (test.features, test.labels):
         features = _features_of_both(data, test)
-        labels = _labels_of_both(data, test, caller)
+        labels = _all_labels(data, test, caller)
         roots = (-1,) * (len(labels) - data.n_labels)
         parents = data.label_parents and (*data.label_parents, *roots)
         common: Any = {"features": features, "labels": labels, "label_parents": parents}
@@ -300,9 +300,7 @@ def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple
     )
 
 
-def _labels_of_both(
-    data: MultilabelDataset, test: MultilabelDataset, caller: str
-) -> tuple[str, ...]:
+def _all_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> tuple[str, ...]:
     """List the labels of training, and behind them those that only rows of the test part have."""
     known, tested = set(data.labels), dict(zip(test.labels, count(test.Y), strict=True))
     new = tuple(name for name, n_rows in tested.items() if name not in known and n_rows)

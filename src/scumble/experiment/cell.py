@@ -141,15 +141,10 @@ class Cell:
     @cached_property
     def spec(self) -> dict[str, Any]:
         """What the key is made of; the data set enters by its content, not by name or place."""
-        return {
-            "content": self.content or self.dataset.spec,
-            "resampler": self.resampler.spec,
-            "classifier": self.classifier.spec,
-            "splitter": self.splitter.spec,
-            "seed": self.seed,
-            "fold": self.fold,
-            "versions": dict(self.versions),
-        }
+        kinds = ("resampler", "classifier", "splitter")
+        parts = {kind: getattr(self, kind).spec for kind in kinds}
+        turn = {"seed": self.seed, "fold": self.fold, "versions": dict(self.versions)}
+        return {"content": self.content or self.dataset.spec, **parts, **turn}
 
     def seed_for(self, purpose: str) -> int:
         """Derive a seed from what the purpose depends on, never from the order of cells.

@@ -47,11 +47,8 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
 
     classifier = parts.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
     fold = run_fold(data[train], data[test], classifier, chain)
-    scores = {
-        **_judge(fold, data[test]),
-        **_measures("before", fold.training.Y),
-        **_measures("after", fold.resampled.Y),
-    }
+    scores = _judge(fold, data[test]) | _measures("before", fold.training.Y)
+    scores |= _measures("after", fold.resampled.Y)
     details = {
         "seconds_resampling": fold.seconds["resample"],
         "seconds_fitting": fold.seconds["fit"],

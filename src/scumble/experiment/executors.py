@@ -162,12 +162,8 @@ class ProcessExecutor:
         self._idle, self._busy = [], {}
 
     def _start(self) -> Child:
-        child = Child(
-            "scumble.experiment.executors.compute_measured",
-            self._compute,
-            environment=self._environment,
-            keeps_stderr=True,
-        )
+        answer = "scumble.experiment.executors.compute_measured"
+        child = Child(answer, self._compute, environment=self._environment, keeps_stderr=True)
         threading.Thread(target=self._listen, args=(child,), daemon=True).start()
         return child
 
@@ -192,7 +188,7 @@ class ProcessExecutor:
             self._idle.append(child)
             outcome, packed, most = message
             result = None if packed is None else pickle.loads(packed)
-            yield replace(outcome, result=result, megabytes=most or job.largest)
+            yield replace(outcome, cell=job.cell, result=result, megabytes=most or job.largest)
 
     def _enforce(self) -> Iterator[Outcome]:
         for child, job in list(self._busy.items()):

@@ -160,7 +160,7 @@ _OF_CELLS = {".csv": _csv, ".parquet": _parquet}
 
 
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read results from a store, or or from a .csv or .parquet table that `score_table` knows."""
+    """Read results from a store, or from a .csv or .parquet table that `score_table` knows."""
     # Returns the cells, as a store gives them, and the metrics that a plan named.
     if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
         with Store(path, create=False) as store:
@@ -179,11 +179,9 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
                 f"{path} has no column 'classifier' or 'method', and no columns of two methods. "
                 "Expected a store, or a table of results."
             )
-        cells = [
-            {"dataset": name, "classifier": method, "value": value}
-            for (name, method), value in wide.means.items()
-        ]
-        return [_cell_of_row(cell) for cell in cells], ["value"]
+        names = ("dataset", "classifier", "value")
+        rows = ((*place, value) for place, value in wide.means.items())
+        return [_cell_of_row(dict(zip(names, row, strict=True))) for row in rows], ["value"]
     metrics = []
     if "classifier" not in table.column_names:
         table = table.rename_columns({"method": "classifier"})

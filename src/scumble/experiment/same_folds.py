@@ -85,9 +85,7 @@ def compare(
 
 def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
     table = list(_cells(match))
-    places = {
-        cell.key: (at, fold) for at, cells in enumerate(table) for fold, cell in enumerate(cells)
-    }
+    places = {cell.key: at for at, cells in enumerate(table) for cell in cells}
     wanted = [cell for cells in table for cell in cells]
     store.remember("metrics", list(match.metrics))
     judge = partial(_judge, match, places)
@@ -101,9 +99,9 @@ def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
     return match.conclude([[_read(found[cell.key]) for cell in cells] for cells in table])
 
 
-def _judge(match: Match, places: Mapping[str, tuple[int, int]], cell: Cell) -> Result:
+def _judge(match: Match, places: Mapping[str, int], cell: Cell) -> Result:
     """Judge the fold that a cell stands for."""
-    fold = match.judge_fold(*places[cell.key])
+    fold = match.judge_fold(places[cell.key], cell.fold)
     details: dict[str, Any] = {LABELS: fold.counts.to_plain(), "seconds": fold.seconds}
     if fold.draws is not None:
         details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
@@ -122,9 +120,8 @@ def _cells(match: Match) -> Iterator[list[Cell]]:
     content = content_of(match.data)
     splitter = _part_of_folds(match)
     for name, classifier, resampler in match.methods:
-        learner, _, treatment = (
-            name.partition(" after ") if resampler is not None else (name, "", "")
-        )
+        learner = name if resampler is None else name.partition(" after ")[0]
+        treatment = name.removeprefix(f"{learner} after ")
         model, chain = as_classifier(classifier), as_chain(resampler)
         steps = Part("+", {"steps": [describe(step) for step in chain]}, treatment)
         versions = {"scumble": __version__}

@@ -153,29 +153,23 @@ class Store:
         Cells of earlier data or code that stand in the same place are renamed, so that no table
         mixes their results with new ones.
         """
-        rows = {
-            cell.key: (
-                cell.dataset.label, cell.resampler.label, cell.classifier.label,
-                cell.splitter.label, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True),
-            )
-            for cell in cells
-        }  # fmt: skip
+        rows: dict[str, tuple[Any, ...]] = {}
+        for cell in cells:
+            labels = (getattr(cell, kind).label for kind in PLACE[:4])
+            rows[cell.key] = (*labels, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True))
         places = {row[:-1] for row in rows.values()}
         with self._transaction() as cursor:
             known = cursor.execute(f"SELECT key, spec, {', '.join(PLACE)} FROM cells").fetchall()
-            cursor.executemany(
-                "UPDATE cells SET dataset = ? WHERE key = ?",
-                [
-                    (f"{place[0]} (earlier {_tag(spec)})", key)
-                    for key, spec, *place in known
-                    if key not in rows and tuple(place) in places
-                ],
-            )
+            renamed = [
+                (f"{place[0]} (earlier {_tag(spec)})", key)
+                for key, spec, *place in known
+                if key not in rows and tuple(place) in places
+            ]
+            cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
+            newer = ", ".join(f"{name} = excluded.{name}" for name in PLACE[:4])
             cursor.executemany(
                 f"INSERT INTO cells (key, {', '.join(PLACE)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (key) DO UPDATE SET dataset = excluded.dataset,"
-                " resampler = excluded.resampler, classifier = excluded.classifier,"
-                " splitter = excluded.splitter",
+                f" ON CONFLICT (key) DO UPDATE SET {newer}",
                 [(key, *row) for key, row in rows.items()],
             )
         return len(rows.keys() - {key for key, *_ in known})
@@ -262,9 +256,8 @@ class Store:
             rows = [(key, *score) for score in scores.items()]
             cursor.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
             if result.predictions is not None:
-                cursor.execute(
-                    "INSERT OR REPLACE INTO predictions VALUES (?, ?)", (key, result.predictions)
-                )
+                archive = (key, result.predictions)
+                cursor.execute("INSERT OR REPLACE INTO predictions VALUES (?, ?)", archive)
         return True
 
     def fail(
@@ -305,15 +298,12 @@ class Store:
 
         Returns a dict from (data set, classifier, resampler) and one from (data set, classifier).
         """
-        return tuple(
-            {
-                tuple(place): seconds
-                for *place, seconds in self._read(
-                    f"SELECT {by}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {by}"
-                )
-            }
-            for by in ("dataset, classifier, resampler", "dataset, classifier")
-        )
+
+        def means(by: str) -> dict[tuple[str, ...], float]:
+            query = f"SELECT {by}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {by}"
+            return {tuple(place): seconds for *place, seconds in self._read(query)}
+
+        return means("dataset, classifier, resampler"), means("dataset, classifier")
 
     def cells(self) -> list[dict[str, Any]]:
         """Return all cells with what is known of them, in a fixed order.

@@ -210,11 +210,9 @@ def _sentences() -> Iterator[tuple[str, bool, str]]:
     yield item, 2 * fallen > len(pairs), f"{fallen} of {len(pairs)}"
 
 
-def _judged(
-    part: str, item: str, printed: str, ours: str, agree: bool, otherwise: str = ""
-) -> Finding:
+def _judged(part: str, item: str, printed: str, ours: str, agree: bool, why: str = "") -> Finding:
     """Say whether something follows, and what is to be known if it does not."""
-    verdict, note = ("follows", "") if agree else ("does not follow", otherwise)
+    verdict, note = ("follows", "") if agree else ("does not follow", why)
     return Finding(part, item, printed, ours, verdict, note)
 
 

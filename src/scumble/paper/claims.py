@@ -281,10 +281,8 @@ def fit(
     reached: dict[str, list[bool]] = {name: [] for name in candidates}
     for at, pair in enumerate(pairs):
         for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
-            folds = {
-                name: means.folds(pair.dataset, arm, *scores[at])
-                for name, scores in candidates.items()
-            }
+            place = (pair.dataset, arm)
+            folds = {name: means.folds(*place, *scores[at]) for name, scores in candidates.items()}
             # On the same folds, or other folds would pass for another version.
             shared = set.intersection(*map(set, folds.values()))
             values = {name: [found[fold] for fold in shared] for name, found in folds.items()}

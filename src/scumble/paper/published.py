@@ -8,7 +8,6 @@ results that stand in the comments of its source.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from importlib import resources
@@ -36,12 +35,7 @@ CASES = (
 
 Record = TypeVar("Record")
 #: How the cells of a field are read, by its type.
-_READERS: dict[Any, Callable[[str], Any]] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "bool": "yes".__eq__,
-}
+_READERS: dict[Any, Any] = {"str": str, "int": int, "float": float, "bool": "yes".__eq__}
 
 
 @dataclass(frozen=True)
@@ -115,10 +109,7 @@ class Count:
 @cache
 def characteristics() -> dict[str, dict[str, float]]:
     """Return Table 1: measures of the eleven data sets."""
-    return {
-        row.pop("dataset"): {key: float(value) for key, value in row.items()}
-        for row in _rows("datasets")
-    }
+    return {row.pop("dataset"): {k: float(v) for k, v in row.items()} for row in _rows("datasets")}
 
 
 @cache
@@ -142,10 +133,8 @@ def results() -> tuple[Pair, ...]:
 def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
     """Read a file whose columns are the fields of a record, in their order."""
     readers = [_READERS[field.type] for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
-    return tuple(
-        kind(*(read(cell) for read, cell in zip(readers, row.values(), strict=True)))
-        for row in _rows(name)
-    )
+    rows = (zip(readers, row.values(), strict=True) for row in _rows(name))
+    return tuple(kind(*(read(cell) for read, cell in row)) for row in rows)
 
 
 def _rows(name: str) -> list[dict[str, str]]:

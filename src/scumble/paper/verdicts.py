@@ -323,10 +323,7 @@ def best_policy(means: Means, metric: str) -> str:
     """Find the rule for undefined values that fits the values before REMEDIAL best."""
     candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
-    ours = {
-        name: [(pair.before, means.of_results(pair, name)[0]) for pair in pairs]
-        for name in candidates
-    }
+    ours = {name: [(p.before, means.of_results(p, name)[0]) for p in pairs] for name in candidates}
     return _nearest(ours) or candidates[0]
 
 

@@ -57,7 +57,7 @@ class FriedmanResult(Shown):
         )
 
     def _sheet(self) -> Sheet:
-        return _sheet_of_ranks(self.methods, self.mean_ranks)
+        return _list_ranks(self.methods, self.mean_ranks)
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +107,7 @@ class NemenyiResult(Shown):
     def _sheet(self) -> Sheet:
         alike = [", ".join(self.methods[at] for at in group) for group in self.groups]
         notes = [f"cannot be told apart: {names}" for names in alike]
-        return _sheet_of_ranks(self.methods, self.mean_ranks, notes)
+        return _list_ranks(self.methods, self.mean_ranks, notes)
 
 
 def friedman(
@@ -275,9 +275,7 @@ def _ranks(
     return ranked(values, higher_is_better is not False), methods
 
 
-def _sheet_of_ranks(
-    methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()
-) -> Sheet:
+def _list_ranks(methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()) -> Sheet:
     """List methods, the best first."""
     rows = sorted(zip(methods, ranks, strict=True), key=lambda row: row[1])
     return Sheet(("method", "mean rank"), rows, len(rows), notes)

@@ -287,9 +287,7 @@ def _from_frame(frame: Any, metric: str | None) -> ScoreTable:
     import narwhals as nw
 
     table = nw.from_native(frame, eager_only=True)
-    columns: dict[str, list[Any]] = {
-        str(name): table.get_column(name).to_list() for name in table.columns
-    }
+    columns: dict[str, list[Any]] = {str(one.name): one.to_list() for one in table.iter_columns()}
     if "dataset" in columns and ("classifier" in columns or "method" in columns):
         return _long(columns, metric)
     return _wide(getattr(frame, "index", None), columns, metric)
@@ -401,10 +399,8 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
         raise ParameterError(f"{must} have {dimensions} dimension(s). Got {numbers.ndim} instead.")
     missing = np.argwhere(~np.isfinite(numbers))
     if len(missing):
-        found = f"{numbers[tuple(missing[0])]} at [{', '.join(map(str, missing[0]))}]"
-        raise ParameterError(
-            f"{must} hold finite numbers. Got {found}: leave such cases out first."
-        )
+        got = f"{numbers[tuple(missing[0])]} at [{', '.join(map(str, missing[0]))}]"
+        raise ParameterError(f"{must} hold finite numbers. Got {got}: leave such cases out first.")
     return numbers
 
 
