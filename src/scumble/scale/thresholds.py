@@ -252,8 +252,7 @@ class ThresholdTables(Workspace):
         import pyarrow as pa
 
         slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
-        places = np.arange(len(RATES), dtype=np.int64)
-        table = {"place": places, "rate": RATES, "recall": shared, "slope": slopes}
+        table = {"place": np.arange(len(RATES)), "rate": RATES, "recall": shared, "slope": slopes}
         self.load("shared", pa.table(table))
 
     def _fixed(self, labels: list[Any], counts: Array, rule: ThresholdRule) -> ChosenCuts:
