@@ -161,11 +161,8 @@ class Summary(Shown):
             Without the tables; NaN becomes None, so that it can be written as JSON.
         """
         tables = {"labels", "scumble_by_instance", "labelsets"}
-        return {
-            field.name: plain(getattr(self, field.name))
-            for field in fields(self)
-            if field.name not in tables
-        }
+        names = (field.name for field in fields(self) if field.name not in tables)
+        return {name: plain(getattr(self, name)) for name in names}
 
 
 def plain(value: Any) -> Any:

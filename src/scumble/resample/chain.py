@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any, Literal
 
@@ -55,13 +55,11 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     """
     steps = [] if methods.strip().lower() == "none" else split_outside(methods, "+")
     chain = [_make(step) for step in steps]
-    for name, value in parameters.items():
-        owners = [step for step in chain if name in step.get_params(deep=False)]
-        if not owners and value is not None and name not in SHARED:
-            raise _unknown(repr(methods), name, _known(chain))
-        for step in owners if value is not None else ():
-            step.set_params(**{name: value})
+    given = {name: value for name, value in parameters.items() if value is not None}
+    _refuse_unknown(repr(methods), [name for name in given if name not in SHARED], _known(chain))
     for step in chain:
+        own = given.keys() & step.get_params(deep=False).keys()
+        step.set_params(**{name: given[name] for name in own})
         step.check_parameters()
         _note_share(step)
     return chain
@@ -268,7 +266,9 @@ def compare_methods(
     """
     names = list(registered("resampler")) if methods is None else list(methods)
     given = methods if isinstance(methods, Mapping) else {}
-    _refuse_unknown([name for name in names if name not in given], parameters)
+    made = [name for name in names if name not in given]
+    known = set[str]().union(*(_known(make_chain(name)) for name in made))
+    _refuse_unknown(", ".join(made), [name for name in parameters if name not in SHARED], known)
     rows = [_row("none", data, [], 0.0)]
     with track(f"Running {len(names)} method{'' if len(names) == 1 else 's'}", len(names)) as on:
         for name in names:
@@ -312,17 +312,18 @@ def _make(step: str) -> BaseResampler:
     """Make the resampler of a name, with parameters in brackets or without."""
     name, given = parse_call(step)
     made: BaseResampler = find_class("resampler", name)()
-    for parameter in given:
-        if parameter not in made.get_params(deep=False):
-            raise _unknown(repr(name), parameter, made.get_params(deep=False))
+    _refuse_unknown(repr(name), given, made.get_params(deep=False))
     return made.set_params(**given)
 
 
-def _unknown(methods: str, parameter: str, known: Iterable[str]) -> ParameterError:
-    return ParameterError(
-        f"No method of {methods} has a parameter {parameter!r}."
-        f"{suggest_parameter(parameter, known)} Known are: {', '.join(sorted(known)) or 'none'}."
-    )
+def _refuse_unknown(methods: str, parameters: Iterable[str], known: Collection[str]) -> None:
+    """Refuse parameters that none of the methods has."""
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(
+                f"No method of {methods} has a parameter {name!r}."
+                f"{suggest_parameter(name, known)} Known are: {', '.join(sorted(known)) or 'none'}."
+            )
 
 
 def _fitting(methods: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -334,11 +335,3 @@ def _fitting(methods: str, parameters: dict[str, Any]) -> dict[str, Any]:
 def _known(chain: Sequence[BaseResampler]) -> set[str]:
     """List the parameters that the methods of a chain have."""
     return {key for step in chain for key in step.get_params(deep=False)}
-
-
-def _refuse_unknown(methods: Sequence[str], parameters: dict[str, Any]) -> None:
-    """Refuse names of methods there are not, and parameters that none of the methods has."""
-    known = set[str]().union(*(_known(make_chain(each)) for each in methods))
-    for name in parameters:
-        if name not in known | SHARED:
-            raise _unknown(", ".join(methods), name, known)

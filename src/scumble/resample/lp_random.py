@@ -221,8 +221,7 @@ def _bags(Y: sparse.csr_array) -> Bags:
 def _bags_by_hash(Y: sparse.csr_array, seed: int) -> Bags:
     """Sort the rows of each bag by their hashes, and the bags by those of their first rows."""
     bags = _bags(Y)
-    names = (f"{seed}:{row}" for row in range(Y.shape[0]))
-    hashes = np.array([_md5(name) for name in names], dtype="S32")
+    hashes = np.array([_md5(f"{seed}:{row}") for row in range(Y.shape[0])], dtype="S32")
     numbers = np.repeat(np.arange(len(bags.sizes)), bags.sizes)
     rows = bags.rows[np.lexsort((hashes[bags.rows], numbers))]
     order = np.argsort(hashes[rows[bags.starts]])

@@ -181,7 +181,7 @@ def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> La
     tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
     names = occurring if declared is None else list(declared)
-    places = _places(occurring, names)
+    places = find_places(occurring, names)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
         whole = np.full(len(names), empty, dtype)
@@ -225,7 +225,7 @@ def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple
     return met
 
 
-def _places(found: list[Any], names: list[Any]) -> Array:
+def find_places(found: list[Any], names: list[Any]) -> Array:
     """Find the place of each label that occurs."""
     place = {name: at for at, name in enumerate(names)}
     unknown = [name for name in found if name not in place]

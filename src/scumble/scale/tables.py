@@ -23,14 +23,13 @@ from scumble.scale.sources import Files
 class Workspace:
     """Tables and views of one piece of work, on an engine that others may use as well."""
 
-    # Statements name them in braces.
+    # Statements name them in braces. Where a table gets a better definition it also gets a new
+    # name: to replace a view of Spark's makes it forget what was computed from the view.
 
     def __init__(self, engine: Engine, **values: Any) -> None:
         self.engine, self._values = engine, values
         self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
         self._done: set[str] = set()
-        # Where a table gets a better definition it also gets a new name: to replace a view of
-        # Spark's makes it forget what was computed from the view.
         self._renamed: dict[str, str] = {}
 
     def name(self, table: str) -> str:

@@ -21,6 +21,7 @@ from scumble.scale.engines import Column, Engine
 from scumble.scale.layout import Layout, _checked, find_layout
 from scumble.scale.scanning import Scan, open_scan
 from scumble.scale.sources import Files, find_files, naming_the_damaged
+from scumble.scale.summary import find_places
 from scumble.scale.tables import Workspace, column
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -126,7 +127,8 @@ def label_thresholds(
             if isinstance(engine, str):
                 stack.enter_context(truth)
         stack.enter_context(naming_the_damaged(given, truth.files))
-        work = ThresholdTables(given, truth, label_column, instance_column, score_column)
+        columns["label_column"] = label_column or "label"
+        work = ThresholdTables(given, truth, score_column, **columns)
         stack.callback(work.forget)
         return work.choose(wanted, n_instances)
 
@@ -134,24 +136,15 @@ def label_thresholds(
 class ThresholdTables(Workspace):
     """The tables behind one choice of thresholds."""
 
-    def __init__(
-        self,
-        files: Files,
-        truth: Scan,
-        label_column: str | None,
-        instance_column: str | Sequence[str] | None,
-        score_column: str,
-    ) -> None:
+    def __init__(self, files: Files, truth: Scan, score_column: str, **columns: Any) -> None:
         super().__init__(truth.engine)
         self._truth, self._where = truth, files.paths[0]
-        columns = self.open("scores", files)
-        layout = find_layout(
-            columns, truth.engine.dialect, label_column=label_column or "label",
-            instance_column=instance_column or "instance", where=self._where,
-        )  # fmt: skip
-        known = {one.name: one for one in columns}
+        found = self.open("scores", files)
+        layout = find_layout(found, truth.engine.dialect, where=self._where, **columns)
+        known = {one.name: one for one in found}
         score = known[_checked(score_column, known, "score_column", self._where)]
-        _refuse_kinds(layout, truth.layout, score, self._where)
+        for complaint in _complaints(layout, truth.layout, score):
+            raise ReadError(complaint, path=self._where)
         own = replace(layout, instances=tuple(f"i{at}" for at in range(len(layout.instances))))
         self._ids = own.instances
         self._values = {
@@ -224,7 +217,7 @@ class ThresholdTables(Workspace):
         found = _without_equal_scores(found, n_rows)
         n_predicted = column(found, "n_predicted")
         middle = in_memory._middle(column(found, "score"), column(found, "below"))
-        chosen, at = ChosenCuts.none(counts), _places(labels, found)
+        chosen, at = ChosenCuts.none(counts), find_places(found.column("label").to_pylist(), labels)
         chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
         chosen.n_predicted[at], chosen.hits[at] = n_predicted, column(found, "hits")
         chosen.expected[at] = column(found, "expected")
@@ -259,15 +252,14 @@ class ThresholdTables(Workspace):
         import pyarrow as pa
 
         slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
-        places = np.arange(len(RATES), dtype=np.int64)
-        table = {"place": places, "rate": RATES, "recall": shared, "slope": slopes}
+        table = {"place": np.arange(len(RATES)), "rate": RATES, "recall": shared, "slope": slopes}
         self.load("shared", pa.table(table))
 
     def _fixed(self, labels: list[Any], counts: Array, rule: ThresholdRule) -> ChosenCuts:
         """Count what one threshold for all labels gives."""
         threshold = repr(float(rule.threshold))
         found = self.fetch(statements.FIXED, title="Counting predictions", threshold=threshold)
-        chosen, at = ChosenCuts.none(counts), _places(labels, found)
+        chosen, at = ChosenCuts.none(counts), find_places(found.column("label").to_pylist(), labels)
         chosen.n_predicted[at] = column(found, "n_predicted")
         chosen.hits[at] = column(found, "hits")
         return chosen.at_threshold(rule)
@@ -307,11 +299,6 @@ def _renamed(layout: Layout, names: Sequence[str]) -> str:
     return ", ".join(f"{layout.dialect.quote(old)} AS {new}" for old, new in pairs)
 
 
-def _places(labels: list[Any], found: Any) -> Array:
-    place = {label: at for at, label in enumerate(labels)}
-    return np.array([place[label] for label in found.column("label").to_pylist()], np.int64)
-
-
 def _without_equal_scores(found: Any, n_rows: int) -> Any:
     """Leave out labels whose scores are equal in all rows, unless all rows have them."""
     equal = (column(found, "n_cuts") == 1) & (column(found, "n_predicted") == n_rows)
@@ -328,13 +315,8 @@ def _take_all_rows(
         chosen.put(int(label), cuts, 0, in_memory._expected(cuts, rule, shared)[0])
 
 
-def _refuse_kinds(scores: Layout, truth: Layout, score: Column, where: str) -> None:
-    """Refuse scores that are no numbers, and names that the two tables write differently."""
-    for complaint in _complaints(scores, truth, score):
-        raise ReadError(complaint, path=where)
-
-
 def _complaints(scores: Layout, truth: Layout, score: Column) -> Iterator[str]:
+    """Find scores that are no numbers, and names that the two tables write differently."""
     if score.is_list or score.kind == "string":
         held = "lists" if score.is_list else "texts"
         yield (

@@ -88,10 +88,8 @@ class DuckDBEngine:
             # Order costs memory; our results are sets of rows.
             "preserve_insertion_order": False,
         }
-        if memory is not None:
-            settings["memory_limit"] = str(memory)
-        if max_spill is not None:
-            settings["max_temp_directory_size"] = str(max_spill)
+        sizes = {"memory_limit": memory, "max_temp_directory_size": max_spill}
+        settings |= {name: str(size) for name, size in sizes.items() if size is not None}
         try:
             # Tables in a file are compressed and can be let go of; those in memory fill it.
             self._connection = self._duckdb.connect(f"{self._spill}/work.duckdb", config=settings)
