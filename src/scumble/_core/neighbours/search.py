@@ -53,9 +53,9 @@ class _Task(NamedTuple):
         """Tell kernels how columns differ."""
         return kernels.Metric(self.kinds, self.zeros, error, self.n_total)
 
-    def answers(self, rows: Array, squared: Array) -> kernels.Answers:
+    def answers(self, metric: kernels.Metric, rows: Array, squared: Array) -> kernels.Answers:
         """Tell kernels where to write the nearest rows and their squared distances."""
-        return kernels.Answers(self.own, self.by_heap, rows, squared)
+        return kernels.Answers(metric, self.own, self.by_heap, rows, squared)
 
 
 def nearest(
@@ -214,11 +214,10 @@ def _choose(task: _Task, space: Space, table: Array | None) -> Any:
 def _directly(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     columns = np.ascontiguousarray(task.base.T)
     queries = kernels.Points(task.queries)
-    metric = task.metric()
-    answers = task.answers(rows, squared)
+    answers = task.answers(task.metric(), rows, squared)
 
     def search(part: slice) -> None:
-        kernels.search_directly(queries, columns, metric, answers, part.start, part.stop)
+        kernels.search_directly(queries, columns, answers, part.start, part.stop)
 
     cost = task.base.shape[0] * max(task.base.shape[1], 1)
     run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
@@ -230,12 +229,12 @@ def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None
     norms_b, norms_q = (np.einsum("ij,ij->i", part, part) for part in (base, asked))
     metric = task.metric(_error_bound(base.shape[1], task.kinds))
     points, queries = kernels.Points(task.base, norms_b), kernels.Points(task.queries, norms_q)
-    answers = task.answers(rows, squared)
+    answers = task.answers(metric, rows, squared)
     size = max(1, min(len(rows), BLOCK_ELEMENTS // base.shape[0]))
 
     def search(first: int) -> None:
         products = asked[first : first + size] @ base.T
-        kernels.search_products(products, first, queries, points, metric, answers)
+        kernels.search_products(products, first, queries, points, answers)
 
     # Threads of the linear algebra inside ours would only wait for each other.
     with one_thread_for_products():
@@ -277,10 +276,10 @@ def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     rows_b = _with_norms(base, metric)
     rows_q = rows_b if asked is base else _with_norms(asked, metric)
     columns = kernels.Points(by_column)
-    answers = task.answers(rows, squared)
+    answers = task.answers(metric, rows, squared)
 
     def search(part: slice) -> None:
-        kernels.search_sparse(rows_q, rows_b, columns, metric, answers, part.start, part.stop)
+        kernels.search_sparse(rows_q, rows_b, columns, answers, part.start, part.stop)
 
     in_column = np.diff(by_column.indptr).astype(np.int64)
     cost = 4 * base.shape[0] + int(in_column @ in_column) // base.shape[0]
@@ -315,9 +314,9 @@ def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
             for at, listed in zip(np.flatnonzero(~complete), more, strict=True):
                 candidates[at] = listed
         starts = np.concatenate([[0], np.cumsum([len(listed) for listed in candidates])])
-        answers = kernels.Answers(task.own[part], False, rows[part], squared[part])
+        answers = kernels.Answers(metric, task.own[part], False, rows[part], squared[part])
         points = kernels.Points(asked)
-        kernels.rank_candidates(starts, np.concatenate(candidates), points, base, metric, answers)
+        kernels.rank_candidates(starts, np.concatenate(candidates), points, base, answers)
 
     run(search, slices(len(rows), 1 << 12, BLOCK_STEPS), n_jobs=task.n_jobs)
 
