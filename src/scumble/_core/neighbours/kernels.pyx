@@ -168,10 +168,8 @@ cdef class Answers:
     cdef inline Nearest of(self, Py_ssize_t query) noexcept nogil:
         """Give the place for the answers of a query, still empty."""
         cdef Nearest found
-        found.distances = &self.distances[query, 0]
-        found.rows = &self.rows[query, 0]
-        found.n_wanted = self.rows.shape[1]
-        found.n_found = 0
+        found.distances, found.rows = &self.distances[query, 0], &self.rows[query, 0]
+        found.n_wanted, found.n_found = self.rows.shape[1], 0
         return found
 
 
