@@ -55,10 +55,8 @@ _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 
 def thread_count(n_jobs: int | None = None) -> int:
     """Tell how many threads to use."""
-    if n_jobs is None:
-        n_jobs = _limit.get()
-    if n_jobs is None:
-        n_jobs = _from_environment()
+    n_jobs = _limit.get() if n_jobs is None else n_jobs
+    n_jobs = _from_environment() if n_jobs is None else n_jobs
     if n_jobs is None:
         return _cores()
     if not is_integer(n_jobs) or n_jobs == 0:

@@ -124,9 +124,8 @@ class Real(Domain):
         self.minimum = lowest if math.isfinite(lowest) else None
         self.maximum = highest if math.isfinite(highest) else None
         Choice("", "left", "right", "both").check(open, name="open", caller="Real")
-        self._excluded = {-math.inf, math.inf}
-        self._excluded |= {lowest} if open in ("left", "both") else set()
-        self._excluded |= {highest} if open in ("right", "both") else set()
+        ends = {"left": {lowest}, "right": {highest}, "both": {lowest, highest}}
+        self._excluded = {-math.inf, math.inf} | ends.get(open, set())
         left = "(" if lowest in self._excluded else "["
         right = ")" if highest in self._excluded else "]"
         self.words = f"a number in {left}{lowest:g}, {highest:g}{right}"

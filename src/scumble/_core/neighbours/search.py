@@ -122,12 +122,14 @@ def _task(
     base = space.values if among is None else space.values[among]
     if queries is not None:
         asked, own = queries.values, np.full(len(queries), -1)
-    elif rows is None and among is None:
-        asked, own = base, np.arange(len(space))
     else:
-        rows = np.arange(len(space)) if rows is None else np.asarray(rows)
-        own = _places(rows, among, len(space))
-        asked = base if among is not None and np.array_equal(rows, among) else space.values[rows]
+        all_rows = np.arange(len(space))
+        rows = all_rows if rows is None else np.asarray(rows)
+        searched = all_rows if among is None else among
+        places = np.full(len(space), -1)
+        places[searched] = np.arange(len(searched))
+        own = places[rows]
+        asked = base if np.array_equal(rows, searched) else space.values[rows]
     if table is not None and not space.is_numeric:
         nominal = space.n_values > 0
         kinds[nominal] = kernels.ABSOLUTE
@@ -165,15 +167,6 @@ def _gapped_columns(values: Any) -> Array:
         else:
             gapped = np.isnan(values).any(axis=0)
     return gapped
-
-
-def _places(rows: Array, among: Array | None, n_rows: int) -> Array:
-    """Tell where each of the rows stands among those searched; -1 where it does not."""
-    if among is None:
-        return rows.astype(np.int64)
-    place = np.full(n_rows, -1, np.int64)
-    place[among] = np.arange(len(among))
-    return place[rows]
 
 
 def _starts(n_values: Array) -> Array:
