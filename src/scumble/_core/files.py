@@ -133,10 +133,9 @@ class Source(NamedFile):
                 cut = block.rfind(b"\n") + 1
                 if cut:
                     yield b"".join([*rest, block[:cut]])
-                    rest, held = [block[cut:]], len(block) - cut
-                else:
-                    rest.append(block)
-                    held += len(block)
+                    rest, held = [], 0
+                rest.append(block[cut:])
+                held += len(block) - cut
                 if held > MAX_LINE:
                     raise self.error(
                         f"a line is longer than {MAX_LINE} bytes. Is this a text file?"

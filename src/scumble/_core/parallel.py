@@ -55,10 +55,8 @@ _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 
 def thread_count(n_jobs: int | None = None) -> int:
     """Tell how many threads to use."""
-    if n_jobs is None:
-        n_jobs = _limit.get()
-    if n_jobs is None:
-        n_jobs = _from_environment()
+    n_jobs = _limit.get() if n_jobs is None else n_jobs
+    n_jobs = _from_environment() if n_jobs is None else n_jobs
     if n_jobs is None:
         return _cores()
     if not is_integer(n_jobs) or n_jobs == 0:
@@ -122,25 +120,23 @@ def raise_if_stopped() -> None:
         raise StoppedError("This block of work was stopped, because another has failed.")
 
 
-class _OneThread:
-    """Holds the threads of numpy's linear algebra back while anybody wants it."""
+#: One entry for each who wants products in one thread; the first one holds the limit.
+_in_one_thread: list[Any] = []
+_lock = threading.Lock()
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.n_inside = 0
-        self.limit: Any = None
 
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.n_inside == 0:
-                self.limit = _blas_threads().limit(limits=1, user_api="blas")
-            self.n_inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.n_inside -= 1
-            if self.n_inside == 0:
-                self.limit.restore_original_limits()
+@contextmanager
+def one_thread_for_products() -> Iterator[None]:
+    """Let matrix products inside the ``with`` block use one thread each."""
+    with _lock:
+        first = not _in_one_thread
+        _in_one_thread.append(_blas_threads().limit(limits=1, user_api="blas") if first else None)
+    try:
+        yield
+    finally:
+        with _lock:
+            if (limit := _in_one_thread.pop()) is not None:
+                limit.restore_original_limits()
 
 
 @cache
@@ -150,14 +146,6 @@ def _blas_threads() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-_one_thread = _OneThread()
-
-
-def one_thread_for_products() -> _OneThread:
-    """Let matrix products inside the ``with`` block use one thread each."""
-    return _one_thread
 
 
 def slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:

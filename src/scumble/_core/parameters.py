@@ -124,9 +124,8 @@ class Real(Domain):
         self.minimum = lowest if math.isfinite(lowest) else None
         self.maximum = highest if math.isfinite(highest) else None
         Choice("", "left", "right", "both").check(open, name="open", caller="Real")
-        self._excluded = {-math.inf, math.inf}
-        self._excluded |= {lowest} if open in ("left", "both") else set()
-        self._excluded |= {highest} if open in ("right", "both") else set()
+        ends = {"left": {lowest}, "right": {highest}, "both": {lowest, highest}}
+        self._excluded = {-math.inf, math.inf} | ends.get(open, set())
         left = "(" if lowest in self._excluded else "["
         right = ")" if highest in self._excluded else "]"
         self.words = f"a number in {left}{lowest:g}, {highest:g}{right}"
@@ -260,12 +259,10 @@ class Seed(Domain):
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
     """Make the generator a `random_state` stands for."""
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
     Seed().check(random_state, name="random_state", caller=caller)
-    return np.random.default_rng(int(random_state))
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    return np.random.default_rng(random_state)
 
 
 class Threads(Domain):

@@ -45,12 +45,11 @@ def started_at(pid: int) -> float | None:
 
 def _stat(pid: int) -> tuple[str, float] | None:
     """Read state and start of a process from Linux' table of processes."""
-    try:
+    with suppress(OSError):
         text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()  # the name before may hold anything
-    return fields[0], float(fields[19])
+        fields = text.rpartition(")")[2].split()  # the name before may hold anything
+        return fields[0], float(fields[19])
+    return None
 
 
 # The peak is exact where it was the most ever, else as seen every hundredth of a second. Other

@@ -64,16 +64,11 @@ class Shown:
     def _repr_html_(self) -> str:
         sheet = self._sheet()
         head, rows, left = _texts(sheet)
-        titles = "".join(f"<th>{html.escape(title)}</th>" for title in head)
-        parts = [f"<p><b>{html.escape(safe(self._headline()))}</b></p>", "<table>"]
-        if any(head):
-            parts.append(f"<thead><tr>{titles}</tr></thead>")
-        parts.append("<tbody>")
-        for first, *others in rows:
-            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in others)
-            parts.append(f"<tr><th>{html.escape(first)}</th>{cells}</tr>")
-        parts.append("</tbody></table>")
-        parts += [f"<p>{html.escape(safe(note))}</p>" for note in (*left, *sheet.notes)]
+        title = f"<p>{_cells('b', [safe(self._headline())])}</p>"
+        titles = [f"<thead><tr>{_cells('th', head)}</tr></thead>"] if any(head) else []
+        body = [f"<tr>{_cells('th', row[:1])}{_cells('td', row[1:])}</tr>" for row in rows]
+        notes = [_cells("p", [safe(note)]) for note in (*left, *sheet.notes)]
+        parts = [title, "<table>", *titles, "<tbody>", *body, "</tbody></table>", *notes]
         return "\n".join(parts)
 
 
@@ -92,6 +87,10 @@ class Records(Shown, list[T]):
     def _sheet(self) -> Sheet:
         columns = self.columns or (tuple(_columns(self[0])) if self else ())
         return Sheet(columns, (tuple(_values(row, columns)) for row in self), len(self))
+
+
+def _cells(tag: str, texts: Iterable[str]) -> str:
+    return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
 def _fields(record: Any) -> Iterator[tuple[str, Any]]:

@@ -343,12 +343,12 @@ def _bad_cell(
     # What does not equal itself is NaN or NaT; pandas' NA does not even say so.
     missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
     found = "is missing" if missing else f"holds {value!r}"
-    more = (
-        ""
-        if missing or names is not None
-        else " If Y is meant as label lists, give sets or label names, not lists of equal length."
-    )
-    return LabelError(f"{caller}: the label cell in row {row}, {where} {found}. {_HINT}{more}")
+    hint = _HINT
+    if not missing and names is None:
+        hint += (
+            " If Y is meant as label lists, give sets or label names, not lists of equal length."
+        )
+    return LabelError(f"{caller}: the label cell in row {row}, {where} {found}. {hint}")
 
 
 def _first_bad_stored(Y: Any, caller: str) -> LabelError:

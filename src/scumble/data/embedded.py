@@ -34,8 +34,7 @@ def load_debtags() -> MultilabelDataset:
 
 def debtags_source() -> dict[str, Any]:
     """Tell where the embedded data come from."""
-    source: dict[str, Any] = json.loads(_arrays()["meta"].tobytes())
-    return source
+    return dict(json.loads(_arrays()["meta"].tobytes()))
 
 
 def _arrays() -> dict[str, Array]:

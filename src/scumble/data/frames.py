@@ -231,7 +231,6 @@ def _to_arrow(dataset: MultilabelDataset) -> Any:
 
 def _to_polars(dataset: MultilabelDataset) -> Any:
     pl = require("polars", purpose="to_frame('polars')", extra="frames")
-
     table = _to_arrow(dataset)
     columns = dict(zip(table.column_names, map(pl.Series, table.columns), strict=True))
     nominal = {f.name: pl.Enum(f.categories) for f in dataset.features if f.kind == "nominal"}

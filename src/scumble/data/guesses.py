@@ -257,8 +257,7 @@ def _tell(told: dict[str, list[str]], numbers: Mapping[str, int], where: str) ->
         "month: left out. Write them as 2024-05-31, or take each as a category with keep={given}.",
     }
     for verdict, sentence in sentences.items():
-        names = told.get(verdict)
-        if not names:
+        if not (names := told.get(verdict)):
             continue
         shown = ", ".join(map(repr, names))
         keys = [numbers.get(name, name) for name in names]

@@ -22,30 +22,21 @@ class Metric:
     ) -> None: ...
 
 class Answers:
-    def __init__(self, own: Array, by_heap: bool, rows: Array, distances: Array) -> None: ...
+    def __init__(
+        self, metric: Metric, own: Array, by_heap: bool, rows: Array, distances: Array
+    ) -> None: ...
 
 def search_directly(
-    queries: Points, columns: Array, metric: Metric, answers: Answers, start: int, stop: int
+    queries: Points, columns: Array, answers: Answers, start: int, stop: int
 ) -> None: ...
 def search_products(
-    products: Array, first: int, queries: Points, base: Points, metric: Metric, answers: Answers
+    products: Array, first: int, queries: Points, base: Points, answers: Answers
 ) -> None: ...
 def sparse_norms(points: Points, metric: Metric, norms: Array) -> None: ...
 def search_sparse(
-    queries: Points,
-    base: Points,
-    by_column: Points,
-    metric: Metric,
-    answers: Answers,
-    start: int,
-    stop: int,
+    queries: Points, base: Points, by_column: Points, answers: Answers, start: int, stop: int
 ) -> None: ...
 def rank_candidates(
-    starts: Array,
-    candidates: Array,
-    queries: Points,
-    base: Points,
-    metric: Metric,
-    answers: Answers,
+    starts: Array, candidates: Array, queries: Points, base: Points, answers: Answers
 ) -> None: ...
 def pairs(a: Points, b: Points, rows: Array, metric: Metric, squared: Array) -> None: ...

@@ -138,10 +138,12 @@ cdef class Metric:
 
 
 cdef class Answers:
-    """Where the nearest rows are written to.
+    """What is asked of a search, and where the nearest rows are written to.
 
     Parameters
     ----------
+    metric : Metric
+        How columns differ.
     own : ndarray of int64, shape (n_queries,)
         The place of each query among the rows searched, or -1.
     by_heap : bool
@@ -150,24 +152,24 @@ cdef class Answers:
         Row numbers and squared distances, nearest first.
     """
 
+    cdef Kinds columns
     cdef const int64_t[::1] own
     cdef bint by_heap
     cdef int64_t[:, ::1] rows
     cdef double[:, ::1] distances
+    cdef Metric kept  # what the columns point into
 
-    def __init__(self, own, by_heap, rows, distances):
-        self.own = own
-        self.by_heap = by_heap
+    def __init__(self, Metric metric, own, by_heap, rows, distances):
+        self.columns, self.kept = metric.columns, metric
+        self.own, self.by_heap = own, by_heap
         self.rows = rows
         self.distances = distances
 
     cdef inline Nearest of(self, Py_ssize_t query) noexcept nogil:
         """Give the place for the answers of a query, still empty."""
         cdef Nearest found
-        found.distances = &self.distances[query, 0]
-        found.rows = &self.rows[query, 0]
-        found.n_wanted = self.rows.shape[1]
-        found.n_found = 0
+        found.distances, found.rows = &self.distances[query, 0], &self.rows[query, 0]
+        found.n_wanted, found.n_found = self.rows.shape[1], 0
         return found
 
 
@@ -390,12 +392,12 @@ cdef double _keep_nearest(
 
 
 cdef void _rank(
-    Points queries, Py_ssize_t query, Points base, Metric metric, _Scratch scratch, Answers answers
+    Points queries, Py_ssize_t query, Points base, _Scratch scratch, Answers answers
 ) noexcept nogil:
     """Rank rows by their distances from a query; those that are not exact are taken once more."""
     cdef const Rows* asked = &queries.rows
     cdef const Rows* rows = &base.rows
-    cdef const Kinds* columns = &metric.columns
+    cdef const Kinds* columns = &answers.columns
     cdef const double* near = scratch.near
     cdef const double* slack = scratch.slack
     cdef Nearest* heap = &scratch.heap
@@ -428,8 +430,8 @@ cdef void _rank(
 
 
 def search_directly(
-    Points queries, const double[:, ::1] columns, Metric metric, Answers answers,
-    Py_ssize_t start, Py_ssize_t stop,
+    Points queries, const double[:, ::1] columns, Answers answers, Py_ssize_t start,
+    Py_ssize_t stop,
 ):
     """Compare queries start..stop with all rows; ``columns`` holds the rows column by column."""
     cdef Py_ssize_t n_columns = columns.shape[0]
@@ -437,7 +439,7 @@ def search_directly(
     cdef const double* values
     cdef const double* first = &columns[0, 0] if n_columns and n_rows else NULL
     cdef _Scratch scratch = _Scratch(n_rows, answers)
-    cdef double n_total = metric.columns.n_total
+    cdef double n_total = answers.columns.n_total
     cdef Py_ssize_t query, low
     with nogil:
         for query in range(start, stop):
@@ -447,13 +449,13 @@ def search_directly(
             low = 0
             while low < n_rows:
                 _add_columns(
-                    values, first + low, n_rows, n_columns, metric.columns.kinds,
+                    values, first + low, n_rows, n_columns, answers.columns.kinds,
                     scratch.near + low, scratch.unknown + low, min(TILE, n_rows - low),
                 )
                 low += TILE
             if n_total > 0.0:
                 scale_up(n_total, <double>n_columns, scratch.unknown, scratch.near, n_rows)
-            _rank(queries, query, queries, metric, scratch, answers)  # all distances are exact
+            _rank(queries, query, queries, scratch, answers)  # all distances are exact
 
 
 cdef void _add_columns(
@@ -477,8 +479,7 @@ cdef void _add_columns(
 
 
 def search_products(
-    const double[:, ::1] products, Py_ssize_t first, Points queries, Points base, Metric metric,
-    Answers answers,
+    const double[:, ::1] products, Py_ssize_t first, Points queries, Points base, Answers answers
 ):
     """Search with the products of the queries from ``first`` on with all rows.
 
@@ -493,16 +494,16 @@ def search_products(
                 queries.rows.norms[first + at], base.rows.norms, &products[at, 0], 2.0,
                 scratch.near, base.rows.n_rows,
             )
-            _answer(queries, first + at, base, metric, scratch, answers)
+            _answer(queries, first + at, base, scratch, answers)
 
 
 cdef void _answer(
-    Points queries, Py_ssize_t query, Points base, Metric metric, _Scratch scratch, Answers answers
+    Points queries, Py_ssize_t query, Points base, _Scratch scratch, Answers answers
 ) noexcept nogil:
     """Find the nearest rows of a query from approximate distances."""
     cdef Py_ssize_t n_rows = base.rows.n_rows
-    cdef double error = metric.columns.error
-    cdef double n_total = metric.columns.n_total
+    cdef double error = answers.columns.error
+    cdef double n_total = answers.columns.n_total
     cdef double n_columns = <double>base.rows.n_columns
     if error == 0.0:
         round_all(scratch.near, n_rows)
@@ -512,7 +513,7 @@ cdef void _answer(
         scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
         if error > 0.0:
             scale_up(n_total, n_columns, scratch.unknown, scratch.slack, n_rows)
-    _rank(queries, query, base, metric, scratch, answers)
+    _rank(queries, query, base, scratch, answers)
 
 
 def sparse_norms(Points points, Metric metric, double[::1] norms):
@@ -534,8 +535,8 @@ def sparse_norms(Points points, Metric metric, double[::1] norms):
 
 
 def search_sparse(
-    Points queries, Points base, Points by_column, Metric metric, Answers answers,
-    Py_ssize_t start, Py_ssize_t stop,
+    Points queries, Points base, Points by_column, Answers answers, Py_ssize_t start,
+    Py_ssize_t stop,
 ):
     """Search queries start..stop among sparse rows, also given column by column.
 
@@ -552,14 +553,14 @@ def search_sparse(
             memset(overlap, 0, n_rows * sizeof(double))
             for at in range(asked.indptr[query], asked.indptr[query + 1]):
                 _add_overlap(
-                    &by_column.rows, asked.indices[at], asked.data[at], &metric.columns, overlap
+                    &by_column.rows, asked.indices[at], asked.data[at], &answers.columns, overlap
                 )
-            if metric.columns.n_total > 0.0:
+            if answers.columns.n_total > 0.0:
                 _add_gaps(&asked, query, &base.rows, &by_column.rows, scratch.unknown)
             approximate(
                 asked.norms[query], base.rows.norms, overlap, 1.0, scratch.near, n_rows
             )
-            _answer(queries, query, base, metric, scratch, answers)
+            _answer(queries, query, base, scratch, answers)
 
 
 cdef void _add_gaps(
@@ -611,7 +612,7 @@ cdef void _add_overlap(
 
 def rank_candidates(
     const int64_t[::1] starts, const int64_t[::1] candidates, Points queries, Points base,
-    Metric metric, Answers answers,
+    Answers answers,
 ):
     """Rank listed candidates of all queries by their exact distances."""
     cdef Nearest found
@@ -623,7 +624,7 @@ def rank_candidates(
             for at in range(starts[query], starts[query + 1]):
                 if candidates[at] != answers.own[query]:
                     distance = _distance(
-                        &queries.rows, query, &base.rows, candidates[at], &metric.columns
+                        &queries.rows, query, &base.rows, candidates[at], &answers.columns
                     )
                     _insert(&found, distance, candidates[at])
 

@@ -53,9 +53,9 @@ class _Task(NamedTuple):
         """Tell kernels how columns differ."""
         return kernels.Metric(self.kinds, self.zeros, error, self.n_total)
 
-    def answers(self, rows: Array, squared: Array) -> kernels.Answers:
+    def answers(self, metric: kernels.Metric, rows: Array, squared: Array) -> kernels.Answers:
         """Tell kernels where to write the nearest rows and their squared distances."""
-        return kernels.Answers(self.own, self.by_heap, rows, squared)
+        return kernels.Answers(metric, self.own, self.by_heap, rows, squared)
 
 
 def nearest(
@@ -122,12 +122,14 @@ def _task(
     base = space.values if among is None else space.values[among]
     if queries is not None:
         asked, own = queries.values, np.full(len(queries), -1)
-    elif rows is None and among is None:
-        asked, own = base, np.arange(len(space))
     else:
-        rows = np.arange(len(space)) if rows is None else np.asarray(rows)
-        own = _places(rows, among, len(space))
-        asked = base if among is not None and np.array_equal(rows, among) else space.values[rows]
+        all_rows = np.arange(len(space))
+        rows = all_rows if rows is None else np.asarray(rows)
+        searched = all_rows if among is None else among
+        places = np.full(len(space), -1)
+        places[searched] = np.arange(len(searched))
+        own = places[rows]
+        asked = base if np.array_equal(rows, searched) else space.values[rows]
     if table is not None and not space.is_numeric:
         nominal = space.n_values > 0
         kinds[nominal] = kernels.ABSOLUTE
@@ -165,15 +167,6 @@ def _gapped_columns(values: Any) -> Array:
         else:
             gapped = np.isnan(values).any(axis=0)
     return gapped
-
-
-def _places(rows: Array, among: Array | None, n_rows: int) -> Array:
-    """Tell where each of the rows stands among those searched; -1 where it does not."""
-    if among is None:
-        return rows.astype(np.int64)
-    place = np.full(n_rows, -1, np.int64)
-    place[among] = np.arange(len(among))
-    return place[rows]
 
 
 def _starts(n_values: Array) -> Array:
@@ -214,11 +207,10 @@ def _choose(task: _Task, space: Space, table: Array | None) -> Any:
 def _directly(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     columns = np.ascontiguousarray(task.base.T)
     queries = kernels.Points(task.queries)
-    metric = task.metric()
-    answers = task.answers(rows, squared)
+    answers = task.answers(task.metric(), rows, squared)
 
     def search(part: slice) -> None:
-        kernels.search_directly(queries, columns, metric, answers, part.start, part.stop)
+        kernels.search_directly(queries, columns, answers, part.start, part.stop)
 
     cost = task.base.shape[0] * max(task.base.shape[1], 1)
     run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
@@ -230,12 +222,12 @@ def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None
     norms_b, norms_q = (np.einsum("ij,ij->i", part, part) for part in (base, asked))
     metric = task.metric(_error_bound(base.shape[1], task.kinds))
     points, queries = kernels.Points(task.base, norms_b), kernels.Points(task.queries, norms_q)
-    answers = task.answers(rows, squared)
+    answers = task.answers(metric, rows, squared)
     size = max(1, min(len(rows), BLOCK_ELEMENTS // base.shape[0]))
 
     def search(first: int) -> None:
         products = asked[first : first + size] @ base.T
-        kernels.search_products(products, first, queries, points, metric, answers)
+        kernels.search_products(products, first, queries, points, answers)
 
     # Threads of the linear algebra inside ours would only wait for each other.
     with one_thread_for_products():
@@ -277,10 +269,10 @@ def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     rows_b = _with_norms(base, metric)
     rows_q = rows_b if asked is base else _with_norms(asked, metric)
     columns = kernels.Points(by_column)
-    answers = task.answers(rows, squared)
+    answers = task.answers(metric, rows, squared)
 
     def search(part: slice) -> None:
-        kernels.search_sparse(rows_q, rows_b, columns, metric, answers, part.start, part.stop)
+        kernels.search_sparse(rows_q, rows_b, columns, answers, part.start, part.stop)
 
     in_column = np.diff(by_column.indptr).astype(np.int64)
     cost = 4 * base.shape[0] + int(in_column @ in_column) // base.shape[0]
@@ -315,9 +307,9 @@ def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
             for at, listed in zip(np.flatnonzero(~complete), more, strict=True):
                 candidates[at] = listed
         starts = np.concatenate([[0], np.cumsum([len(listed) for listed in candidates])])
-        answers = kernels.Answers(task.own[part], False, rows[part], squared[part])
+        answers = kernels.Answers(metric, task.own[part], False, rows[part], squared[part])
         points = kernels.Points(asked)
-        kernels.rank_candidates(starts, np.concatenate(candidates), points, base, metric, answers)
+        kernels.rank_candidates(starts, np.concatenate(candidates), points, base, answers)
 
     run(search, slices(len(rows), 1 << 12, BLOCK_STEPS), n_jobs=task.n_jobs)
 
