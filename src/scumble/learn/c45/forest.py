@@ -45,8 +45,8 @@ class Forest:
         counts = nodes.counts
         totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
         shares = _shares(nodes.branch, totals, parent, empty)
-        stand_in = np.where(empty, parent, -1)
-        answers = _answers(counts, totals, leaf, per_node, stand_in, laplace=laplace)
+        source = np.where(empty & (parent >= 0), parent, np.arange(len(parent)))
+        answers = _answers(counts, totals, leaf, per_node, source, laplace=laplace)
         return cls(roots, feature, nodes.cut, first, width, shares, leaf, answers, n_classes)
 
     def __len__(self) -> int:
@@ -96,10 +96,9 @@ def _shares(branch: Array, totals: Array, parent: Array, empty: Array) -> Array:
 
 
 def _answers(
-    counts: Array, totals: Array, leaf: Array, width: Array, stand_in: Array, *, laplace: bool
+    counts: Array, totals: Array, leaf: Array, width: Array, source: Array, *, laplace: bool
 ) -> Array:
-    """Turn counts into probabilities; an empty leaf answers like its parent."""
-    source = np.where(stand_in >= 0, stand_in, np.arange(len(leaf)))
+    """Turn counts into probabilities; an empty leaf answers like its parent, its ``source``."""
     total = np.repeat(totals[source], width)
     answers = counts[ranges_of(leaf[source], width)]
     if laplace:

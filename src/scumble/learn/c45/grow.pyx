@@ -15,7 +15,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
 from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
-    has_few_values, is_useful,
+    has_few_values,
 )
 from scumble.learn.c45.layout cimport code_of, own_entry, row_of, view_columns, view_items
 from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
@@ -24,7 +24,7 @@ from scumble.learn.c45.nodes cimport (
     Node, Nodes, add_leaves, as_arrays, collapse, counts_of, settle,
 )
 from scumble.learn.c45.part cimport (
-    copy_branches, mark_entries, part_lists, part_rows,
+    copy_branches, list_if_useful, mark_entries, part_lists, part_rows,
 )
 from scumble.learn.c45.prune cimport prune
 from scumble.learn.c45.pruner cimport Pruner
@@ -271,7 +271,6 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
     cdef int64_t size = 1
     cdef int64_t top = 0
     cdef int64_t column, start, stored
-    cdef Stretch* added
     cdef Py_ssize_t k
     for k in range(g.n_listed):
         stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
@@ -285,10 +284,7 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
         top = fill_repeated(g, column, top) if repeated else fill_once(g, column, top)
         if g.seen != NULL and g.columns.n_values[column] == 0:
             mark_seen(g, column, start, top, full)
-        if is_useful(g, start, top, full):
-            added = &g.lists[root.list_high]
-            added.column, added.start, added.stop = column, start, top
-            root.list_high += 1
+        list_if_useful(g, root, column, start, top)
     root.entry_free = top
     g.work += top
     return 0
