@@ -33,21 +33,19 @@ class Forest:
     def of(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
         """Put trees of the same columns together; ``laplace`` smooths by one row per class."""
         nodes = join_nodes(trees)
-        n_classes = nodes.n_classes
         roots = starts_of(nodes.sizes)
         feature = nodes.feature.astype(np.int32, copy=False)
         width = nodes.width.astype(np.int32, copy=False)
         first = nodes.first.astype(np.int64) + np.repeat(roots, nodes.sizes)
         empty = nodes.empty.astype(bool)
         parent = parents_of(feature, first, width)
-        per_node = np.repeat(n_classes, nodes.sizes)
+        per_node = np.repeat(nodes.n_classes, nodes.sizes)
         leaf = starts_of(per_node)
-        counts = nodes.counts
-        totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
+        totals = np.add.reduceat(nodes.counts, leaf) if len(leaf) else np.zeros(0)
         shares = _shares(nodes.branch, totals, parent, empty)
         source = np.where(empty & (parent >= 0), parent, np.arange(len(parent)))
-        answers = _answers(counts, totals, leaf, per_node, source, laplace=laplace)
-        return cls(roots, feature, nodes.cut, first, width, shares, leaf, answers, n_classes)
+        answers = _answers(nodes.counts, totals, leaf, per_node, source, laplace=laplace)
+        return cls(roots, feature, nodes.cut, first, width, shares, leaf, answers, nodes.n_classes)
 
     def __len__(self) -> int:
         """Return the number of trees."""

@@ -70,9 +70,9 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
     cdef RowsView rows = view_rows(table.rows)
     cdef _Growing growing = _Growing()
     cdef Grower* g = &growing.g
-    cdef Py_ssize_t t, before, start
-    sizes = np.empty(n_trees, np.int64)
-    cdef int64_t[::1] n_nodes = sizes
+    cdef Py_ssize_t t, start
+    reached = np.empty(n_trees, np.int64)
+    cdef int64_t[::1] ends = reached
     g.memory = growing.done.memory = &growing.memory
     growing.done.n_classes = targets.n_classes
     growing.p.rows = &rows
@@ -87,11 +87,10 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
                 starts[t + 1] - start,
             )
             grow(g)
-            before = growing.done.n
             finish(g, &growing.p, &growing.done)
-            n_nodes[t] = growing.done.n - before
+            ends[t] = growing.done.n
             release_sample(g)
-    return sizes, *as_arrays(&growing.done)
+    return np.diff(reached, prepend=0), *as_arrays(&growing.done)
 
 
 cdef int prepare(Grower* g, table, targets, settings) except -1:
