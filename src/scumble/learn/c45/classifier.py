@@ -299,12 +299,10 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
 
 def first_largest(probabilities: Array) -> Array:
     """Find the first column of each row that no later one exceeds by more than 1e-6."""
-    best = np.zeros(len(probabilities), np.intp)
-    most = np.full(len(probabilities), -1.0)
-    for column in range(probabilities.shape[1]):
-        larger = probabilities[:, column] - most > 1e-6
-        best[larger] = column
-        most[larger] = probabilities[larger, column]
+    best, most = np.zeros(len(probabilities), np.intp), np.full(len(probabilities), -1.0)
+    for column, likely in enumerate(probabilities.T):
+        larger = likely - most > 1e-6
+        best[larger], most[larger] = column, likely[larger]
     return best
 
 

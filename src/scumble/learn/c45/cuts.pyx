@@ -40,12 +40,12 @@ cdef void find_cuts(Grower* g) noexcept nogil:
     """Judge every listed column of the node in hand; candidates receive cut and score."""
     cdef int64_t fewest = (g.now.high - g.now.low - 2 * g.least) * 3 // 4
     cdef int64_t full = g.now.high - g.now.low if g.two.heavy else g.n
-    cdef bint filled = False
     cdef int64_t k
+    g.two.has_bars = False
     for k in range(g.now.list_high - g.now.list_low):
         g.candidates[k].cuts = -1
         if g.settings.mdl and fewest > 1:
-            filled = judge_full(g, k, full, fewest, filled)
+            judge_full(g, k, full, fewest)
         if g.candidates[k].cuts < 0:
             judge(g, k, full)
 
@@ -67,35 +67,30 @@ cdef inline double most_within(
 # Columns with an entry for each row, of which most are possible cuts: a gain must pay for the
 # choice among so many, and few runs of entries can.
 
-cdef bint judge_full(
-    Grower* g, int64_t k, int64_t full, int64_t fewest, bint filled
-) noexcept nogil:
-    """Judge a column that is full and has at least ``fewest`` cuts; others are left with -1 cuts.
-
-    Returns whether the bars are filled.
-    """
+cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcept nogil:
+    """Judge a column that is full and has at least ``fewest`` cuts; others are left with -1."""
     cdef Stretch* stretch = &g.lists[g.now.list_low + k]
     cdef double bar = max(log(<double> fewest), g.tolerance) - g.before
     cdef Column column
     cdef Scan scan
     cdef int64_t cuts, n_opened
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
-        return filled
+        return
     open_column(g, k, full, &column)
     trim_ends(g, &column, &scan)
     if <int64_t> scan.at >= column.stop:
-        return filled
+        return
     cuts = count_cuts(g.entries + scan.at, column.stop - scan.at)
     if cuts < fewest:
-        return filled
-    if not filled:
+        return
+    if not g.two.has_bars:
+        g.two.has_bars = True
         fill_bars(g, bar - 1e-3 * g.tolerance)
     scan.found = &g.candidates[k]
     scan.found.gain = bar
     n_opened = open_runs(g, &column, &scan, run_length(full))
     if look_into_runs(g, &column, &scan, n_opened, run_length(full)):
         scan.found.cuts = cuts
-    return True
 
 
 cdef inline uint64_t run_length(int64_t full) noexcept nogil:

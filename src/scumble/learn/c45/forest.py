@@ -33,21 +33,19 @@ class Forest:
     def of(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
         """Put trees of the same columns together; ``laplace`` smooths by one row per class."""
         nodes = join_nodes(trees)
-        n_classes = nodes.n_classes
         roots = starts_of(nodes.sizes)
         feature = nodes.feature.astype(np.int32, copy=False)
         width = nodes.width.astype(np.int32, copy=False)
         first = nodes.first.astype(np.int64) + np.repeat(roots, nodes.sizes)
         empty = nodes.empty.astype(bool)
         parent = parents_of(feature, first, width)
-        per_node = np.repeat(n_classes, nodes.sizes)
+        per_node = np.repeat(nodes.n_classes, nodes.sizes)
         leaf = starts_of(per_node)
-        counts = nodes.counts
-        totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
+        totals = np.add.reduceat(nodes.counts, leaf) if len(leaf) else np.zeros(0)
         shares = _shares(nodes.branch, totals, parent, empty)
-        stand_in = np.where(empty, parent, -1)
-        answers = _answers(counts, totals, leaf, per_node, stand_in, laplace=laplace)
-        return cls(roots, feature, nodes.cut, first, width, shares, leaf, answers, n_classes)
+        source = np.where(empty & (parent >= 0), parent, np.arange(len(parent)))
+        answers = _answers(nodes.counts, totals, leaf, per_node, source, laplace=laplace)
+        return cls(roots, feature, nodes.cut, first, width, shares, leaf, answers, nodes.n_classes)
 
     def __len__(self) -> int:
         """Return the number of trees."""
@@ -96,10 +94,9 @@ def _shares(branch: Array, totals: Array, parent: Array, empty: Array) -> Array:
 
 
 def _answers(
-    counts: Array, totals: Array, leaf: Array, width: Array, stand_in: Array, *, laplace: bool
+    counts: Array, totals: Array, leaf: Array, width: Array, source: Array, *, laplace: bool
 ) -> Array:
-    """Turn counts into probabilities; an empty leaf answers like its parent."""
-    source = np.where(stand_in >= 0, stand_in, np.arange(len(leaf)))
+    """Turn counts into probabilities; an empty leaf answers like its parent, its ``source``."""
     total = np.repeat(totals[source], width)
     answers = counts[ranges_of(leaf[source], width)]
     if laplace:

@@ -15,7 +15,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
 from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
-    has_few_values, is_useful,
+    has_few_values,
 )
 from scumble.learn.c45.layout cimport code_of, own_entry, row_of, view_columns, view_items
 from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
@@ -24,7 +24,7 @@ from scumble.learn.c45.nodes cimport (
     Node, Nodes, add_leaves, as_arrays, collapse, counts_of, settle,
 )
 from scumble.learn.c45.part cimport (
-    copy_branches, mark_entries, part_lists, part_rows,
+    copy_branches, list_if_useful, mark_entries, part_lists, part_rows,
 )
 from scumble.learn.c45.prune cimport prune
 from scumble.learn.c45.pruner cimport Pruner
@@ -70,9 +70,9 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
     cdef RowsView rows = view_rows(table.rows)
     cdef _Growing growing = _Growing()
     cdef Grower* g = &growing.g
-    cdef Py_ssize_t t, before, start
-    sizes = np.empty(n_trees, np.int64)
-    cdef int64_t[::1] n_nodes = sizes
+    cdef Py_ssize_t t, start
+    reached = np.empty(n_trees, np.int64)
+    cdef int64_t[::1] ends = reached
     g.memory = growing.done.memory = &growing.memory
     growing.done.n_classes = targets.n_classes
     growing.p.rows = &rows
@@ -87,11 +87,10 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
                 starts[t + 1] - start,
             )
             grow(g)
-            before = growing.done.n
             finish(g, &growing.p, &growing.done)
-            n_nodes[t] = growing.done.n - before
+            ends[t] = growing.done.n
             release_sample(g)
-    return sizes, *as_arrays(&growing.done)
+    return np.diff(reached, prepend=0), *as_arrays(&growing.done)
 
 
 cdef int prepare(Grower* g, table, targets, settings) except -1:
@@ -271,7 +270,6 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
     cdef int64_t size = 1
     cdef int64_t top = 0
     cdef int64_t column, start, stored
-    cdef Stretch* added
     cdef Py_ssize_t k
     for k in range(g.n_listed):
         stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
@@ -285,10 +283,7 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
         top = fill_repeated(g, column, top) if repeated else fill_once(g, column, top)
         if g.seen != NULL and g.columns.n_values[column] == 0:
             mark_seen(g, column, start, top, full)
-        if is_useful(g, start, top, full):
-            added = &g.lists[root.list_high]
-            added.column, added.start, added.stop = column, start, top
-            root.list_high += 1
+        list_if_useful(g, root, column, start, top)
     root.entry_free = top
     g.work += top
     return 0

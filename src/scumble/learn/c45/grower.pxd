@@ -109,6 +109,7 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     int64_t positive  # of the node in hand
     double* ones  # x ln x + (total - x) ln (total - x) for the positives
     double* zeros
+    bint has_bars  # they are filled
     uint32_t* ones_bar
     uint32_t* zeros_bar
     uint32_t* run_ones  # positives, and all rows, in each run of entries

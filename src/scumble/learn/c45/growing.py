@@ -17,7 +17,7 @@ from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import grow as kernels
 from scumble.learn.c45.forest import Forest
-from scumble.learn.c45.table import PreparedTable, read_only
+from scumble.learn.c45.table import PreparedTable, ranges, read_only
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
 from scumble.learn.weights import class_factors, weigh_classes
 
@@ -114,11 +114,9 @@ def grow_trees(
     (np.float64(2.0), 2)
     """
     settings = TreeSettings() if settings is None else settings
-    n_blocks = min(len(targets), 16 * thread_count(n_jobs))
-    blocks = np.array_split(np.arange(len(targets)), max(n_blocks, 1))
     grown = run(
-        lambda block: [grow_tree(table, targets[at], settings) for at in block],
-        blocks,
+        lambda block: [grow_tree(table, targets[at], settings) for at in range(*block)],
+        ranges(len(targets), 16 * thread_count(n_jobs)),
         n_jobs=n_jobs,
     )
     return [tree for block in grown for tree in block]

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from scumble.learn.c45.grower cimport TWO_CLASSES, Grower, Waiting
+from scumble.learn.c45.grower cimport TWO_CLASSES, Grower, Stretch, Waiting, is_useful
 
 
 cdef inline int64_t full_size(const Grower* g, const Waiting* node) noexcept nogil:
@@ -10,6 +10,17 @@ cdef inline int64_t full_size(const Grower* g, const Waiting* node) noexcept nog
     if g.strategy == TWO_CLASSES and not g.two.heavy:
         return <int64_t> g.nodes.at[node.node].branch
     return node.high - node.low
+
+
+cdef inline bint list_if_useful(
+    Grower* g, Waiting* waiting, int64_t column, int64_t start, int64_t stop
+) noexcept nogil:
+    """Add a column's stretch to the list of a waiting node if it can still split it."""
+    if not is_useful(g, start, stop, full_size(g, waiting)):
+        return False
+    g.lists[waiting.list_high] = Stretch(column, start, stop)
+    waiting.list_high += 1
+    return True
 
 
 cdef void mark_entries(Grower* g) noexcept nogil

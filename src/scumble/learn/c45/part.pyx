@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.grower cimport LOST, Grower, Stretch, Waiting, is_useful
+from scumble.learn.c45.grower cimport LOST, Grower, Stretch, Waiting
 from scumble.learn.c45.layout cimport MISSING, code_of, row_of
 from scumble.learn.c45.memory cimport reserve
 
@@ -113,19 +113,6 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
                 list_if_useful(g, &g.waiting[depth + 1], stretch.column, start, middle)
 
 
-cdef inline bint list_if_useful(
-    Grower* g, Waiting* waiting, int64_t column, int64_t start, int64_t stop
-) noexcept nogil:
-    """Add a column's stretch to the list of a waiting node if it can still split it."""
-    cdef Stretch* added
-    if not is_useful(g, start, stop, full_size(g, waiting)):
-        return False
-    added = &g.lists[waiting.list_high]
-    added.column, added.start, added.stop = column, start, stop
-    waiting.list_high += 1
-    return True
-
-
 cdef inline int64_t part_in_two(
     Grower* g, item* items, item* others, int64_t start, int64_t stop, int row_bit
 ) noexcept nogil:
@@ -200,16 +187,13 @@ cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
         if which:
             row_top = waiting.high
         waiting.row_free = row_top if which else g.now.row_free
+        if g.split.n_branches > 2:
+            entry_top = copy_lists(g, waiting, which == 0, entry_top)
+            waiting.entry_free = entry_top if which else g.now.entry_free
     if g.split.n_branches == 2:
         entry_top = copy_lists_of_two(g, depth, entry_top)
         for k in range(g.split.n_live):
             g.waiting[depth + k].entry_free = entry_top if k else g.now.entry_free
-        return 0
-    for k in range(1, g.split.n_live + 1):
-        which = k if k < g.split.n_live else 0
-        waiting = &g.waiting[depth + which]
-        entry_top = copy_lists(g, waiting, waiting.node - g.split.child, which == 0, entry_top)
-        waiting.entry_free = entry_top if which else g.now.entry_free
     return 0
 
 
@@ -250,10 +234,9 @@ cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
     return 0
 
 
-cdef int64_t copy_lists(
-    Grower* g, Waiting* waiting, int64_t b, bint in_place, int64_t top
-) except -1 nogil:
+cdef int64_t copy_lists(Grower* g, Waiting* waiting, bint in_place, int64_t top) except -1 nogil:
     """Copy the stretches of one of many branches; return from where on entries are free."""
+    cdef int64_t b = waiting.node - g.split.child
     cdef int64_t lost = g.weighted.shares[b] > TINY
     cdef int64_t at, j, size, goal, begin, s
     cdef Stretch stretch

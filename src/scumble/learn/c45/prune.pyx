@@ -14,9 +14,9 @@ from scumble.learn.c45.arithmetic cimport TINY, sum_of
 from scumble.learn.c45.grower cimport Grower, Sample
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
-from scumble.learn.c45.prune_known cimport prune_known
+from scumble.learn.c45.prune_known cimport errors_of, estimate, prune_known
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, errors_of, estimate,
+    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors,
     largest_branch, list_some, list_subtree, push,
 )
 from scumble.learn.rows cimport value_at

@@ -9,9 +9,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from scumble._core.interrupt cimport check_stop
+from scumble.learn.c45.arithmetic cimport TINY, added_errors
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, errors_of,
+    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors,
     largest_branch, list_some, list_subtree, push,
 )
 from scumble.learn.rows cimport spread_stored
@@ -66,6 +67,31 @@ cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
             p.errors[i] = errors_of(p, i)
 
 
+cdef double estimate(const Pruner* p, const double* counts, const double* more) noexcept nogil:
+    """Give the pessimistic estimate of the errors of a leaf with some rows and ``more`` of them."""
+    cdef double total = 0.0
+    cdef double most = 0.0
+    cdef double weight
+    cdef Py_ssize_t c
+    for c in range(p.nodes.n_classes):
+        weight = counts[c] + more[c]
+        total += weight
+        if weight - most > TINY:
+            most = weight
+    if total < TINY:
+        return 0.0
+    if most == 0.0:
+        most = counts[0] + more[0]
+    return total - most + added_errors(
+        total, total - most, p.settings.confidence, p.settings.deviate
+    )
+
+
+cdef double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil:
+    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
+    return estimate(p, counts_of(p.nodes, node), p.more + node * p.nodes.n_classes)
+
+
 cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
     """Settle a node whose children are settled; True if its largest branch has taken its place."""
     cdef Node* node = &p.nodes.at[i]
@@ -99,20 +125,19 @@ cdef double errors_when_raised(
     cdef double as_branch = p.errors[largest]
     cdef int64_t n_sent = 0
     cdef int64_t next_sum = 0
-    cdef int64_t n_strangers, n_rows, at, n, i
+    cdef int64_t n_rows, at, n, i
     cdef Py_ssize_t g, c
     cdef int32_t child
     p.n_goals = 0
     for child in range(node.first, node.first + node.width):
         if child == largest or p.nodes.at[child].branch == 0.0:
             continue
-        n_strangers = find_strangers(p, child)
-        n_rows = n_strangers + p.nodes.at[child].high - p.nodes.at[child].low
+        n_rows = find_rows(p, child)
         at = 0
         while at < n_rows and as_branch <= enough:
             n = min(min(max(4, n_sent >> 2), BATCH), n_rows - at)
             for i in range(n):
-                p.batch[i] = p.members[place_of(p, child, n_strangers, at + i)]
+                p.batch[i] = p.members[place_of(p, child, at + i)]
             send_batch(p, n, largest)
             at += n
             n_sent += n
@@ -137,32 +162,30 @@ cdef double errors_with_more(const Pruner* p, Py_ssize_t top) noexcept nogil:
     return total
 
 
-cdef int64_t find_strangers(Pruner* p, Py_ssize_t top) noexcept nogil:
-    """List the places of rows brought to a subtree from elsewhere; return how many there are.
+cdef int64_t find_rows(Pruner* p, Py_ssize_t top) noexcept nogil:
+    """List the places of rows brought to a subtree from elsewhere; the rest is its top's stretch.
 
-    The others are the stretch of its top.
+    Returns how many rows there are in all.
     """
     cdef Py_ssize_t n_leaves = list_some(p, top, p.sources, True)
     cdef int64_t low = p.nodes.at[top].low
     cdef int64_t high = p.nodes.at[top].high
-    cdef int64_t n_strangers = 0
     cdef uint32_t place
     cdef Py_ssize_t s
+    p.n_strangers = 0
     for s in range(n_leaves):
         place = p.head[p.sources[s]]
         while place != END:
             if place < low or place >= high:
-                p.strangers[n_strangers] = place
-                n_strangers += 1
+                p.strangers[p.n_strangers] = place
+                p.n_strangers += 1
             place = p.after[place]
-    return n_strangers
+    return p.n_strangers + high - low
 
 
-cdef inline int64_t place_of(
-    const Pruner* p, Py_ssize_t top, int64_t n_strangers, int64_t k
-) noexcept nogil:
+cdef inline int64_t place_of(const Pruner* p, Py_ssize_t top, int64_t k) noexcept nogil:
     """Return the place of the k-th row of a subtree: strangers first."""
-    return p.strangers[k] if k < n_strangers else p.nodes.at[top].low + k - n_strangers
+    return p.strangers[k] if k < p.n_strangers else p.nodes.at[top].low + k - p.n_strangers
 
 
 cdef inline int32_t next_node(const Pruner* p, uint32_t row, const Node* node) noexcept nogil:
@@ -245,17 +268,16 @@ cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nog
     """Put the largest branch in a node's place; the rows of the others move into it."""
     cdef Node* node = &p.nodes.at[i]
     cdef Node* branch = &p.nodes.at[largest]
-    cdef int64_t n_strangers, n_rows, k
+    cdef int64_t n_rows, k
     cdef Py_ssize_t n_goals, g
     cdef int32_t child
     for child in range(node.first, node.first + node.width):
         if child == largest or p.nodes.at[child].branch == 0.0:
             continue
-        n_strangers = find_strangers(p, child)
-        n_rows = n_strangers + p.nodes.at[child].high - p.nodes.at[child].low
+        n_rows = find_rows(p, child)
         p.work += n_rows
         for k in range(n_rows):
-            move_row(p, place_of(p, child, n_strangers, k), largest)
+            move_row(p, place_of(p, child, k), largest)
     n_goals = list_some(p, largest, p.goals, True)
     for g in range(n_goals):
         if p.changed[p.goals[g]]:

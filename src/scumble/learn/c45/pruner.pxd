@@ -2,10 +2,10 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from scumble.learn.c45.arithmetic cimport TINY, added_errors
+from scumble.learn.c45.arithmetic cimport TINY
 from scumble.learn.c45.grower cimport Settings
 from scumble.learn.c45.memory cimport Memory, reserve
-from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
+from scumble.learn.c45.nodes cimport Node, Nodes
 from scumble.learn.rows cimport RowsView
 
 cdef enum:
@@ -42,7 +42,8 @@ cdef struct Pruner:
     uint32_t* head
     uint32_t* tail
     uint32_t* after
-    uint32_t* strangers
+    uint32_t* strangers  # places of rows in a list that are not in the stretch of the top
+    int64_t n_strangers
     int32_t* sources
     int32_t* goals
     Py_ssize_t n_goals
@@ -71,33 +72,6 @@ cdef inline Visit* push(
     reserve(p.memory, <void**> stack, depth + 1, sizeof(Visit))
     stack[0][depth] = Visit(node, 0, low, high, 0)
     return &stack[0][depth]
-
-
-cdef inline double estimate(
-    const Pruner* p, const double* counts, const double* more
-) noexcept nogil:
-    """Give the pessimistic estimate of the errors of a leaf with some rows and ``more`` of them."""
-    cdef double total = 0.0
-    cdef double most = 0.0
-    cdef double weight
-    cdef Py_ssize_t c
-    for c in range(p.nodes.n_classes):
-        weight = counts[c] + more[c]
-        total += weight
-        if weight - most > TINY:
-            most = weight
-    if total < TINY:
-        return 0.0
-    if most == 0.0:
-        most = counts[0] + more[0]
-    return total - most + added_errors(
-        total, total - most, p.settings.confidence, p.settings.deviate
-    )
-
-
-cdef inline double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil:
-    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
-    return estimate(p, counts_of(p.nodes, node), p.more + node * p.nodes.n_classes)
 
 
 cdef inline Py_ssize_t list_subtree(

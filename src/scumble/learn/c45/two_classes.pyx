@@ -149,17 +149,15 @@ cdef void judge_items(Grower* g) noexcept nogil:
     cdef int64_t level = g.now.level
     cdef int64_t above = level
     cdef uint64_t* counts = two.item_counts + level * g.items.n
-    cdef const int64_t* columns
     cdef int64_t k, column
     if g.now.counting == COUNT or g.now.counting == COUNT_AND_SUBTRACT:
         above = level - 1
     if two.n_open[above] == 0:
         two.n_open[level] = 0
         return
-    columns = two.open_columns + above * two.n_nominal
     if g.now.counting != READY:
         for k in range(two.n_open[above]):
-            column = columns[k]
+            column = two.open_columns[above * two.n_nominal + k]
             memset(
                 counts + g.items.first[column], 0,
                 (g.items.first[column + 1] - g.items.first[column]) * sizeof(uint64_t),

@@ -4,7 +4,7 @@ Rows whose value is missing take part in no cut of the column, and go down every
 of their weight. As long as all weights in a node are whole numbers, x ln x comes from a table.
 """
 
-from libc.math cimport fabs, log2
+from libc.math cimport ceil, fabs, log2
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
@@ -169,7 +169,7 @@ cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
         take_off(g, column.start, column.stop, &known.block_zeros, &known.block_ones)
     known.before = xlx(g, known.total) - xlx(g, known.zeros) - xlx(g, known.ones)
     if w.whole:
-        scan_two(g, &column, &known, found, whole_least(known.least) - 1)
+        scan_two(g, &column, &known, found, <int64_t> ceil(known.least - TINY) - 1)
     else:
         scan_two(g, &column, &known, found, known.least - TINY)
     keep(g, found, found.gain / LN2 / w.total, known.total)
@@ -185,12 +185,6 @@ cdef void take_off(
         weight = g.weighted.signed_of[row_of(g.entries[at], 0)]
         ones[0] -= max(weight, 0.0)
         zeros[0] -= max(-weight, 0.0)
-
-
-cdef inline int64_t whole_least(double least) noexcept nogil:
-    """Round up, with the tolerance."""
-    cdef int64_t down = <int64_t> (least - TINY)
-    return down + (down < least - TINY)
 
 
 cdef inline bint may_cut(
