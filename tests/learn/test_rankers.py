@@ -99,10 +99,8 @@ def test_bagged_trees_are_single_trees_on_the_rows_drawn(draw):
 def test_draws_have_the_sizes_they_say():
     Y = sparse.csr_array(np.arange(100)[:, None] < np.array([[10, 50, 0]]))
     generator = np.random.default_rng(0)
-    balanced, weighted = (
-        BagTargets(BaggedTrees(2, draw=draw, random_state=generator), 1, Y, None)
-        for draw in ("balanced", "weighted")
-    )
+    bags = [BaggedTrees(2, draw=draw, random_state=generator) for draw in ("balanced", "weighted")]
+    balanced, weighted = (BagTargets(one, 1, Y, None) for one in bags)
 
     assert [t.repeats[:10].sum() for t in (balanced[0], weighted[0])] == [10, 25]
     assert [t.repeats.sum() for t in (balanced[0], weighted[0])] == [20, 100]

@@ -149,11 +149,11 @@ class BagTargets(MadeTargets):
     """The targets of all trees, draw after draw, of all labels each; made when asked for."""
 
     def __init__(self, bags: BaggedTrees, n_columns: int, Y: Any, weights: Array | None) -> None:
-        self._bags, generator, n_trees = bags, bags._generator(), bags.n_estimators * Y.shape[1]
+        self._bags, self._n_columns = bags, n_columns
         self._labels = LabelTargets(Y, weights=weights)
+        generator, n_trees = bags._generator(), bags.n_estimators * Y.shape[1]
         n_seeds = bags.n_estimators if bags.draw == "bootstrap" else n_trees
         self._seeds = one_generator_each(generator, n_seeds)
-        self._n_columns = n_columns
         self._column_seeds = one_generator_each(generator, n_trees)
         # A bit per row and draw: which rows a tree has seen.
         self._seen = np.zeros((n_seeds, (Y.shape[0] + 7) // 8), np.uint8)

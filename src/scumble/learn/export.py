@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 
+Names = Sequence[str] | None
+
 
 def export_text(
     classifier: Any,
@@ -70,19 +72,15 @@ class TreeLabels:
     """The words for a tree's nodes and branches, shared by text and drawing."""
 
     def __init__(
-        self,
-        classifier: Any,
-        feature_names: Sequence[str] | None = None,
-        class_names: Sequence[str] | None = None,
-        value_names: Sequence[Sequence[str] | None] | None = None,
+        self, classifier: Any, features: Names, classes: Names, values: Sequence[Names] | None
     ) -> None:
         self.tree = classifier.tree_
         self.codes = classifier._codes
         n_features = classifier.n_features_in_
         default = getattr(classifier, "feature_names_in_", [f"x{at}" for at in range(n_features)])
-        self.features = _names(feature_names, default, "feature_names")
-        self.classes = _names(class_names, classifier.classes_, "class_names")
-        self.values = value_names
+        self.features = _names(features, default, "feature_names")
+        self.classes = _names(classes, classifier.classes_, "class_names")
+        self.values = values
 
     def question(self, node: int) -> str:
         """Name the column an inner node asks for."""
@@ -137,7 +135,7 @@ def six_decimals(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _names(given: Sequence[str] | None, default: Sequence[Any], what: str) -> list[str]:
+def _names(given: Names, default: Sequence[Any], what: str) -> list[str]:
     if given is not None and len(given) != len(default):
         raise ParameterError(
             f"The {what!r} parameter of export_text must have {len(default)} entries. "

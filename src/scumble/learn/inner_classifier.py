@@ -137,14 +137,9 @@ def open_seeds(estimator: Any) -> list[str]:
     """List the parameters ``random_state`` that are None, of an estimator and of those inside."""
     parameters = estimator.get_params(deep=True)
     holders = {"": estimator} | {f"{name}__": value for name, value in parameters.items()}
-    closed = [prefix for prefix, holder in holders.items() if _seeds_its_parts(holder)]
-    return [
-        name
-        for name, value in parameters.items()
-        if value is None
-        and name.rpartition("__")[2] == "random_state"
-        and not any(name.startswith(p) and name != f"{p}random_state" for p in closed)
-    ]
+    own = [prefix for prefix, holder in holders.items() if _seeds_its_parts(holder)]
+    names = [n for n, v in parameters.items() if v is None and n.split("__")[-1] == "random_state"]
+    return [n for n in names if not any(n.startswith(p) and n != f"{p}random_state" for p in own)]
 
 
 def close_seeds(estimator: Any, seed: int) -> Any:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
+from scumble.learn.c45.table import as_rows
 from scumble.learn.row_sums import add_differences, add_overlaps
 
 #: The median distance is taken from so many rows to all points.
@@ -96,12 +97,8 @@ def _absolute_lengths(rows: Any) -> Array:
 
 def _overlaps(rows: Any, columns: Any) -> Array:
     """Return what rows and points have in common: |x| + |p| - |x - p| is twice as much."""
-    rows = sparse.csr_array(rows)
-    parts = (rows.indptr, rows.indices, columns.indptr, columns.indices)
-    index = np.result_type(*parts)
-    indptr, indices, point_indptr, point_indices = (part.astype(index) for part in parts)
     out = np.zeros((rows.shape[0], columns.shape[0]))
-    add_overlaps(indptr, indices, rows.data, point_indptr, point_indices, columns.data, out)
+    add_overlaps(as_rows(sparse.csr_array(rows)), as_rows(columns.T), out)
     return out
 
 

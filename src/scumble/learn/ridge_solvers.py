@@ -13,6 +13,7 @@ from scipy.linalg import blas, lapack
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
+from scumble.learn.c45.table import as_rows
 from scumble.learn.row_sums import quadratic_forms
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
@@ -154,9 +155,7 @@ class Primal:
         out = np.empty(rows.shape[0])
         if sparse.issparse(rows) and 10 * rows.nnz < rows.shape[0] * rows.shape[1]:
             inverse = _inverse(root)
-            index = np.result_type(rows.indptr, rows.indices)
-            indptr, indices = rows.indptr.astype(index), rows.indices.astype(index)
-            quadratic_forms(indptr, indices, rows.data, inverse, out)
+            quadratic_forms(as_rows(rows), inverse, out)
             pull = inverse @ means
             return out - 2 * (rows @ pull) + means @ pull
         for start in range(0, len(out), 1024):

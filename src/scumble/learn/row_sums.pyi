@@ -1,15 +1,6 @@
 from scumble._core.arrays import Array
+from scumble.learn.c45.table import Rows
 
-def quadratic_forms(
-    indptr: Array, indices: Array, data: Array, matrix: Array, out: Array
-) -> None: ...
-def add_overlaps(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    point_indptr: Array,
-    point_indices: Array,
-    point_data: Array,
-    out: Array,
-) -> None: ...
+def quadratic_forms(rows: Rows, matrix: Array, out: Array) -> None: ...
+def add_overlaps(rows: Rows, columns: Rows, out: Array) -> None: ...
 def add_differences(rows: Array, columns: Array, out: Array) -> None: ...

@@ -1,9 +1,10 @@
 """Sums over the cells of rows: quadratic forms, what rows have in common, how far they differ."""
 
 from libc.math cimport fabs
+from libc.stdint cimport int64_t
 
 from scumble._core.interrupt cimport check_stop
-from scumble._core.types cimport index_t
+from scumble.learn.rows cimport RowsView, view_rows
 
 cdef extern from "scumble/learn/differences.h" nogil:
     void add_four_differences(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
@@ -13,14 +14,9 @@ cdef extern from "scumble/learn/differences.h" nogil:
 cdef Py_ssize_t POINTS = 512
 
 
-def quadratic_forms(
-    const index_t[::1] indptr,
-    const index_t[::1] indices,
-    const double[::1] data,
-    const double[:, ::1] matrix,
-    double[::1] out,
-):
-    """Write x' M x to ``out`` for rows x of a CSR table and a symmetric M."""
+def quadratic_forms(rows, const double[:, ::1] matrix, double[::1] out):
+    """Write x' M x to ``out`` for sparse rows x, a record `Rows`, and a symmetric M."""
+    cdef RowsView x = view_rows(rows)
     cdef Py_ssize_t row, one, other, begin
     cdef double total, inner
     cdef const double* line
@@ -28,43 +24,38 @@ def quadratic_forms(
         for row in range(out.shape[0]):
             if row % 1024 == 0:
                 check_stop()
-            begin = indptr[row]
+            begin = x.indptr[row]
             total = 0
-            for one in range(begin, indptr[row + 1]):
-                line = &matrix[indices[one], 0]
+            for one in range(begin, x.indptr[row + 1]):
+                line = &matrix[x.indices[one], 0]
                 inner = 0
                 for other in range(begin, one):
-                    inner += data[other] * line[indices[other]]
-                total += data[one] * (2 * inner + data[one] * line[indices[one]])
+                    inner += x.data[other] * line[x.indices[other]]
+                total += x.data[one] * (2 * inner + x.data[one] * line[x.indices[one]])
             out[row] = total
 
 
-def add_overlaps(
-    const index_t[::1] indptr,
-    const index_t[::1] indices,
-    const double[::1] data,
-    const index_t[::1] point_indptr,
-    const index_t[::1] point_indices,
-    const double[::1] point_data,
-    double[:, ::1] out,
-):
-    """Add to ``out`` what CSR rows have in common with points, which come column by column (CSC).
+def add_overlaps(rows, columns, double[:, ::1] out):
+    """Add to ``out`` what sparse rows have in common with points: two records `Rows`.
 
-    In each column that is the smaller of two numbers of the same sign, without the sign.
+    Points come column by column: a row of ``columns`` has a column of theirs. In each column that
+    is the smaller of two numbers of the same sign, without the sign.
     """
-    cdef Py_ssize_t row, one, other, begin, end
+    cdef RowsView x = view_rows(rows)
+    cdef RowsView points = view_rows(columns)
+    cdef Py_ssize_t row, one, other
+    cdef const int64_t* ends
     cdef double value, size
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
-            for one in range(indptr[row], indptr[row + 1]):
-                value = data[one]
+            for one in range(x.indptr[row], x.indptr[row + 1]):
+                value = x.data[one]
                 size = fabs(value)
-                begin = point_indptr[indices[one]]
-                end = point_indptr[indices[one] + 1]
-                for other in range(begin, end):
-                    if value * point_data[other] > 0:
-                        out[row, point_indices[other]] += min(size, fabs(point_data[other]))
+                ends = points.indptr + x.indices[one]
+                for other in range(ends[0], ends[1]):
+                    if value * points.data[other] > 0:
+                        out[row, points.indices[other]] += min(size, fabs(points.data[other]))
 
 
 def add_differences(

@@ -131,12 +131,10 @@ class ManyFits:
 
         small = _ranges(0, n_listed, n_blocks)
         large = _ranges(n_listed, len(targets), n_blocks)
-        parts = run(
-            grow, [*large, *small], n_jobs=self.n_jobs
-        )  # what is begun late should be small
+        # What is begun late should be small.
+        parts = run(grow, [*large, *small], n_jobs=self.n_jobs)
         in_order = [*parts[len(large) :], *parts[: len(large)]]
-        trees = [tree for part in in_order for tree in part]
-        return Forest.of(trees, laplace=bool(tree.laplace))
+        return Forest.of([one for part in in_order for one in part], laplace=bool(tree.laplace))
 
     def _fit_foreign(self, targets: Sequence[Target]) -> ForeignModels:
         names, n = [] if self.generator is None else open_seeds(self.estimator), len(targets)

@@ -185,10 +185,9 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
     demand(isinstance(tree, Tree), "the tree is missing, or of another type")
     n_nodes = len(tree.feature)
-    sizes = all(
-        isinstance(part, np.ndarray) and part.shape == (n_nodes,) and part.dtype.kind in "biuf"
-        for part in (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
-    )
+    parts = (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
+    sizes = all(isinstance(part, np.ndarray) and part.shape == (n_nodes,) for part in parts)
+    sizes = sizes and all(part.dtype.kind in "biuf" for part in parts)
     demand(sizes and n_nodes > 0, "the tree's nodes do not fit")
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
     demand(fits, "the tree's counts do not fit")

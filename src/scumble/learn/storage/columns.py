@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_of, with_columns
+from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
+
+Features = tuple[Feature, ...]
 
 _N_SHOWN = 3
 #: What readers call columns without a name.
@@ -29,7 +31,7 @@ _WIDEST = 60
 
 def columns_of(
     model: Any, data: MultilabelDataset | None
-) -> tuple[tuple[Feature, ...], bool, tuple[str, ...]]:
+) -> tuple[Features, bool, tuple[str, ...]]:
     """Tell which columns and labels a model was fitted on."""
     if data is not None:
         _refuse_other_shape(model, data)
@@ -68,9 +70,7 @@ def _refuse_other_shape(model: Any, data: MultilabelDataset) -> None:
         )
 
 
-def align_columns(
-    data: MultilabelDataset, features: tuple[Feature, ...], *, by_name: bool = True
-) -> Any:
+def align_columns(data: MultilabelDataset, features: Features, *, by_name: bool = True) -> Any:
     """Bring data into the columns, by name or else in order, and codes a model was fitted on.
 
     A category that training has not seen is missing, and a warning counts these.
@@ -100,7 +100,7 @@ def align_columns(
     return (_with_sparse_columns if sparse.issparse(X) else with_columns)(X, columns)
 
 
-def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
+def _places(data: MultilabelDataset, features: Features) -> Array:
     place_of = {name: at for at, name in enumerate(data.feature_names)}
     missing = [known.name for known in features if known.name not in place_of]
     if missing:
@@ -114,7 +114,7 @@ def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
     return np.array([place_of[known.name] for known in features], np.intp)
 
 
-def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
+def _in_order(data: MultilabelDataset, features: Features) -> Array:
     if data.n_features != len(features):
         raise DataError(
             f"{data!r} has {data.n_features} features, but the model was fitted on "
@@ -124,9 +124,7 @@ def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
     return np.arange(len(features))
 
 
-def _refuse_numbers_as_dates(
-    data: MultilabelDataset, places: Array, features: tuple[Feature, ...]
-) -> None:
+def _refuse_numbers_as_dates(data: MultilabelDataset, places: Array, features: Features) -> None:
     """Refuse numbers where training had dates, and dates where it had numbers."""
     for place, known in zip(places, features, strict=True):
         kinds = (data.features[place].kind, known.kind)
@@ -210,15 +208,12 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: li
     What is no number or date is refused; columns with such categories are told in ``unseen``.
     """
     found, code_map = given
-    present = ~np.isnan(cells)
-    out = np.full(len(cells), np.nan)
     if isinstance(code_map, dict):
-        distinct, places = np.unique(cells[present], return_inverse=True)
-        codes = np.array([code_map.get(value, np.nan) for value in distinct.tolist()])
-        out[present] = codes[places]
-    elif present.any():
-        out[present] = code_map[cells[present].astype(np.intp)]
-    unknown = present & np.isnan(out)
+        distinct, places = np.unique(cells, return_inverse=True)
+        out = np.array([code_map.get(value, np.nan) for value in distinct.tolist()])[places]
+    else:
+        out = look_up(code_map, cells)
+    unknown = ~np.isnan(cells) & np.isnan(out)
     if unknown.any():
         row = int(unknown.argmax())
         text = found.categories[int(cells[row])] if found.holds_codes else f"{cells[row]:g}"
