@@ -283,8 +283,9 @@ cdef inline int64_t _whole_number(
     cdef int64_t value = 0
     if at == end or end - at > MOST_DIGITS:
         return A_NAME
-    for at in range(at, end):
+    while at < end:
         if not is_digit(text[at]):
             return A_NAME
         value = value * 10 + (text[at] - 48)
+        at += 1
     return value
