@@ -521,6 +521,7 @@ def test_a_label_without_two_values_omitted_from_a_sparse_row(tmp_path):
         ("@relation r\n@attribute y {0,1}\n1,2\n@data\n", 3, "found '1,2' before @data"),
         ("@attribute y {0,1}\n@data\n", 1, "@attribute comes before @relation"),
         ("@data\n", 1, "@data comes before @relation"),
+        ("\ufeff@data\n", 1, "@data comes before @relation"),  # behind a mark of byte order
         ("@relation r\n@data\n", 2, "no @attribute comes before @data"),
         ("@relation r\n@relation s\n", 2, "a second @relation"),
         ("@relation 'r\n", 1, "is not closed"),

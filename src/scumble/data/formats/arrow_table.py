@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, cast
 
@@ -300,10 +301,9 @@ def heads_of_table(table: Any) -> list[Head]:
     heads = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         is_list = holds_label_lists(column.type)
-        try:
-            feature, values = (None, np.empty(0)) if is_list else feature_from_column(name, column)
-        except ScumbleError:  # such as columns inside of columns
-            feature, values = None, np.empty(0)
+        feature, values = None, np.empty(0)
+        with suppress(ScumbleError):  # such as columns inside of columns
+            feature, values = (None, values) if is_list else feature_from_column(name, column)
         how = {"parts": is_text(column.type), "guessed": not kinds.is_dictionary(column.type)}
         heads.append(Head(name, feature, values, is_list=is_list, **how))
     return heads

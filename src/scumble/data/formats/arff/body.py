@@ -57,8 +57,7 @@ class BodyReader:
             for at, attribute in enumerate(header.attributes)
             if attribute.type.kind == "string"
         }
-        self._codes: dict[int, dict[str, int]] = {}
-        self._dates: dict[int, dict[str, float]] = {}
+        self._known: dict[int, dict[str, float]] = {}  # codes of nominal values, times of dates
         self._readers: dict[str, Callable[[int, str], float]] = {
             "string": self._text,
             "date": self._date,
@@ -197,18 +196,17 @@ class BodyReader:
             raise ValueError(_TOO_LARGE.format(excerpt(text)))
         return value
 
-    def _code(self, attribute: int, text: str) -> int:
+    def _code(self, attribute: int, text: str) -> float:
         declared = self._header.attributes[attribute]
-        codes = self._codes.get(attribute)
-        if codes is None:
-            codes = {value: code for code, value in enumerate(declared.type.categories)}
-            self._codes[attribute] = codes
-        if text not in codes:
+        if attribute not in self._known:
+            categories = enumerate(declared.type.categories)
+            self._known[attribute] = {value: code for code, value in categories}
+        if text not in self._known[attribute]:
             raise ValueError(undeclared(declared, text))
-        return codes[text]
+        return self._known[attribute][text]
 
     def _date(self, attribute: int, text: str) -> float:
-        known = self._dates.setdefault(attribute, {})
+        known = self._known.setdefault(attribute, {})
         if text not in known:
             declared = self._header.attributes[attribute]
             try:
@@ -275,21 +273,19 @@ class Lookup:
             known.setdefault(attribute.type, len(known)) if attribute.type.kind == "nominal" else -1
             for attribute in attributes
         ]
-        entries: list[tuple[int, int, int, int, int, int]] = []
-        blob: list[bytes] = []
-        size = 0
+        entries: list[tuple[int, ...]] = []
+        blob = bytearray()
         for kind, domain in known.items():
             spellings = zip(kind.categories, kind.raw or repeat(None), strict=False)
             for code, (value, raw) in enumerate(spellings):
                 for text, escaped in ((value, 0), (raw, 1)):
                     spelled = None if text is None else _encode(text, encoding)
-                    if spelled is None:
-                        continue
-                    entries.append((domain, code, size, len(spelled), escaped, presence(value)))
-                    blob.append(spelled)
-                    size += len(spelled)
+                    if spelled is not None:
+                        place = (len(blob), len(spelled))
+                        entries.append((domain, code, *place, escaped, presence(value)))
+                        blob += spelled
         self.entries = np.array(entries, k.ENTRY)
-        self.blob = np.frombuffer(b"".join(blob), np.uint8)
+        self.blob = np.frombuffer(blob, np.uint8)
 
 
 def _encode(text: str, encoding: str) -> bytes | None:

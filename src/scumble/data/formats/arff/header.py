@@ -273,6 +273,8 @@ class _HeaderParser:
         return Type("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
 
     def _names(self, rest: str) -> list[str]:
+        if not re.search("['\"%{}]", rest):  # the usual case in one go
+            return re.findall(r"[^\0-\x20,]+", rest)
         names: list[str] = []
         at = skip_blanks(rest, 0, commas=True)
         while at < len(rest) and rest[at] != "%":

@@ -106,7 +106,7 @@ def label_columns(
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
     """Turn values into codes, or refuse them."""
-    fits = (values >= 0) & (values < n_categories) & (values == np.floor(values))
+    fits = _are_codes(values, n_categories)
     if not fits.all():
         value = values[~fits][0]
         raise DataError(
@@ -114,6 +114,10 @@ def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
             f"{n_categories} categories, from 0."
         )
     return values.astype(np.int64)
+
+
+def _are_codes(values: Array, n_categories: Any) -> Array:
+    return (values >= 0) & (values < n_categories) & (values == np.floor(values))
 
 
 def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
@@ -215,7 +219,7 @@ class RowWriter:
                 texts.extend(text.encode() for text in column.texts)
             self._first_text[at] = starts[column.texts]
             self._n_texts[at] = len(column.texts)
-        return _texts(texts)
+        return k.Texts(texts)
 
     def write(self, stream: IO[bytes]) -> None:
         """Write all rows, in ranges of about equally many values."""
@@ -230,8 +234,7 @@ class RowWriter:
     def _text(self, rows: slice) -> bytes:
         """Write some rows."""
         values, columns, row_end = self._cells(rows)
-        decimals = np.empty(len(values), np.int8)
-        k.count_decimals(values, decimals)
+        decimals = k.count_decimals(values)
         declared = self._codes(values, columns)
         prepared, texts = self._prepare(values, columns, decimals, declared)
         endings = np.full(len(row_end), -1, np.int64)
@@ -246,7 +249,7 @@ class RowWriter:
             (declared, prepared, endings),
             row_end,
             self._declared,
-            _texts(texts),
+            k.Texts(texts),
         ).tobytes()
 
     def _cells(self, rows: slice) -> tuple[Array, Array, Array]:
@@ -277,16 +280,14 @@ class RowWriter:
     def _codes(self, values: Array, columns: Array) -> Array:
         """Find the declared texts of coded values; -1 for other values."""
         declared = self._first_text[columns]
-        coded = np.flatnonzero((declared >= 0) & ~np.isnan(values))
         declared[np.isnan(values)] = -1
-        if len(coded):
-            counts = self._n_texts[columns[coded]]
-            codes = values[coded]
-            fits = (codes >= 0) & (codes < counts) & (codes == np.floor(codes))
-            if not fits.all():
-                column = self._columns[columns[coded[~fits][0]] - self._offset]
-                check_codes(column.name, codes[~fits], len(column.texts or ()))
-            declared[coded] += codes.astype(np.int64)
+        coded = np.flatnonzero(declared >= 0)
+        codes = values[coded]
+        fits = _are_codes(codes, self._n_texts[columns[coded]])
+        if not fits.all():
+            column = self._columns[columns[coded[~fits][0]] - self._offset]
+            check_codes(column.name, codes[~fits], len(column.texts or ()))
+        declared[coded] += codes.astype(np.int64)
         return declared
 
     def _prepare(
@@ -316,10 +317,3 @@ def number_text(value: float) -> str:
     if text.endswith("inf"):
         return text.replace("inf", "Infinity")
     return text.removesuffix(".0")
-
-
-def _texts(texts: list[bytes]) -> k.Texts:
-    """Put texts behind each other, for the compiled loop."""
-    at = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=at[1:])
-    return k.Texts(np.frombuffer(b"".join(texts), np.uint8), at)

@@ -59,13 +59,10 @@ class Features:
         self.columns, self.decimal = np.array(columns, np.int64), decimal
         # Holds no text; holds whole numbers only; holds any number.
         self.state = np.tile(np.array([True, True, False]), (len(columns), 1))
-        self.texts: dict[int, Texts] = {}
+        self.texts = {k: Texts() for k, column in enumerate(columns) if column in texts}
+        self.state[list(self.texts), 0] = False
         self.late: set[int] = set()
         self.blocks: list[Array] = []
-        for k, column in enumerate(columns):
-            if column in texts:
-                self.state[k, 0] = False
-                self.texts[k] = Texts()
 
     def add(self, cells: Cells) -> Array:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""

@@ -498,13 +498,20 @@ cdef int _finish_row(
     if value.end > at and text[at] != c"%":
         return _fail(state, LONG_ROW, number, WEIGHT, &value)
     state.at = value.end
+    out.ends[state.n_rows].labels = state.n_present
+    out.ends[state.n_rows].values = state.n_values
+    state.n_rows += 1
     return DONE
+
+
+cdef inline void _add_present(State* state, const Output* out, const Role* label) noexcept nogil:
+    out.present[state.n_present] = <int32_t> label.column
+    state.n_present += 1
 
 
 cdef int _dense_row(
     const Schema* schema, const uint8_t* text, State* state, const Output* out
 ) noexcept nogil:
-    cdef Py_ssize_t n_present = state.n_present
     cdef Py_ssize_t at = state.at
     cdef Py_ssize_t attribute = 0
     cdef double* row = out.values + state.n_rows * out.n_columns
@@ -523,8 +530,7 @@ cdef int _dense_row(
         if role.kind < NUMBER_LABEL:
             row[role.column] = value.number
         elif value.number == 1.0:
-            out.present[n_present] = <int32_t> role.column
-            n_present += 1
+            _add_present(state, out, role)
         attribute += 1
         if value.found != READ:
             _note(
@@ -536,13 +542,7 @@ cdef int _dense_row(
         if fault == EMPTY_VALUE and (text[at] == c"%" or CLASS[text[at]] == LINE_END):
             fault = SHORT_ROW
         return _fail(state, fault, attribute + 1, attribute, &value)
-    fault = _finish_row(text, at, state, out, attribute + 1)
-    if fault < 0:
-        return fault
-    out.ends[state.n_rows].labels = n_present
-    state.n_rows += 1
-    state.n_present = n_present
-    return DONE
+    return _finish_row(text, at, state, out, attribute + 1)
 
 
 cdef inline int64_t _read_index(
@@ -573,27 +573,24 @@ cdef inline int64_t _read_index(
 
 
 cdef inline int64_t _add_omitted(
-    const Schema* schema, int64_t line, const Output* out, Py_ssize_t* n_present
+    const Schema* schema, State* state, const Output* out
 ) noexcept nogil:
     """Add the labels that are present where a row omits them; give -1, or one that is neither."""
     cdef Py_ssize_t place
     cdef int64_t odd
     for place in range(schema.n_odd_labels):
         odd = schema.odd_labels[place]
-        if schema.seen[odd] == line:
+        if schema.seen[odd] == state.line:
             continue
         if schema.roles[odd].omitted != 1:
             return odd
-        out.present[n_present[0]] = <int32_t> schema.roles[odd].column
-        n_present[0] += 1
+        _add_present(state, out, &schema.roles[odd])
     return -1
 
 
 cdef int _sparse_row(
     const Schema* schema, const uint8_t* text, State* state, const Output* out
 ) noexcept nogil:
-    cdef Py_ssize_t n_present = state.n_present
-    cdef Py_ssize_t n_values = state.n_values
     cdef int64_t number = 0  # of the value in its row
     cdef int64_t attribute = -1
     cdef const Role* role
@@ -613,18 +610,17 @@ cdef int _sparse_row(
         if value.found < 0:
             return _fail(state, value.found, number, attribute, &value)
         if value.found != READ:
-            _note(&out.events[state.n_events], state, n_values, attribute, number, &value)
+            _note(&out.events[state.n_events], state, state.n_values, attribute, number, &value)
             state.n_events += 1
         if role.kind >= NUMBER_LABEL:
             schema.seen[attribute] = state.line
             if value.number == 1.0:
-                out.present[n_present] = <int32_t> role.column
-                n_present += 1
+                _add_present(state, out, role)
         elif value.number != 0.0 or value.found != READ:
-            out.indices[n_values] = <int32_t> role.column
-            out.values[n_values] = value.number
-            n_values += 1
-    attribute = _add_omitted(schema, state.line, out, &n_present)
+            out.indices[state.n_values] = <int32_t> role.column
+            out.values[state.n_values] = value.number
+            state.n_values += 1
+    attribute = _add_omitted(schema, state, out)
     if attribute >= 0:
         return _fail(state, OMITTED_LABEL, max(number, 1), attribute, &value)
     value.after += 1
@@ -632,11 +628,6 @@ cdef int _sparse_row(
         value.after += 1
     if _finish_row(text, value.after, state, out, number + 1) < 0:
         return AFTER_ROW
-    out.ends[state.n_rows].labels = n_present
-    out.ends[state.n_rows].values = n_values
-    state.n_rows += 1
-    state.n_present = n_present
-    state.n_values = n_values
     return DONE
 
 

@@ -25,18 +25,18 @@ cdef inline double _round(double value) noexcept nogil:
     return (value + shift) - shift
 
 
-def count_decimals(const double[::1] values, int8_t[::1] decimals):
+def count_decimals(const double[::1] values):
     """Tell how many decimals each number has, or -1 if it is not written here.
 
     A decimal of at most 15 digits is the only one of its length near its double, so the first
     one that gives the number back is the shortest.
     """
+    cdef int8_t[::1] decimals = np.empty(values.shape[0], np.int8)
     cdef Py_ssize_t place
-    if decimals.shape[0] < values.shape[0]:
-        raise IndexError("There are fewer places than values.")
     with nogil:
         for place in range(values.shape[0]):
             decimals[place] = _count_decimals(fabs(values[place]))
+    return decimals.base
 
 
 cdef inline int8_t _count_decimals(double size) noexcept nogil:
@@ -57,22 +57,25 @@ cdef inline int8_t _count_decimals(double size) noexcept nogil:
     return -1
 
 
+cdef struct Pool:
+    const uint8_t* blob
+    const int64_t* at
+
+
 cdef class Texts:
-    """Texts that follow each other in a blob: text i is ``blob[at[i]:at[i + 1]]``."""
+    """Texts, put behind each other in a blob: text i is ``blob[at[i]:at[i + 1]]``."""
 
     cdef const uint8_t[::1] blob
     cdef const int64_t[::1] at
     cdef Py_ssize_t n_texts
+    cdef Pool pool
 
-    def __cinit__(self, const uint8_t[::1] blob, const int64_t[::1] at):
-        cdef Py_ssize_t text
-        self.blob, self.at = blob, at
-        self.n_texts = at.shape[0] - 1
-        if self.n_texts < 0 or at[0] < 0 or at[self.n_texts] > blob.shape[0]:
-            raise IndexError("The texts do not lie within the blob.")
-        for text in range(self.n_texts):
-            if at[text + 1] < at[text]:
-                raise IndexError("A text ends before it begins.")
+    def __cinit__(self, list texts not None):
+        self.n_texts = len(texts)
+        self.blob = np.frombuffer(b"".join(texts), np.uint8)
+        self.at = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        self.pool.blob = &self.blob[0] if self.blob.shape[0] else NULL
+        self.pool.at = &self.at[0]
 
     cdef Py_ssize_t size(self, const int64_t[::1] numbers) except -1:
         """Sum the lengths of the texts that are named; negative numbers name none."""
@@ -86,11 +89,6 @@ cdef class Texts:
             if text >= 0:
                 size += self.at[text + 1] - self.at[text]
         return size
-
-
-cdef struct Pool:
-    const uint8_t* blob
-    const int64_t* at
 
 
 cdef struct Source:
@@ -135,8 +133,8 @@ def write_rows(
     source.columns = &columns[0] if columns is not None and n_values else NULL
     source.declared = &of_declared[0] if n_values else NULL
     source.prepared = &of_prepared[0] if n_values else NULL
-    source.declared_texts = _pool(declared)
-    source.prepared_texts = _pool(prepared)
+    source.declared_texts = declared.pool
+    source.prepared_texts = prepared.pool
     size = LONGEST * n_values + 3 * row_end.shape[0] + declared.size(of_declared)
     size += prepared.size(of_prepared) + prepared.size(endings)
     written = np.empty(size, np.uint8)
@@ -146,13 +144,6 @@ def write_rows(
         with nogil:
             size = _write_rows(&source, columns is not None, row_end, endings, &out[0])
     return written[:size]
-
-
-cdef Pool _pool(Texts texts):
-    cdef Pool pool
-    pool.blob = &texts.blob[0] if texts.blob.shape[0] else NULL
-    pool.at = &texts.at[0]
-    return pool
 
 
 cdef Py_ssize_t _write_rows(

@@ -103,7 +103,7 @@ cdef int _parse_list(
     cdef uint8_t close
     cdef Label label
     end = inner.end
-    if at == end or (end - at == 5 and _is_at(text, at, end, b"set()", 5)):
+    if at == end or _is(text, inner, b"set()", 5):
         return FINE
     close = _closing(text[at])
     if close == 0:
@@ -169,19 +169,16 @@ cdef inline Label _parse_label(
 
 cdef inline bint _is_none(const uint8_t* text, Token word) noexcept nogil:
     """Tell whether a word stands for a missing label, not for a label of that name."""
-    cdef Py_ssize_t start = word.start
-    cdef Py_ssize_t end = word.end
-    if end - start == 4:
-        return _is_at(text, start, end, b"None", 4) or _is_at(text, start, end, b"null", 4)
-    if end - start == 3:
-        return _is_at(text, start, end, b"nan", 3) or _is_at(text, start, end, b"NaN", 3)
-    return False
+    return (
+        _is(text, word, b"None", 4) or _is(text, word, b"null", 4)
+        or _is(text, word, b"nan", 3) or _is(text, word, b"NaN", 3)
+    )
 
 
-cdef inline bint _is_at(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, const char* word, Py_ssize_t length
+cdef inline bint _is(
+    const uint8_t* text, Token word, const char* other, Py_ssize_t length
 ) noexcept nogil:
-    return end - at >= length and memcmp(text + at, word, length) == 0
+    return word.end - word.start == length and memcmp(text + word.start, other, length) == 0
 
 
 cdef inline bint _is_blank(uint8_t byte) noexcept nogil:

@@ -27,45 +27,25 @@ def parse_float(const uint8_t[::1] text):
     return found.kind, found.value
 
 
-def gather(
-    const uint8_t[::1] text, const int64_t[::1] starts, const int64_t[::1] offsets,
-    uint8_t[::1] data,
-):
-    """Copy the pieces of ``text`` behind each other.
-
-    Piece i begins at ``starts[i]`` and goes to ``data[offsets[i]:offsets[i + 1]]``.
-    """
-    cdef Py_ssize_t n_pieces = starts.shape[0]
-    cdef int64_t to = 0
-    cdef int64_t size
-    cdef Py_ssize_t piece
-    cdef bint fits = offsets.shape[0] > n_pieces
-    with nogil:
-        for piece in range(n_pieces if fits else 0):
-            size = offsets[piece + 1] - to
-            if (
-                offsets[piece] != to or size < 0 or size > data.shape[0] - to
-                or starts[piece] < 0 or starts[piece] > text.shape[0] - size
-            ):
-                fits = False
-                break
-            if size > 0:
-                memcpy(&data[to], &text[starts[piece]], size)
-            to += size
-    if not fits:
-        raise IndexError("The pieces do not lie within the text, or not within the data.")
-
-
-def pieces(text, starts, ends, kind=None):
+def pieces(const uint8_t[::1] text, starts, ends, kind=None):
     """Copy pieces of a byte array into an Arrow array of ``kind``, by default of strings."""
     import pyarrow as pa
 
-    offsets = np.zeros(len(starts) + 1, np.int64)
-    np.cumsum(ends - starts, out=offsets[1:])
-    data = np.empty(int(offsets[len(starts)]), np.uint8)
-    gather(text, np.ascontiguousarray(starts), offsets, data)
-    kind = pa.large_string() if kind is None else kind
+    offsets = np.concatenate([[0], np.cumsum(ends - starts)])
+    data = np.empty(offsets[len(starts)], np.uint8)
+    cdef const int64_t[::1] first = np.ascontiguousarray(starts)
+    cdef const int64_t[::1] low = offsets
+    cdef uint8_t[::1] to = data
+    cdef Py_ssize_t piece
+    cdef int64_t size
+    for piece in range(first.shape[0]):
+        size = low[piece + 1] - low[piece]
+        if size < 0 or not 0 <= first[piece] <= text.shape[0] - size:
+            raise IndexError("The pieces do not lie within the text.")
+        if size > 0:
+            memcpy(&to[low[piece]], &text[first[piece]], size)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    kind = pa.large_string() if kind is None else kind
     return pa.Array.from_buffers(kind, len(starts), buffers)
 
 

@@ -1,7 +1,7 @@
 """Parser of lines such as ``1,3 5:0.2 7:1``, shared by LibSVM and the extreme form."""
 
 from libc.math cimport isnan
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from scumble.data.formats.kernels.numbers cimport (
     INTEGER, LONG, NO_NUMBER, Number, count_byte, is_digit, parse_number,
@@ -238,55 +238,54 @@ cdef inline bint _is_query(const uint8_t* text, Py_ssize_t at, Py_ssize_t colon)
 
 cdef int _parse_labels(Lines* lines, Py_ssize_t end) noexcept nogil:
     """Read labels between commas; at a fault ``lines.at`` is the label."""
-    cdef const uint8_t* text = lines.text
-    cdef Py_ssize_t begin = lines.at
-    cdef Py_ssize_t at
-    cdef uint64_t value
-    cdef bint is_number
+    cdef Py_ssize_t at = lines.at - 1
+    cdef int64_t number
     cdef Label* label
-    while True:
-        lines.at = at = begin
-        value = 0
-        is_number = True
-        while at < end and text[at] != c",":
-            is_number &= is_digit(text[at])
-            if at - begin < MOST_DIGITS:
-                value = value * 10 + <uint8_t> (text[at] - 48)
+    while at < end:
+        lines.at = at = at + 1
+        while at < end and lines.text[at] != c",":
             at += 1
-        if at == begin:
+        if at == lines.at:
             return NO_LABEL
-        # Zeros in front, or too many digits, make another name than the number's.
-        is_number &= at - begin <= MOST_DIGITS and (text[begin] != c"0" or at == begin + 1)
-        if lines.label_limit >= 0 and not is_number:
+        number = _whole_number(lines.text, lines.at, at)
+        # Zeros in front make another name than the number's.
+        if lines.text[lines.at] == c"0" and at > lines.at + 1:
+            number = A_NAME
+        if lines.label_limit >= 0 and number == A_NAME:
             return NO_LABEL
-        if lines.label_limit >= 0 and value >= <uint64_t> lines.label_limit:
+        if lines.label_limit >= 0 and number >= lines.label_limit:
             return LABEL_TOO_LARGE
         label = &lines.labels[lines.n_labels]
-        label.number = <int64_t> value if is_number else A_NAME
-        label.start = begin
+        label.number = number
+        label.start = lines.at
         label.end = at
         lines.n_labels += 1
-        lines.at = at
-        if at == end:
-            return FINE
-        begin = at + 1
+    lines.at = end
+    return FINE
 
 
 cdef inline int _parse_index(const Lines* lines, Py_ssize_t colon, int64_t* index) noexcept nogil:
     """Read the number before the colon."""
-    cdef const uint8_t* text = lines.text
-    cdef Py_ssize_t at = lines.at
-    cdef int64_t value = 0
     if colon < 0:
         return NO_PAIR
-    if colon == at:
-        return NO_INDEX
-    if colon - at > MOST_DIGITS:
+    if colon - lines.at > MOST_DIGITS:
         return INDEX_TOO_LARGE
-    while at < colon:
+    index[0] = _whole_number(lines.text, lines.at, colon)
+    if index[0] == A_NAME:
+        return NO_INDEX
+    return INDEX_TOO_LARGE if index[0] >= lines.index_limit else FINE
+
+
+cdef inline int64_t _whole_number(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end
+) noexcept nogil:
+    """Read a number that has only digits, and not too many; give A_NAME if it is none."""
+    cdef int64_t value = 0
+    if at == end or end - at > MOST_DIGITS:
+        return A_NAME
+    while at < end:
         if not is_digit(text[at]):
-            return NO_INDEX
+            return A_NAME
         value = value * 10 + (text[at] - 48)
         at += 1
-    index[0] = value
-    return INDEX_TOO_LARGE if value >= lines.index_limit else FINE
+    return value
