@@ -195,7 +195,6 @@ def compare(
     """
     from scumble.evaluate.comparison import METRICS
     from scumble.evaluate.groups import GROUPS
-    from scumble.plots import plot_gains, save_plot
     from scumble.report import render_methods
     from scumble.resample import make_chain
 
@@ -208,6 +207,8 @@ def compare(
     with progress():
         found = _compare(store, seed, given, models, chains, **options)
     if plot is not None:
+        from scumble.plots import plot_gains, save_plot
+
         save_plot(plot_gains(found), plot)
     show_result(found.to_dict(), render_methods, json=json)
 
@@ -237,8 +238,10 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
 
 def _compare(store: str | None, seed: int | None, *given: Any, **options: Any) -> Any:
     """Compare, with a store or without."""
-    from scumble import evaluate, experiment
-
     if store is None:
+        from scumble import evaluate
+
         return evaluate.compare(*given, random_state=seed, **options)
+    from scumble import experiment
+
     return experiment.compare(*given, store=store, random_state=seed or 0, **options)

@@ -253,7 +253,6 @@ def ranks(
     Methods whose mean ranks differ by less than the critical difference cannot be told apart.
     """
     from scumble.evaluate.statistics import friedman, nemenyi
-    from scumble.plots import save_plot
     from scumble.report.terminal import Segment
 
     cells, shown = only.of_store(store, metric)
@@ -264,6 +263,7 @@ def ranks(
     tables = [one.complete() for one in _grids(cells, shown, method)]
     found = [(one, friedman(one), nemenyi(one, alpha=alpha)) for one in tables]
     if output is not None:
+        from scumble.plots import save_plot
         from scumble.plots.statistics import plot_critical_difference
 
         save_plot(plot_critical_difference(found[0][2]), output)

@@ -230,11 +230,11 @@ class Large:
 
     def open(self, name: str, reading: Reading) -> Scan | None:
         """Open files with an engine if that is asked for, or if they do not fit into memory."""
-        from scumble.scale import scan
-
         engine = self.asked(name) or _engine_for_size(name)
         if engine is None:
             return None
+        from scumble.scale import scan
+
         separator = parse_options(reading.options).get("label_separator")
         how = asdict(self) | {"engine": engine, "format": reading.format}
         return scan(name, separator=separator, **how)

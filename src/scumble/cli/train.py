@@ -142,7 +142,6 @@ def thresholds(
 ) -> None:
     """Choose from which score on each label is predicted, for the scores of any model."""
     from scumble.report.terminal import render_thresholds
-    from scumble.scale import label_thresholds
 
     _check_outputs(output, predictions)
     judged = parse_one(metric, "--metric") or "f1"
@@ -155,6 +154,8 @@ def thresholds(
                 "--predictions needs scores that fit into memory. With --engine write the "
                 "thresholds (--output) and compare them where the scores are."
             )
+        from scumble.scale import label_thresholds
+
         how |= {"score_column": score_column or "score", "n_instances": n_instances}
         how |= asdict(choice) | {"engine": asked}
         with progress():
