@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.parameters import as_generator
-from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
+from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import Target
 from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking, _Duels, _told_apart
-from scumble.learn.single_label_models import fit_many
+from scumble.learn.targets import LabelTargets
 from scumble.measures import is_minority, scumble_by_instance
 from scumble.measures.concurrence import is_above_mean
 from scumble.resample import REMEDIAL, BaseResampler, Resampled
@@ -142,9 +142,7 @@ class KnownBR(BinaryRelevance):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
         found = decoupled(Y)
-        rows, targets = X[found.sources], KnownTargets(found)
-        codes = self._codes.n_values
-        self.models_ = fit_many(self.estimator, rows, codes, targets, n_jobs=self.n_jobs)
+        self.models_ = self._fit_many(X[found.sources], KnownTargets(found))
 
 
 class _KnownDuels(_Duels):
@@ -169,5 +167,4 @@ class KnownCLR(CalibratedLabelRanking):
         )
         self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
         duels = _KnownDuels(found, whole, self.pairs_)
-        rows, codes = X[found.sources], self._codes.n_values
-        self.models_ = fit_many(self.estimator, rows, codes, duels, n_jobs=self.n_jobs)
+        self.models_ = self._fit_many(X[found.sources], duels)
