@@ -354,7 +354,9 @@ cdef bint choose(Grower* g) noexcept nogil:
     cdef int64_t n_lists = g.now.list_high - g.now.list_low
     cdef int64_t n_open = g.two.n_open[g.now.level] if g.strategy == TWO_CLASSES else 0
     cdef const int64_t* open_columns = g.two.open_columns + g.now.level * g.two.n_nominal
-    cdef double* gains = g.two.gains
+    cdef const double* gains = g.two.gains
+    cdef const double* branch_sums = g.two.branch_sums
+    cdef double total = 0.0
     cdef double best = 0.0
     cdef double least = g.gain_sum / g.n_valid - 1e-3
     cdef int64_t i = 0
@@ -363,12 +365,13 @@ cdef bint choose(Grower* g) noexcept nogil:
     cdef Candidate* found
     g.split.column = -1
     if g.strategy != WEIGHTED:
+        total = g.table[g.n]
         least = g.gain_sum / g.n_valid - 1e-3 * LN2 * g.n  # gains are in nats times rows
     while i < n_open or j < n_lists:
         if j == n_lists or (
             i < n_open and open_columns[i] < g.lists[g.now.list_low + j].column
         ):
-            info = g.table[g.n] - g.two.branch_sums[i]
+            info = total - branch_sums[i]
             if gains[i] >= least and gains[i] > best * info:
                 ratio = gains[i] / info if info >= TINY * LN2 else 0.0
                 if ratio - best > TINY:

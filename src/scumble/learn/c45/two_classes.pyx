@@ -14,7 +14,7 @@ from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.cuts cimport find_cuts
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
-    add_gain, close_cuts, fill_table, has_few_values, open_node,
+    add_gain, close_cuts, fill_table, open_node,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport reserve
@@ -180,7 +180,6 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
     cdef double* branch_sums = two.branch_sums
     cdef int64_t n_columns = two.n_open[above]
     cdef double gain_sum = 0.0
-    cdef bint all_in_mean = g.all_in_mean
     cdef bint subtract = g.now.counting == COUNT_AND_SUBTRACT
     cdef uint64_t n = g.n
     cdef uint64_t ones = two.positive
@@ -190,7 +189,6 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
     cdef double branches, classes, saved
     cdef int64_t i, low, column
     cdef int64_t kept = 0
-    cdef int64_t n_valid = 0
     for i in range(n_columns):
         column = columns[i]
         low = first[column]
@@ -215,12 +213,14 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
         open_here[kept] = column
         gains[kept] = saved
         branch_sums[kept] = branches
-        if all_in_mean or has_few_values(g, g.columns.n_values[column]):
-            gain_sum += saved
-            n_valid += 1
+        gain_sum += saved
         kept += 1
     two.n_open[g.now.level] = kept
-    g.gain_sum, g.n_valid = gain_sum, n_valid
+    if g.all_in_mean:
+        g.gain_sum, g.n_valid = gain_sum, kept
+        return
+    for i in range(kept):
+        add_gain(g, gains[i], g.columns.n_values[open_here[i]])
 
 
 cdef bint sum_up_values(
