@@ -89,12 +89,10 @@ class ParameterTypeError(ScumbleError, TypeError):
     """A parameter or an input has a type that cannot be used."""
 
 
-def refused(
-    name: str, caller: str, must: str, value: object, kind: type[ScumbleError] = ParameterError
-) -> ScumbleError:
+def refused(name: str, caller: str, must: str, value: object) -> ParameterError:
     """Make the error that says what a parameter of a caller, unless "", must be, and what it is."""
     of = f" of {caller}" if caller else ""
-    return kind(f"The {name!r} parameter{of} must {must}. Got {value!r} instead.")
+    return ParameterError(f"The {name!r} parameter{of} must {must}. Got {value!r} instead.")
 
 
 class LabelError(ScumbleError, ValueError):

@@ -7,14 +7,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
-
 from scumble._core.errors import ParameterError, WriteError
 from scumble.cli import inputs
 from scumble.cli.console import progress, say, show_result, tell, width
 from scumble.cli.files import WRITES, may_be_on_the_shelf, write_file
 from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading, lettered, optional
+
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 N_SHOWN = 12  # labels on the terminal; the page has them all

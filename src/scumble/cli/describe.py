@@ -9,15 +9,15 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from scumble.plots import Plot
-
 from scumble._core.errors import ParameterError
 from scumble._core.optional import require
 from scumble.cli import inputs
 from scumble.cli.console import progress, show_result, tell_written
 from scumble.cli.files import WRITES
 from scumble.cli.inputs import lettered, one_resampling, optional, parse_names, parse_one
+
+if TYPE_CHECKING:
+    from scumble.plots import Plot
 
 SORTS = ("order", "name", "count", "irlbl", "scumble")
 BEFORE_AFTER = "before-after"
@@ -202,5 +202,4 @@ def _treatment(method: str, seed: int | None) -> Callable[[Any], Any]:
     from scumble.resample import make_chain, run_chain
 
     chain = make_chain(method, random_state=seed)
-    texts = TextColumns
-    return lambda data: run_chain(texts.of(data).apply(data), chain)
+    return lambda data: run_chain(TextColumns.of(data).apply(data), chain)

@@ -191,7 +191,7 @@ TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
 
 def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
     """Read a file, or a data set of the shelf; ``labels=()`` reads every column as a feature."""
-    from scumble.data import read, shelf
+    from scumble.data import read
 
     if labels == ():
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
@@ -200,6 +200,8 @@ def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
             return read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
+        from scumble.data import shelf
+
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
             return shelf.load(name, **given)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
-
 from scumble._core.errors import ParameterError
 from scumble._core.text import safe
 from scumble.cli import inputs
@@ -20,6 +17,9 @@ from scumble.cli.inputs import (
     parse_one,
     parse_parameters,
 )
+
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
 
 
 def remedial(
@@ -119,8 +119,7 @@ def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bo
     named = [method for method in methods if method.lower() != "none"]  # always the first row
     rows = compare_methods(data, named or None, **parameters)
     told = [{key: plain(value) for key, value in row.items()} for row in rows]
-    render = render_comparison
-    show_result(told, lambda _, width: render(rows, width=width), json=json)
+    show_result(told, lambda _, width: render_comparison(rows, width=width), json=json)
 
 
 def convert(

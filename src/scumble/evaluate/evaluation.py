@@ -223,11 +223,11 @@ def evaluate(
     by_label: dict[str, Array] = {}
     with limit_threads(n_jobs):
         if predictions is not None:
-            hits = confusion(truth, predictions, caller="evaluate")
-            values |= {m.name: m.formula(hits, policy) for m in _needing("predictions")}
+            found = confusion(truth, predictions, caller="evaluate")
+            values |= {m.name: m.formula(found, policy) for m in _needing("predictions")}
             if parents is not None:
-                values["hierarchical_loss"] = hierarchical_loss(truth, hits.predictions, parents)
-            by_label |= label_table(hits, policy)
+                values["hierarchical_loss"] = hierarchical_loss(truth, found.predictions, parents)
+            by_label |= label_table(found, policy)
         if scores is not None:
             rankings = Rankings(truth, scores, ties=ties)
             values |= {m.name: m.formula(rankings, policy) for m in _needing("scores")}
@@ -242,7 +242,7 @@ def evaluate(
             counted &= by_label["training_positives"] >= LEARNABLE
         for name, mask in masks.items():
             chosen = mask & counted
-            rated = {} if predictions is None else rate_group(hits.by_label.take(chosen))
+            rated = {} if predictions is None else rate_group(found.by_label.take(chosen))
             rated |= {} if scores is None else _rate_order(rankings, chosen)
             values |= {f"{name}.{metric}": value for metric, value in rated.items()}
     return Evaluation(values, by_label, masks)

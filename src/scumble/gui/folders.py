@@ -120,8 +120,8 @@ class Numbered(Generic[Thing]):
 
     def discard(self, number: str) -> None:
         """Remove one of them, if it is still there."""
-        self._kept.pop(number, None)
-        self.forget_folder(number)
+        if self._kept.pop(number, None) is not None:
+            self.forget_folder(number)
 
 
 class Downloads(Numbered[str]):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from scumble.catalogue import Entry, Parameter
-
 from scumble._core.errors import ParameterError, suggest_parameter
 from scumble._core.text import plain_text
+
+if TYPE_CHECKING:
+    from scumble.catalogue import Entry, Parameter
 
 #: How parameters are called in a form.
 TITLES = {

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
-
 from scumble.gui.answers import Call, RefusedError
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
+    from scumble.data import MultilabelDataset
     from scumble.data.feature_table import FeatureTable
     from scumble.gui.jobs import Job
     from scumble.gui.pages import PagedTable

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from scumble.gui.answers import RefusedError
 from scumble.gui.folders import Downloads, Models, PrivateFolder, remove_abandoned
 from scumble.gui.guard import Settings, Tickets
-from scumble.gui.jobs import After, Finish, Job, Jobs
+from scumble.gui.jobs import Finish, Job, Jobs
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets, PackedDataset
 from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
@@ -72,10 +72,14 @@ class ServerState:
         return path
 
     def write(
-        self, title: str, task: str, arguments: dict[str, Any], after: After = lambda _: None
+        self, title: str, task: str, arguments: dict[str, Any], reads: Collection[str] = ()
     ) -> Job:
-        """Begin to write a file for download, whose name and facts the task tells."""
-        folder = self.files.new_folder()
+        """Begin to write a file for download, whose name and facts the task tells.
+
+        The uploads that it ``reads`` are kept until its end.
+        """
+        folder = self.files.new_folder()  # first: a full disk must hold no upload for ever
+        let_go = self.uploads.reading(reads)
 
         def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
             name, facts = found
@@ -83,7 +87,7 @@ class ServerState:
 
         def clean_up(job: Job) -> None:
             self.files.forget_folder(folder.name)
-            after(job)
+            let_go(job)
 
         return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
 

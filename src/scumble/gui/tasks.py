@@ -12,9 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
-
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
@@ -24,6 +21,7 @@ from scumble.gui.worker import WRONG_INSIDE, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
+    from scumble.data import MultilabelDataset
     from scumble.gui.uploads import Sent, Upload
 
 #: Seconds between two messages about progress.
@@ -170,12 +168,12 @@ def open_shelf(name: str) -> PackedDataset:
 
 def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
     """Make one of the built-in examples."""
-    from scumble.data import make_multilabel
-
     if name == "debtags":
         from scumble.data.embedded import load_debtags
 
         return measured(load_debtags())
+    from scumble.data import make_multilabel
+
     with track("Making data"):
         data = make_multilabel(**options)
     return measured(data)

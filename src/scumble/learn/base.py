@@ -126,6 +126,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
 
     def _confidences(self, X: Any) -> Array:
         """Return the confidences alone."""
+        if type(self)._judge is BaseMultilabelClassifier._judge:
+            raise NotImplementedError(f"{type(self).__name__} has neither _judge nor _confidences.")
         return self._judge(X)[1]
 
     def _class_scores(self, X: Any) -> Array:

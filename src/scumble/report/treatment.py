@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 from scumble._core.text import counted, format_number, significant
-from scumble.measures.summary import plain
 
 #: The rows of a before/after table: attribute of `Summary`, title, how to print it.
 TRAITS = (
@@ -116,6 +115,8 @@ def _title(step: dict[str, Any]) -> str:
 
 def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Judge every change against the data as it is, by what `compare_methods` gives."""
+    from scumble.measures.summary import plain
+
     # `part` of a change is that of the value before, None where that is 0; NaN is None.
     first, *others = rows
     before = {key: plain(first[key]) for key, _, _ in MEASURES}
@@ -131,6 +132,8 @@ def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    from scumble.measures.summary import plain
+
     told = ("method", "error", "n_added", "n_removed", "seconds")
     judged = MEASURES if row["error"] is None else ()
     changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in judged}

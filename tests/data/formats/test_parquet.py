@@ -21,7 +21,7 @@ FILMS = MultilabelDataset(
     [[150, 1, 0, 1.5e12], [np.nan, 0, 1, np.nan], [90, 2, np.nan, -1.0]],
     [[1, 0, 1], [0, 0, 0], [0, 0, 1]],
     features=[
-        Feature("minutes", integer=True),
+        Feature("minutes", integer=np.bool_(True)),  # as numpy says it
         Feature("size", "nominal", ("S", "M", "L", "XL")),
         Feature("title", "string", ("b", "a")),
         Feature("seen", "date", date_format="yyyy-MM-dd"),

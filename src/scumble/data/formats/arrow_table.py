@@ -136,6 +136,8 @@ def _feature_description(feature: Feature) -> str | dict[str, Any]:
         for each in fields(Feature)
         if (value := getattr(feature, each.name)) != each.default
     }
+    if feature.integer:
+        description["integer"] = True  # also where the user gave numpy's
     return feature.name if len(description) == 1 else description
 
 

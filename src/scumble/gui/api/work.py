@@ -283,8 +283,7 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
         "name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
         "confidences": confidences,
     }
-    let_go = state.uploads.reading(sent.numbers)
-    return state.write(f"Predicting {file.shown}", "predict", arguments, let_go)
+    return state.write(f"Predicting {file.shown}", "predict", arguments, sent.numbers)
 
 
 def _begin(

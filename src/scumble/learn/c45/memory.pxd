@@ -9,6 +9,7 @@ from libc.string cimport memset
 
 cdef enum:
     HEAD = 16  # bytes before an array, which keep its alignment: the number of its elements
+    MOST_ARRAYS = 64
 
 ctypedef fused number:
     int32_t
@@ -25,7 +26,7 @@ cdef inline number* start_of(const number[::1] array) except? NULL:
 
 cdef struct Memory:  # Where the arrays are that are freed together; they stay at these places.
     Py_ssize_t n
-    void** places[64]
+    void** places[MOST_ARRAYS]
 
 
 cdef inline int reserve(
@@ -37,6 +38,9 @@ cdef inline int reserve(
     if start != NULL and wanted <= size:
         return 0
     if start == NULL:
+        if memory.n == MOST_ARRAYS:
+            with gil:
+                raise AssertionError(f"C4.5: more than {MOST_ARRAYS} arrays.")
         memory.places[memory.n] = array
         memory.n += 1
     size = max(wanted, 2 * size, 1)

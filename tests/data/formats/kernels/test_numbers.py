@@ -5,11 +5,19 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scumble.data.formats.kernels.numbers import DECIMAL, INTEGER, LONG, NO_NUMBER, parse_float
+from scumble.data.formats.kernels.numbers import (
+    DECIMAL,
+    INTEGER,
+    LONG,
+    NO_NUMBER,
+    parse_float,
+    pieces,
+)
 
 GRAMMAR = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinity|nan)", re.I)
 
@@ -89,3 +97,9 @@ def test_what_stands_before_does_not_matter(before):
 )
 def test_not_numbers(text):
     assert parse(text)[0] == NO_NUMBER
+
+
+def test_pieces_that_end_before_they_begin_write_nothing_beyond_the_end():
+    text = np.frombuffer(b"x" * 100_000, np.uint8)
+    with pytest.raises(IndexError, match="within the text"):
+        pieces(text, np.array([0, 90_000]), np.array([80_000, 10_001]))

@@ -40,7 +40,11 @@ def pieces(const uint8_t[::1] text, starts, ends, kind=None):
     cdef int64_t size
     for piece in range(first.shape[0]):
         size = low[piece + 1] - low[piece]
-        if size < 0 or not 0 <= first[piece] <= text.shape[0] - size:
+        if (
+            size < 0
+            or low[piece + 1] > to.shape[0]  # a later piece may be less than nothing
+            or not 0 <= first[piece] <= text.shape[0] - size
+        ):
             raise IndexError("The pieces do not lie within the text.")
         if size > 0:
             memcpy(&to[low[piece]], &text[first[piece]], size)

@@ -85,6 +85,8 @@ def parse_lines(const uint8_t[::1] text, rules):
     lines.text = &text[0] if text.shape[0] else NULL
     lines.size = text.shape[0]
     lines.lenient, lines.label_limit, lines.index_limit = rules
+    if lines.index_limit > 0x7FFFFFFF:
+        raise ValueError(f"Feature numbers must fit 31 bits. Got {lines.index_limit}.")
     lines.at = lines.n_rows = lines.n_labels = lines.n_values = lines.n_long = lines.line = 0
     lines.whole = lines.in_order = True
     # A line has one label more than commas, a value has a colon; one more, to have an address.
