@@ -11,6 +11,7 @@ import numbers
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -334,7 +335,8 @@ class Declared:
 
     def check_parameters(self) -> None:
         """Refuse parameters outside their domains, and those that do not go together."""
-        for name, domain in domains_of(type(self)).items():
+        kind: Any = type(self)  # mypy takes a class for something that cannot be hashed
+        for name, domain in domains_of(kind).items():
             domain.check(getattr(self, name), name=name, caller=type(self).__name__)
         self._check_together()
 
@@ -398,7 +400,8 @@ def parameters_of(kind: type) -> list[Parameter]:
     ]
 
 
-def domains_of(kind: type) -> dict[str, Domain]:
+@lru_cache  # A small treatment takes less time than a look at a signature.
+def domains_of(kind: type) -> Mapping[str, Domain]:
     """Return what the parameters of a class may be, in the order of its signature."""
     declared: dict[str, Domain] = {}
     for base in reversed(kind.__mro__):

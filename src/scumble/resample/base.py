@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -341,8 +340,8 @@ class _DistanceResampler(BaseResampler):
 def rows_in_percent(percent: float, n_rows: int) -> int:
     """Count the rows in a percentage of all, rounded down: 33.3 % of 1000 are 333."""
     # The percentage is taken as it is written, although the nearest binary number may lie below.
-    exact = Fraction(percent) if isinstance(percent, int) else Fraction(str(percent))
-    wanted = math.floor(n_rows * exact / 100)
+    exact = percent if isinstance(percent, int) else Fraction(str(percent))
+    wanted = n_rows * exact // 100
     if wanted > MOST_ROWS:
         raise ParameterError(
             f"{percent:g} percent of {n_rows} rows are more rows than any machine holds. Choose a "

@@ -74,7 +74,8 @@ def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     """Put labels into the container and type of ``like``, with names and index of its rows."""
     if sparse.issparse(like):
-        return type(like)(Y.astype(like.dtype, copy=False))
+        typed = Y.astype(like.dtype, copy=False)
+        return typed if type(typed) is type(like) else type(like)(typed)
     if isinstance(like, np.ndarray):
         return Y.toarray().astype(like.dtype, copy=False)
     return replace_columns(take_rows(like, rows), list(Y.toarray().astype(np.int8).T))
