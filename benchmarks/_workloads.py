@@ -268,7 +268,7 @@ def _():
 def _splitting(cls: type, name: str):
     def prepare():
         data = load(name)
-        splitter = cls(n_splits=5, random_state=1)
+        splitter = cls(n_splits=5, n_repeats=1, random_state=1)
         return lambda: [test for _, test in splitter.split(data.X, data.Y)]
 
     return prepare
