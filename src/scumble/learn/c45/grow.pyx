@@ -32,7 +32,7 @@ from scumble.learn.c45.two_classes cimport (
     count_branches_two, judge_two, mark_items, queue_counts_two, start_items, start_two, swap_rows,
 )
 from scumble.learn.c45.weighted cimport count_branches_weighted, judge_weighted, start_weighted
-from scumble.learn.rows cimport RowsView, view_rows
+from scumble.learn.c45.rows cimport RowsView, view_rows
 
 cdef enum:
     STEPS_BETWEEN_LOOKS = 20_000_000  # entries, before Ctrl-C is looked for: some 50 ms

@@ -4,8 +4,8 @@ from libc.math cimport ceil, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.layout cimport Columns, Items, first_from
-from scumble.learn.c45.memory cimport Memory
+from scumble.learn.c45.layout cimport Columns, Items, make_entry
+from scumble.learn.c45.memory cimport Memory, first_from
 from scumble.learn.c45.nodes cimport Nodes
 
 cdef enum Strategy:
@@ -279,7 +279,8 @@ cdef inline void open_column(
     column.block = full - (stretch.stop - stretch.start)
     column.middle = stretch.stop
     if column.block:
-        column.middle = first_from(g.entries, column.start, column.stop, column.default)
+        first = make_entry(column.default, 0, 0)
+        column.middle = first_from(g.entries, column.start, column.stop, first)
 
 
 cdef inline void open_cuts(const Grower* g, Candidate* found) noexcept nogil:

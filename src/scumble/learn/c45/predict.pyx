@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.memory cimport Memory, release, reserve, start_of
-from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows
+from scumble.learn.c45.rows cimport RowsView, load_row, spread_stored, view_rows
 
 cdef enum:
     AT_ONCE = 16  # rows that go through a tree together

@@ -19,7 +19,7 @@ from scumble.learn.c45.pruner cimport (
     AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors,
     largest_branch, list_some, list_subtree, push,
 )
-from scumble.learn.rows cimport value_at
+from scumble.learn.c45.rows cimport value_at
 
 cdef enum:
     ROWS_BETWEEN_LOOKS = 5_000_000

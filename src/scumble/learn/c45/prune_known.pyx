@@ -15,7 +15,7 @@ from scumble.learn.c45.pruner cimport (
     AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors,
     largest_branch, list_some, list_subtree, push,
 )
-from scumble.learn.rows cimport spread_stored
+from scumble.learn.c45.rows cimport spread_stored
 
 cdef enum:
     END = 0xFFFFFFFFU  # of a list of rows

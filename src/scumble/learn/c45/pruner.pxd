@@ -6,7 +6,7 @@ from scumble.learn.c45.arithmetic cimport TINY
 from scumble.learn.c45.grower cimport Settings
 from scumble.learn.c45.memory cimport Memory, reserve
 from scumble.learn.c45.nodes cimport Node, Nodes
-from scumble.learn.rows cimport RowsView
+from scumble.learn.c45.rows cimport RowsView
 
 cdef enum:
     BATCH = 256  # rows sent down at once, at the most

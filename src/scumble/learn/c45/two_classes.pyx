@@ -17,9 +17,8 @@ from scumble.learn.c45.grower cimport (
     add_gain, close_cuts, fill_table, open_node,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
-from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.memory cimport first_from, reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
-from scumble.learn.rows cimport find_index
 
 cdef enum:
     POSITIVE_BIT = 32  # an item's counts: rows in the lower half, positive rows in the upper
@@ -325,9 +324,7 @@ cdef void mark_items(Grower* g) noexcept nogil:
 
 cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) noexcept nogil:
     """Find the first place among a row's items that is not below ``item``."""
-    return find_index(
-        <const int32_t*> items.indices, items.indptr[row], items.indptr[row + 1], item
-    )
+    return first_from(items.indices, items.indptr[row], items.indptr[row + 1], <uint32_t> item)
 
 
 cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
