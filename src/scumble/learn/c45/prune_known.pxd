@@ -1,7 +1,11 @@
-"""Prune a subtree whose training rows have no missing values."""
+"""The rows below a node of which none lacks a value, while its subtree is pruned."""
 
+from scumble.learn.c45.nodes cimport Node
 from scumble.learn.c45.pruner cimport Pruner
 
-cdef double estimate(const Pruner* p, const double* counts, const double* more) noexcept nogil
-cdef double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil
-cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogil
+cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil
+cdef double errors_when_raised(
+    Pruner* p, const Node* node, Py_ssize_t largest, double enough
+) noexcept nogil
+cdef void join_lists(Pruner* p, Py_ssize_t node) noexcept nogil
+cdef void move_others(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nogil

@@ -1,24 +1,20 @@
-"""What pruning a tree needs at hand, and the choice it makes at a node."""
+"""What pruning a tree needs at hand."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from scumble.learn.c45.arithmetic cimport TINY
+from scumble.learn.c45.arithmetic cimport TINY, added_errors
 from scumble.learn.c45.grower cimport Settings
-from scumble.learn.c45.memory cimport Memory, reserve
-from scumble.learn.c45.nodes cimport Node, Nodes
+from scumble.learn.c45.memory cimport Memory
+from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.rows cimport RowsView
 
 cdef enum:
     BATCH = 256  # rows sent down at once, at the most
 
-cdef enum Verdict:
-    AS_TREE
-    AS_LEAF
-    AS_BRANCH
-
 
 cdef struct Visit:  # A node on the way from the top to the one in hand.
     Py_ssize_t node
+    bint known  # no value that it or a node below asks for is missing
     int64_t turn  # its next child; -1 before its rows are counted
     int64_t low  # its rows among those on the way
     int64_t high
@@ -31,7 +27,7 @@ cdef struct Pruner:
     const RowsView* rows
     const int64_t* n_values
     const int32_t* y
-    const double* weights  # by row of the whole; NULL where every row weighs 1
+    const double* weights  # by row of the whole, where known; NULL where every row weighs 1
     const Settings* settings
     uint32_t* members  # rows of a node: members[low:high]
     double* errors  # estimated errors of each subtree
@@ -61,17 +57,7 @@ cdef struct Pruner:
     double* tally
     double* weight_of
     uint8_t* has_gaps
-    int32_t* used
     double* shares
-
-
-cdef inline Visit* push(
-    Pruner* p, Visit** stack, Py_ssize_t depth, Py_ssize_t node, int64_t low, int64_t high
-) except NULL nogil:
-    """Put a node on a stack of visits."""
-    reserve(p.memory, <void**> stack, depth + 1, sizeof(Visit))
-    stack[0][depth] = Visit(node, 0, low, high, 0)
-    return &stack[0][depth]
 
 
 cdef inline Py_ssize_t list_subtree(
@@ -108,35 +94,28 @@ cdef inline Py_ssize_t list_some(
     return n_found
 
 
-cdef inline Verdict decide(double as_leaf, double as_tree, double as_branch) noexcept nogil:
-    """Choose between a leaf, the largest branch and the tree as it is."""
-    if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:
-        return AS_LEAF
-    return AS_BRANCH if as_branch - (as_tree + 0.1) < 1e-6 else AS_TREE
-
-
-cdef inline double enough_errors(double as_leaf, double as_tree) noexcept nogil:
-    """Tell from how many errors on raising a branch is out of question."""
-    cdef double enough = as_tree + 0.1
-    if as_leaf - enough < 1e-6:
-        enough = min(enough, as_leaf - 0.1)
-    return enough + 1e-6
-
-
-cdef inline Py_ssize_t largest_branch(
-    const Pruner* p, Py_ssize_t node, double* as_tree
+cdef inline double estimate(
+    const Pruner* p, const double* counts, const double* more
 ) noexcept nogil:
-    """Find the branch with the most weight, and sum the errors of all of them."""
-    cdef const Node* parent = &p.nodes.at[node]
-    cdef Py_ssize_t largest = -1
+    """Give the pessimistic estimate of the errors of a leaf with some rows and ``more`` of them."""
+    cdef double total = 0.0
     cdef double most = 0.0
-    cdef double branch
-    cdef int32_t child
-    as_tree[0] = 0.0
-    for child in range(parent.first, parent.first + parent.width):
-        branch = p.nodes.at[child].branch
-        as_tree[0] += p.errors[child]
-        if most - branch < TINY or branch >= most:
-            most = branch
-            largest = child
-    return largest
+    cdef double weight
+    cdef Py_ssize_t c
+    for c in range(p.nodes.n_classes):
+        weight = counts[c] + more[c]
+        total += weight
+        if weight - most > TINY:
+            most = weight
+    if total < TINY:
+        return 0.0
+    if most == 0.0:
+        most = counts[0] + more[0]
+    return total - most + added_errors(
+        total, total - most, p.settings.confidence, p.settings.deviate
+    )
+
+
+cdef inline double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil:
+    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
+    return estimate(p, counts_of(p.nodes, node), p.more + node * p.nodes.n_classes)
