@@ -3,6 +3,8 @@
 from libc.math cimport isinf, log, pow, sqrt
 from libc.stdint cimport int64_t, uint8_t
 
+from scumble.learn.c45.memory cimport first_from
+
 cdef extern from *:
     """
     #define SCUMBLE_TINY 1e-6
@@ -68,19 +70,14 @@ cdef inline double lowered_cut(
     of the ``values`` that are ``seen``, or all of them where that is NULL).
     """
     cdef double middle = (below + above) / 2.0
-    cdef int64_t low = 0
-    cdef int64_t high = n_values
-    cdef int64_t half
+    cdef int64_t low
     if isinf(middle):
         middle = below / 2.0 + above / 2.0
     if middle >= above:
         middle = below
-    while high - low > 1:
-        half = (low + high) // 2
-        if values[half] <= middle:
-            low = half
-        else:
-            high = half
+    low = first_from(values, 1, n_values, middle)
+    if low == n_values or values[low] > middle:
+        low -= 1
     if seen != NULL:
         while seen[low] == 0:
             low -= 1

@@ -221,15 +221,6 @@ cdef struct Grower:
     Weighted weighted
 
 
-cdef inline bint is_useful(
-    const Grower* g, int64_t start, int64_t stop, int64_t full
-) noexcept nogil:
-    """Tell whether a column can still split a node of ``full`` rows, now or further down."""
-    if stop - start < full:
-        return stop - start >= g.least_entries
-    return g.entries[start] >> 36 != g.entries[stop - 1] >> 36
-
-
 cdef inline double least_of(const Grower* g, double known) noexcept nogil:
     """Tell how many rows, or what weight, of ``known`` ones must be on either side of a cut."""
     cdef double share = 0.1 * known / g.sample.n_classes

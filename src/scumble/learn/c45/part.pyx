@@ -1,4 +1,4 @@
-"""Send the rows of a node, and its stretches of the columns, down its branches.
+"""The rows and entries of nodes: copied for the root, and sent down the branches.
 
 Order is kept, so that nothing is sorted twice. Where every row goes down one branch, rows and
 entries are parted in place. Rows whose value is missing go down every branch with a part of their
@@ -9,8 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.grower cimport LOST, Grower, Stretch, Waiting
-from scumble.learn.c45.layout cimport MISSING, code_of, row_of
+from scumble.learn.c45.grower cimport LOST, TWO_CLASSES, Grower, Stretch, Waiting
+from scumble.learn.c45.layout cimport MISSING, code_of, own_entry, row_of
 from scumble.learn.c45.memory cimport reserve
 
 cdef enum:
@@ -19,6 +19,99 @@ cdef enum:
 ctypedef fused item:
     uint32_t  # a row
     uint64_t  # an entry
+
+
+cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
+    """Copy the columns of the training rows."""
+    cdef int64_t n = <int64_t> g.nodes.at[0].branch
+    cdef bint repeated = g.strategy == TWO_CLASSES and g.sample.weights != NULL and not g.two.heavy
+    cdef int64_t full = n if repeated else g.sample.n
+    cdef int64_t size = 1
+    cdef int64_t top = 0
+    cdef int64_t column, start, stored
+    cdef Py_ssize_t k
+    for k in range(g.n_listed):
+        stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
+        size += min(n, stored * n) if repeated else stored
+    reserve(g.memory, <void**> &g.entries, size, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.buffer, full + 1, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.lists, g.n_listed + 1, sizeof(Stretch))
+    for k in range(g.n_listed):
+        column = g.listed[k]
+        start = top
+        top = fill_repeated(g, column, top) if repeated else fill_once(g, column, top)
+        if g.seen != NULL and g.columns.n_values[column] == 0:
+            mark_seen(g, column, start, top, full)
+        list_if_useful(g, root, column, start, top)
+    root.entry_free = top
+    g.work += top
+    return 0
+
+
+cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
+    """Copy the entries of a column; what a row counts goes below its number."""
+    cdef uint64_t* entries = g.entries
+    cdef const uint8_t* bits = g.two.bits
+    cdef const uint8_t* in_set = g.in_set
+    cdef int row_bit = g.row_bit
+    cdef uint64_t entry, row
+    cdef int64_t at
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        entries[top] = own_entry(entry, row_bit, bits[row] if bits != NULL else 0)
+        top += in_set[row]
+    return top
+
+
+cdef int64_t fill_repeated(Grower* g, int64_t column, int64_t top) noexcept nogil:
+    """Copy the entries of a column, each as often as its row counts."""
+    cdef uint64_t entry, row
+    cdef int64_t at, _turn
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        if g.in_set[row]:
+            for _turn in range(<int64_t> g.sample.weights[row]):
+                g.entries[top] = own_entry(entry, g.row_bit, g.two.bits[row])
+                top += 1
+    return top
+
+
+cdef void mark_seen(
+    Grower* g, int64_t column, int64_t start, int64_t stop, int64_t full
+) noexcept nogil:
+    """Mark the values of a numeric column that occur in the training set."""
+    cdef uint8_t* seen = g.seen + g.columns.begins[column]
+    cdef int64_t n_codes = g.columns.n_codes[column]
+    cdef int64_t at, code
+    for at in range(start, stop):
+        code = code_of(g.entries[at])
+        if code < n_codes:  # else it is missing
+            seen[code] = 1
+    if stop - start < full:
+        seen[g.columns.defaults[column]] = 1
+
+
+cdef inline int64_t full_size(const Grower* g, const Waiting* node) noexcept nogil:
+    """Tell how many entries a column has in a node if no row has its default value."""
+    if g.strategy == TWO_CLASSES and not g.two.heavy:
+        return <int64_t> g.nodes.at[node.node].branch
+    return node.high - node.low
+
+
+cdef inline bint list_if_useful(
+    Grower* g, Waiting* waiting, int64_t column, int64_t start, int64_t stop
+) noexcept nogil:
+    """Add a column's stretch to the list of a waiting node if it can split that or one below."""
+    if stop - start < full_size(g, waiting):
+        if stop - start < g.least_entries:
+            return False
+    elif code_of(g.entries[start]) == code_of(g.entries[stop - 1]):
+        return False
+    g.lists[waiting.list_high] = Stretch(column, start, stop)
+    waiting.list_high += 1
+    return True
 
 
 cdef void mark_entries(Grower* g) noexcept nogil:
