@@ -431,11 +431,9 @@ cdef int add_branches(Grower* g) except -1 nogil:
             values, g.seen + begin if g.seen != NULL else NULL, g.columns.n_codes[column],
             values[found.below], values[found.above],
         )
-    reserve(g.memory, <void**> &g.ends, n_branches, sizeof(int64_t))
     reserve(g.memory, <void**> &g.slot, n_branches, sizeof(int64_t))
     reserve(g.memory, <void**> &g.bounds, n_branches + 1, sizeof(int64_t))
-    reserve(g.memory, <void**> &g.branch_rows, n_branches, sizeof(int64_t))
-    memset(g.branch_rows, 0, n_branches * sizeof(int64_t))
+    reserve_zeros(g.memory, <void**> &g.branch_rows, n_branches, sizeof(int64_t))
     if g.split.place < 0 and g.n_listed == 0 and n_branches == 2:
         swap_rows(g)
     elif g.split.place < 0:
@@ -453,15 +451,13 @@ cdef int add_branches(Grower* g) except -1 nogil:
 
 cdef void settle_branches(Grower* g) noexcept nogil:
     """Write which rows the branches have, and how many of each class."""
-    cdef int64_t place = g.now.low
     cdef int64_t b, i
     cdef Node* child
     if g.split.n_missing == 0:
         for b in range(g.split.n_branches):
             child = &g.nodes.at[g.split.child + b]
-            child.low, child.high = place, g.ends[b]
+            child.low, child.high = g.bounds[b], g.bounds[b + 1]
             g.branch_rows[b] = child.high - child.low
-            place = g.ends[b]
     if g.strategy == WEIGHTED:
         if g.split.n_missing == 0:
             for i in range(g.now.low, g.now.high):

@@ -210,9 +210,8 @@ cdef struct Grower:
     int32_t* side  # branch of a row where there are more
     uint64_t* buffer
     Candidate* candidates
-    int64_t* ends
     int64_t* slot
-    int64_t* bounds
+    int64_t* bounds  # where branches begin and end
     int64_t* branch_rows
     double gain_sum
     Py_ssize_t n_valid
@@ -292,6 +291,14 @@ cdef inline void close_cuts(Grower* g, Candidate* found) noexcept nogil:
     info = g.table[g.n] - g.sizes[<int64_t> found.left]
     found.gain = gain
     found.ratio = 0.0 if info < TINY * LN2 else gain / info
+
+
+cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
+    """Note the branch of a row of the node in hand."""
+    if g.split.n_branches == 2:
+        g.flags[row] = branch
+    else:
+        g.side[row] = branch
 
 
 cdef inline int64_t branch_of(const Grower* g, uint32_t row) noexcept nogil:

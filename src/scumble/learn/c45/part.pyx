@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.grower cimport LOST, TWO_CLASSES, Grower, Stretch, Waiting
+from scumble.learn.c45.grower cimport LOST, TWO_CLASSES, Grower, Stretch, Waiting, mark
 from scumble.learn.c45.layout cimport MISSING, code_of, own_entry, row_of
 from scumble.learn.c45.memory cimport reserve
 
@@ -118,65 +118,39 @@ cdef void mark_entries(Grower* g) noexcept nogil:
     """Note the branch of every row of the node, by the entries of the chosen column."""
     cdef Stretch* stretch = &g.lists[g.now.list_low + g.split.place]
     cdef bint numeric = g.columns.n_values[stretch.column] == 0
-    cdef uint64_t below = g.candidates[g.split.place].below
+    cdef uint64_t below = g.candidates[g.split.place].below if numeric else 0  # codes are 0 and 1
+    cdef bint in_two = g.split.n_branches == 2
     cdef uint8_t* flags = g.flags
     cdef int32_t* side = g.side
     cdef int row_bit = g.row_bit
     cdef uint64_t entry, code
     cdef int64_t i, at
     cdef int64_t n_missing = 0
-    if g.split.n_branches > 2:
-        for i in range(g.now.low, g.now.high):
-            side[g.rows[i]] = g.split.rest
-        for at in range(stretch.start, stretch.stop):
-            entry = g.entries[at]
-            code = code_of(entry)
-            n_missing += code == MISSING
-            side[row_of(entry, row_bit)] = -1 if code == MISSING else <int32_t> code
-        g.split.n_missing = n_missing
-        return
     if stretch.stop - stretch.start < full_size(g, &g.now):
         for i in range(g.now.low, g.now.high):
-            flags[g.rows[i]] = g.split.rest
-    if not numeric:
-        below = 0  # the codes are 0 and 1
+            mark(g, g.rows[i], g.split.rest)
     for at in range(stretch.start, stretch.stop):
         entry = g.entries[at]
         code = code_of(entry)
         n_missing += code == MISSING
-        flags[row_of(entry, row_bit)] = (code > below) + (code == MISSING)
+        if in_two:
+            flags[row_of(entry, row_bit)] = (code > below) + (code == MISSING)
+        else:
+            side[row_of(entry, row_bit)] = -1 if code == MISSING else <int32_t> code
     g.split.n_missing = n_missing
 
 
 cdef void part_rows(Grower* g) noexcept nogil:
-    """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
+    """Sort the rows of a node by branch; ``bounds`` receives where each branch begins and ends."""
+    cdef uint32_t* others = <uint32_t*> g.buffer
+    cdef int64_t b
     if g.split.n_branches > 2:
-        part_rows_in_many(g)
+        for b in range(g.split.n_branches):
+            g.slot[b] = b
+        part_in_many(g, g.split.n_branches, g.rows, others, g.now.low, g.now.high, 0)
         return
-    g.ends[0] = part_in_two(g, g.rows, <uint32_t*> g.buffer, g.now.low, g.now.high, 0)
-    g.ends[1] = g.now.high
-
-
-cdef void part_rows_in_many(Grower* g) noexcept nogil:
-    cdef uint32_t* sorted_rows = <uint32_t*> g.buffer
-    cdef int64_t n_branches = g.split.n_branches
-    cdef int64_t* ends = g.ends
-    cdef int64_t place = 0
-    cdef int64_t i, b, size
-    memset(ends, 0, n_branches * sizeof(int64_t))
-    for i in range(g.now.low, g.now.high):
-        ends[g.side[g.rows[i]]] += 1
-    for b in range(n_branches):
-        size = ends[b]
-        ends[b] = place
-        place += size
-    for i in range(g.now.low, g.now.high):
-        b = g.side[g.rows[i]]
-        sorted_rows[ends[b]] = g.rows[i]
-        ends[b] += 1
-    memcpy(g.rows + g.now.low, sorted_rows, (g.now.high - g.now.low) * sizeof(uint32_t))
-    for b in range(n_branches):
-        ends[b] += g.now.low
+    g.bounds[0], g.bounds[2] = g.now.low, g.now.high
+    g.bounds[1] = part_in_two(g, g.rows, others, g.now.low, g.now.high, 0)
 
 
 cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
@@ -189,7 +163,7 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
         start, stop = stretch.start, stretch.stop
         g.work += stop - start
         if g.split.n_branches > 2:
-            part_in_many(g, start, stop)
+            part_in_many(g, g.split.n_live, g.entries, g.buffer, start, stop, g.row_bit)
             for k in range(g.split.n_live):
                 start, stop = g.bounds[k], g.bounds[k + 1]
                 list_if_useful(g, &g.waiting[depth + k], stretch.column, start, stop)
@@ -240,29 +214,31 @@ cdef inline int64_t keep_one(
     return left
 
 
-cdef void part_in_many(Grower* g, int64_t start, int64_t stop) noexcept nogil:
-    """Part a stretch among several branches; entries of branches without a slot are dropped."""
+cdef void part_in_many(
+    Grower* g, int64_t n_slots, item* items, item* others, int64_t start, int64_t stop, int row_bit
+) noexcept nogil:
+    """Part rows or entries among several slots, order kept; those of branches without are dropped.
+
+    ``bounds`` receives where the slots begin and end.
+    """
     cdef int64_t* bounds = g.bounds
-    cdef int64_t n_live = g.split.n_live
     cdef int64_t at, k
-    cdef uint64_t entry
-    memset(bounds, 0, (n_live + 1) * sizeof(int64_t))
+    memset(bounds, 0, (n_slots + 1) * sizeof(int64_t))
     for at in range(start, stop):
-        k = g.slot[g.side[row_of(g.entries[at], g.row_bit)]]
+        k = g.slot[g.side[row_of(items[at], row_bit)]]
         if k >= 0:
             bounds[k + 1] += 1
-    for k in range(n_live):
+    for k in range(n_slots):
         bounds[k + 1] += bounds[k]
     for at in range(start, stop):
-        entry = g.entries[at]
-        k = g.slot[g.side[row_of(entry, g.row_bit)]]
+        k = g.slot[g.side[row_of(items[at], row_bit)]]
         if k >= 0:
-            g.buffer[bounds[k]] = entry
+            others[bounds[k]] = items[at]
             bounds[k] += 1
-    for k in range(n_live, 0, -1):
+    for k in range(n_slots, 0, -1):
         bounds[k] = start + bounds[k - 1]
     bounds[0] = start
-    memcpy(g.entries + start, g.buffer, (bounds[n_live] - start) * sizeof(uint64_t))
+    memcpy(items + start, others, (bounds[n_slots] - start) * sizeof(item))
 
 
 cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:

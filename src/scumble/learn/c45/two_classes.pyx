@@ -14,7 +14,7 @@ from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.cuts cimport find_cuts
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
-    add_gain, close_cuts, fill_table, open_node,
+    add_gain, close_cuts, fill_table, mark, open_node,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport first_from, reserve
@@ -327,14 +327,6 @@ cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) no
     return first_from(items.indices, items.indptr[row], items.indptr[row + 1], <uint32_t> item)
 
 
-cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
-    """Note the branch of a row."""
-    if g.split.n_branches == 2:
-        g.flags[row] = branch
-    else:
-        g.side[row] = branch
-
-
 cdef void swap_rows(Grower* g) noexcept nogil:
     """Bring the rows with an item to one end of a node's stretch, the others to the other.
 
@@ -363,8 +355,7 @@ cdef void swap_rows(Grower* g) noexcept nogil:
                 place += first_holds  # else another row has come to this place
             else:
                 place += 1
-    g.ends[0] = edge
-    g.ends[1] = high
+    g.bounds[0], g.bounds[1], g.bounds[2] = low, edge, high
 
 
 cdef inline int64_t move_to_edge(
