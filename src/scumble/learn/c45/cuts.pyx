@@ -14,7 +14,8 @@ from libc.math cimport log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.grower cimport (
-    Block, Candidate, Column, Grower, Stretch, open_column, open_cuts,
+    Block, Candidate, Column, Grower, Stretch, add_gain, close_cuts, fill_table, open_column,
+    open_cuts, open_node,
 )
 from scumble.learn.c45.layout cimport (
     FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, is_apart, reach_of, weight_in,
@@ -36,18 +37,35 @@ cdef struct Scan:  # How far the cuts of a column are judged, and the best so fa
     Candidate* found
 
 
-cdef void find_cuts(Grower* g) noexcept nogil:
-    """Judge every listed column of the node in hand; candidates receive cut and score."""
+cdef void judge_numbers(Grower* g) noexcept nogil:
+    """Judge the numeric columns of the node in hand."""
+    cdef int64_t n_lists = g.now.list_high - g.now.list_low
+    cdef bint cuttable = n_lists > 0 and open_tables(g)
     cdef int64_t fewest = (g.now.high - g.now.low - 2 * g.least) * 3 // 4
     cdef int64_t full = g.now.high - g.now.low if g.two.heavy else g.n
     cdef int64_t k
-    g.two.has_bars = False
-    for k in range(g.now.list_high - g.now.list_low):
-        g.candidates[k].cuts = -1
+    for k in range(n_lists):
+        g.candidates[k].gain, g.candidates[k].cuts = -1.0, -1
+        if not cuttable:
+            continue
         if g.settings.mdl and fewest > 1:
             judge_full(g, k, full, fewest)
         if g.candidates[k].cuts < 0:
             judge(g, k, full)
+        close_cuts(g, &g.candidates[k])
+        add_gain(g, g.candidates[k].gain, 0)
+
+
+cdef bint open_tables(Grower* g) noexcept nogil:
+    """Tabulate what the cuts of a node share; False where there are too few rows."""
+    cdef int64_t positive = g.two.positive
+    if not open_node(g):
+        return False
+    g.two.has_bars = False
+    g.before = g.table[g.n] - g.table[positive] - g.table[g.n - positive]
+    fill_table(g.two.ones, g.table, positive)
+    fill_table(g.two.zeros, g.table, g.n - positive)
+    return True
 
 
 cdef inline double score_at(const Grower* g, uint64_t positive, uint64_t negative) noexcept nogil:

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, sum_of, training_errors, x_ln_x
+from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, training_errors, x_ln_x
 from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
     has_few_values,
@@ -115,12 +115,7 @@ cdef int prepare(Grower* g, table, targets, settings) except -1:
     cdef bint weighed = len(targets.weights) > 0
     g.columns, g.items = view_columns(table.columns), view_items(table.items)
     g.missing = table.missing
-    g.settings.min_objects = settings.min_objects
-    g.settings.mdl = settings.mdl
-    g.settings.prune = settings.prune
-    g.settings.raising = settings.subtree_raising
-    g.settings.confidence = settings.confidence
-    g.settings.deviate = settings.deviate
+    g.settings = {**vars(settings), "deviate": settings.deviate}
     g.sample.n_table = n_rows
     g.sample.n_classes = g.nodes.n_classes = targets.n_classes
     g.nodes.memory = g.memory
@@ -242,11 +237,13 @@ cdef void collapse(Nodes* nodes, double* below) noexcept nogil:
     ``below`` has room for two numbers a node.
     """
     cdef double* own = below + nodes.n
+    cdef double total
     cdef Py_ssize_t i, child
     cdef Node* node
     for i in range(nodes.n - 1, -1, -1):  # children come after their parents
         node = &nodes.at[i]
-        own[i] = training_errors(counts_of(nodes, i), nodes.n_classes)
+        own[i] = training_errors(counts_of(nodes, i), NULL, nodes.n_classes, &total)
+        node.empty = fabs(total) < TINY
         below[i] = own[i]
         if node.feature >= 0:
             below[i] = 0.0
@@ -256,7 +253,6 @@ cdef void collapse(Nodes* nodes, double* below) noexcept nogil:
         node = &nodes.at[i]
         if node.feature >= 0 and below[i] >= own[i] - 1e-3:
             node.feature = -1
-        node.empty = fabs(sum_of(counts_of(nodes, i), nodes.n_classes)) < TINY
 
 
 cdef int settle(

@@ -23,11 +23,11 @@ cdef enum Counting:
     RECOUNT  # count in the parent's place
 
 
-cdef struct Settings:  # The parameters of C4.5.
+cdef struct Settings:  # The parameters of C4.5, named as in `TreeSettings`.
     Py_ssize_t min_objects
     bint mdl
     bint prune
-    bint raising
+    bint subtree_raising
     double confidence
     double deviate
 

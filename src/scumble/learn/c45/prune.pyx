@@ -118,9 +118,9 @@ cdef int judge(Pruner* p, const Visit* visit) except -1 nogil:
     cdef double as_branch = INFINITY
     p.changed[visit.node] = 0
     p.errors[visit.node] = as_tree
-    if p.settings.raising and visit.known:
+    if p.settings.subtree_raising and visit.known:
         as_branch = errors_when_raised(p, node, largest, enough_errors(as_leaf, as_tree))
-    elif p.settings.raising:
+    elif p.settings.subtree_raising:
         as_branch = send_all(p, visit, largest, enough_errors(as_leaf, as_tree), False)
     if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:
         if visit.known:

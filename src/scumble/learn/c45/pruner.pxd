@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from scumble.learn.c45.arithmetic cimport TINY, added_errors
+from scumble.learn.c45.arithmetic cimport TINY, added_errors, training_errors
 from scumble.learn.c45.grower cimport Settings
 from scumble.learn.c45.memory cimport Memory
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
@@ -98,22 +98,11 @@ cdef inline double estimate(
     const Pruner* p, const double* counts, const double* more
 ) noexcept nogil:
     """Give the pessimistic estimate of the errors of a leaf with some rows and ``more`` of them."""
-    cdef double total = 0.0
-    cdef double most = 0.0
-    cdef double weight
-    cdef Py_ssize_t c
-    for c in range(p.nodes.n_classes):
-        weight = counts[c] + more[c]
-        total += weight
-        if weight - most > TINY:
-            most = weight
+    cdef double total
+    cdef double errors = training_errors(counts, more, p.nodes.n_classes, &total)
     if total < TINY:
         return 0.0
-    if most == 0.0:
-        most = counts[0] + more[0]
-    return total - most + added_errors(
-        total, total - most, p.settings.confidence, p.settings.deviate
-    )
+    return errors + added_errors(total, errors, p.settings.confidence, p.settings.deviate)
 
 
 cdef inline double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil:

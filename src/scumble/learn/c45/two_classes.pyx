@@ -11,10 +11,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.cuts cimport find_cuts
+from scumble.learn.c45.cuts cimport judge_numbers
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
-    add_gain, close_cuts, fill_table, mark, open_node,
+    add_gain, mark,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport first_from, reserve
@@ -250,24 +250,6 @@ cdef bint sum_up_values(
     branches[0] = over_branches + table[rest]
     classes[0] = over_classes + (table[rest_ones] + table[rest - rest_ones])
     return heavy >= 2
-
-
-cdef void judge_numbers(Grower* g) noexcept nogil:
-    """Judge the numeric columns."""
-    cdef int64_t n_lists = g.now.list_high - g.now.list_low
-    cdef int64_t positive = g.two.positive
-    cdef int64_t k
-    if n_lists == 0 or not open_node(g):
-        for k in range(n_lists):
-            g.candidates[k].gain = -1.0
-        return
-    g.before = g.table[g.n] - g.table[positive] - g.table[g.n - positive]
-    fill_table(g.two.ones, g.table, positive)
-    fill_table(g.two.zeros, g.table, g.n - positive)
-    find_cuts(g)
-    for k in range(n_lists):
-        close_cuts(g, &g.candidates[k])
-        add_gain(g, g.candidates[k].gain, 0)
 
 
 cdef void count_branches_two(Grower* g) noexcept nogil:
