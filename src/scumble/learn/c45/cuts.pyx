@@ -68,6 +68,26 @@ cdef bint open_tables(Grower* g) noexcept nogil:
     return True
 
 
+cdef inline void open_scan(
+    Grower* g, int64_t k, int64_t full, Column* column, Scan* scan
+) noexcept nogil:
+    """Begin with a column, before its first entry."""
+    open_column(g, k, full, column)
+    scan[0] = Scan(column.start, 0, 0, 0, &g.candidates[k])
+
+
+cdef inline void pass_least(
+    const Grower* g, const Column* column, Scan* scan, uint64_t stop
+) noexcept nogil:
+    """Go on to the first cut with enough rows to its left."""
+    cdef const uint64_t* entries = column.entries
+    while scan.left < <uint64_t> g.least and scan.at < stop:
+        scan.positive += entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
+        scan.left += weight_in(entries[scan.at]) if g.two.heavy else 1
+        scan.last = code_of(entries[scan.at])
+        scan.at += 1
+
+
 cdef inline double score_at(const Grower* g, uint64_t positive, uint64_t negative) noexcept nogil:
     return g.two.ones[positive] + g.two.zeros[negative] - g.sizes[positive + negative]
 
@@ -94,7 +114,7 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
     cdef int64_t cuts, n_opened
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
         return
-    open_column(g, k, full, &column)
+    open_scan(g, k, full, &column, &scan)
     trim_ends(g, &column, &scan)
     if <int64_t> scan.at >= column.stop:
         return
@@ -104,7 +124,6 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
     if not g.two.has_bars:
         g.two.has_bars = True
         fill_bars(g, bar - 1e-3 * g.tolerance)
-    scan.found = &g.candidates[k]
     scan.found.gain = bar
     n_opened = open_runs(g, &column, &scan, run_length(full))
     if look_into_runs(g, &column, &scan, n_opened, run_length(full)):
@@ -117,26 +136,12 @@ cdef inline uint64_t run_length(int64_t full) noexcept nogil:
 
 cdef void trim_ends(const Grower* g, Column* column, Scan* scan) noexcept nogil:
     """Go from the first cut with enough rows to its left to the last with enough to its right."""
-    cdef uint64_t ones_mask = HEAVIEST if g.two.heavy else 1
-    cdef uint64_t least = g.least
-    cdef uint64_t right = 0
-    cdef uint64_t at
-    scan.at = column.start
-    scan.left = scan.positive = 0
-    if g.two.heavy:
-        while scan.left < least:
-            scan.left += weight_in(column.entries[scan.at])
-            scan.at += 1
-        while right < least:
-            column.stop -= 1
-            right += weight_in(column.entries[column.stop])
-        column.stop += 1
-    else:
-        scan.at += least
-        scan.left = least
-        column.stop -= least - 1
-    for at in range(column.start, scan.at):
-        scan.positive += column.entries[at] & ones_mask
+    cdef int64_t right = 0
+    pass_least(g, column, scan, column.stop)
+    while right < g.least:
+        column.stop -= 1
+        right += weight_in(column.entries[column.stop]) if g.two.heavy else 1
+    column.stop += 1
 
 
 cdef void fill_bars(const Grower* g, double bar) noexcept nogil:
@@ -250,10 +255,8 @@ cdef void judge(Grower* g, int64_t k, int64_t full) noexcept nogil:
     cdef uint64_t limit = g.n - g.least
     cdef Column column
     cdef Scan scan
-    open_column(g, k, full, &column)
-    scan.found = &g.candidates[k]
+    open_scan(g, k, full, &column, &scan)
     open_cuts(g, scan.found)
-    scan.at, scan.left, scan.positive, scan.last = column.start, 0, 0, 0
     scan_entries(g, &column, &scan, column.middle)
     if column.block and scan.left <= limit:
         if (
@@ -290,16 +293,10 @@ cdef void scan_entries(
     const Grower* g, const Column* column, Scan* scan, uint64_t stop
 ) noexcept nogil:
     """Judge the cuts before each of the entries up to ``stop``."""
-    cdef uint64_t least = g.least
     cdef uint64_t limit = g.n - g.least
     cdef uint64_t length = g.n + 1 if g.two.heavy or g.n < 2048 else 32 if g.n < 16384 else 128
-    cdef const uint64_t* entries = column.entries
     cdef uint64_t end
-    while scan.left < least and scan.at < stop:
-        scan.positive += entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
-        scan.left += weight_in(entries[scan.at]) if g.two.heavy else 1
-        scan.last = code_of(entries[scan.at])
-        scan.at += 1
+    pass_least(g, column, scan, stop)
     if scan.left > limit:
         return
     end = min(stop, scan.at + (limit - scan.left) + 1)

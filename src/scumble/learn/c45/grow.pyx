@@ -23,8 +23,7 @@ from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, sta
 from scumble.learn.c45.memory cimport Memory, release, reserve, reserve_zeros, start_of
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.part cimport copy_branches, fill_lists, mark_entries, part_lists, part_rows
-from scumble.learn.c45.prune cimport prune
-from scumble.learn.c45.pruner cimport Pruner
+from scumble.learn.c45.prune cimport Pruner, prune
 from scumble.learn.c45.two_classes cimport (
     count_branches_two, judge_two, mark_items, queue_counts_two, start_items, start_two, swap_rows,
 )

@@ -15,10 +15,8 @@ from scumble.learn.c45.grower cimport Grower, Sample
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.prune_known cimport (
-    errors_when_raised, join_lists, move_others, start_subtree,
-)
-from scumble.learn.c45.pruner cimport (
-    Pruner, Visit, errors_of, estimate, list_some, list_subtree,
+    Pruner, Visit, errors_of, errors_when_raised, estimate, join_lists, list_some, list_subtree,
+    move_others, start_subtree,
 )
 from scumble.learn.c45.rows cimport value_at
 

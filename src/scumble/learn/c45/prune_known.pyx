@@ -5,10 +5,6 @@ in a list of its own. To judge the raising of the largest branch only the rows o
 branches are sent through it; the rest lies there already.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
-
-from scumble.learn.c45.nodes cimport Node, counts_of
-from scumble.learn.c45.pruner cimport BATCH, Pruner, errors_of, list_some, list_subtree
 from scumble.learn.c45.rows cimport spread_stored
 
 cdef enum:
@@ -167,13 +163,19 @@ cdef void join_lists(Pruner* p, Py_ssize_t node) noexcept nogil:
     p.head[node] = END
     for s in range(n_sources):
         leaf = p.sources[s]
-        if p.head[leaf] == END:
-            continue
-        if p.head[node] == END:
-            p.head[node] = p.head[leaf]
-        else:
-            p.after[p.tail[node]] = p.head[leaf]
-        p.tail[node] = p.tail[leaf]
+        if p.head[leaf] != END:
+            append(p, node, p.head[leaf], p.tail[leaf])
+
+
+cdef inline void append(
+    Pruner* p, Py_ssize_t node, uint32_t first, uint32_t last
+) noexcept nogil:
+    """Put a list at the end of a node's list."""
+    if p.head[node] == END:
+        p.head[node] = first
+    else:
+        p.after[p.tail[node]] = first
+    p.tail[node] = last
 
 
 cdef void move_others(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nogil:
@@ -214,10 +216,6 @@ cdef void move_row(Pruner* p, int64_t place, Py_ssize_t top) noexcept nogil:
         i = next_node(p, row, &p.nodes.at[i])
     if p.has_stored:
         spread_stored(p.rows, row, p.buffer, False)
-    if p.head[i] == END:
-        p.head[i] = <uint32_t> place
-    else:
-        p.after[p.tail[i]] = <uint32_t> place
-    p.tail[i] = <uint32_t> place
+    append(p, i, <uint32_t> place, <uint32_t> place)
     p.after[place] = END
     p.nodes.at[i].empty = 0
