@@ -221,17 +221,19 @@ cdef void part_in_many(
 
     ``bounds`` receives where the slots begin and end.
     """
+    cdef const int64_t* slot = g.slot
+    cdef const int32_t* side = g.side
     cdef int64_t* bounds = g.bounds
     cdef int64_t at, k
     memset(bounds, 0, (n_slots + 1) * sizeof(int64_t))
     for at in range(start, stop):
-        k = g.slot[g.side[row_of(items[at], row_bit)]]
+        k = slot[side[row_of(items[at], row_bit)]]
         if k >= 0:
             bounds[k + 1] += 1
     for k in range(n_slots):
         bounds[k + 1] += bounds[k]
     for at in range(start, stop):
-        k = g.slot[g.side[row_of(items[at], row_bit)]]
+        k = slot[side[row_of(items[at], row_bit)]]
         if k >= 0:
             others[bounds[k]] = items[at]
             bounds[k] += 1
