@@ -52,11 +52,13 @@ cdef class _Growing:
         release(&self.memory)
 
 
-def fill_x_ln_x(double[::1] table):
-    """Tabulate x ln x for whole numbers."""
+def tabulate_x_ln_x(Py_ssize_t size):
+    """Tabulate x ln x for whole numbers below ``size``, and for 0 and 1 at least."""
+    cdef double[::1] table = np.empty(max(size, 2))
     cdef Py_ssize_t x
     for x in range(table.shape[0]):
         table[x] = x_ln_x(x)
+    return np.asarray(table)
 
 
 def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):

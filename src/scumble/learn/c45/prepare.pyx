@@ -53,14 +53,16 @@ cdef int open_column(Cells* cells, Py_ssize_t longest, int64_t n_values) except 
     return 0
 
 
-def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t stop):
-    """Prepare columns start..stop of a dense matrix; column c owns n entries and n values."""
+def sort_dense(const double[:, ::1] X, columns, block):
+    """Prepare a range of the columns of a dense matrix; column c owns n entries and n values."""
     cdef Columns out = view_columns(columns)
     cdef Py_ssize_t n = X.shape[0]
     cdef _Room room = _Room()
     cdef Cells* cells = &room.cells
     cdef double[:, ::1] tile = np.empty((TILE, max(n, 1)))
     cdef Py_ssize_t column, turn, row, other, width
+    cdef Py_ssize_t start = block[0]
+    cdef Py_ssize_t stop = block[1]
     cells.n = n
     with nogil:
         for column in range(start, stop):
