@@ -80,11 +80,10 @@ cdef inline void pass_least(
     const Grower* g, const Column* column, Scan* scan, uint64_t stop
 ) noexcept nogil:
     """Go on to the first cut with enough rows to its left."""
-    cdef const uint64_t* entries = column.entries
     while scan.left < <uint64_t> g.least and scan.at < stop:
-        scan.positive += entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
-        scan.left += weight_in(entries[scan.at]) if g.two.heavy else 1
-        scan.last = code_of(entries[scan.at])
+        scan.positive += column.entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
+        scan.left += weight_in(column.entries[scan.at]) if g.two.heavy else 1
+        scan.last = code_of(column.entries[scan.at])
         scan.at += 1
 
 
@@ -111,11 +110,16 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
     cdef double bar = max(log(<double> fewest), g.tolerance) - g.before
     cdef Column column
     cdef Scan scan
+    cdef int64_t right = 0
     cdef int64_t cuts, n_opened
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
         return
     open_scan(g, k, full, &column, &scan)
-    trim_ends(g, &column, &scan)
+    pass_least(g, &column, &scan, column.stop)
+    while right < g.least:  # the last cut must have enough rows to its right, too
+        column.stop -= 1
+        right += weight_in(column.entries[column.stop]) if g.two.heavy else 1
+    column.stop += 1
     if <int64_t> scan.at >= column.stop:
         return
     cuts = count_cuts(g.entries + scan.at, column.stop - scan.at)
@@ -132,16 +136,6 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
 
 cdef inline uint64_t run_length(int64_t full) noexcept nogil:
     return 8 if full < 128 else 16 if full < 1024 else 32
-
-
-cdef void trim_ends(const Grower* g, Column* column, Scan* scan) noexcept nogil:
-    """Go from the first cut with enough rows to its left to the last with enough to its right."""
-    cdef int64_t right = 0
-    pass_least(g, column, scan, column.stop)
-    while right < g.least:
-        column.stop -= 1
-        right += weight_in(column.entries[column.stop]) if g.two.heavy else 1
-    column.stop += 1
 
 
 cdef void fill_bars(const Grower* g, double bar) noexcept nogil:

@@ -13,13 +13,13 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, training_errors, x_ln_x
+from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, sum_of, training_errors, x_ln_x
 from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
     has_few_values,
 )
 from scumble.learn.c45.layout cimport Columns, view_columns, view_items
-from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
+from scumble.learn.c45.many_classes cimport judge_many, start_many
 from scumble.learn.c45.memory cimport Memory, release, reserve, reserve_zeros, start_of
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.part cimport copy_branches, fill_lists, mark_entries, part_lists, part_rows
@@ -332,8 +332,7 @@ cdef int start_tree(Grower* g) except -1 nogil:
     else:
         start_weighted(g)
     g.nodes.at[0].high = g.sample.n
-    for k in range(g.sample.n_classes):
-        g.nodes.at[0].branch += g.nodes.counts[k]
+    g.nodes.at[0].branch = sum_of(g.nodes.counts, g.sample.n_classes)
     for k in range(g.n_listed):
         n_few += has_few_values(g, g.columns.n_values[g.listed[k]])
     for k in range(g.two.n_nominal):
@@ -448,30 +447,29 @@ cdef int add_branches(Grower* g) except -1 nogil:
 
 cdef void settle_branches(Grower* g) noexcept nogil:
     """Write which rows the branches have, and how many of each class."""
+    cdef double* counts
     cdef int64_t b, i
     cdef Node* child
-    if g.split.n_missing == 0:
-        for b in range(g.split.n_branches):
-            child = &g.nodes.at[g.split.child + b]
-            child.low, child.high = g.bounds[b], g.bounds[b + 1]
-            g.branch_rows[b] = child.high - child.low
-    if g.strategy == WEIGHTED:
-        if g.split.n_missing == 0:
-            for i in range(g.now.low, g.now.high):
-                g.row_weights[i] = g.weighted.weight_of[g.rows[i]]
+    if g.split.n_missing:
         return
-    if g.strategy == TWO_CLASSES:
+    if g.strategy == WEIGHTED:
+        for i in range(g.now.low, g.now.high):
+            g.row_weights[i] = g.weighted.weight_of[g.rows[i]]
+    elif g.strategy == TWO_CLASSES:
         count_branches_two(g)
         if g.two.place_of != NULL and g.split.n_branches > 2:
             for i in range(g.now.low, g.now.high):
                 g.two.place_of[g.rows[i]] = <uint32_t> i
-    else:
-        count_branches_many(g)
-    for b in range(g.split.child, g.split.child + g.split.n_branches):
-        child = &g.nodes.at[b]
-        child.branch = child.high - child.low
-        if g.strategy == TWO_CLASSES:
-            child.branch = g.nodes.counts[2 * b] + g.nodes.counts[2 * b + 1]
+    for b in range(g.split.n_branches):
+        child = &g.nodes.at[g.split.child + b]
+        counts = counts_of(&g.nodes, g.split.child + b)
+        child.low, child.high = g.bounds[b], g.bounds[b + 1]
+        g.branch_rows[b] = child.high - child.low
+        if g.strategy == MANY_CLASSES:
+            for i in range(child.low, child.high):
+                counts[g.sample.y[g.rows[i]]] += 1.0
+        if g.strategy != WEIGHTED:
+            child.branch = sum_of(counts, g.sample.n_classes)
 
 
 cdef int queue_branches(Grower* g) except -1 nogil:
