@@ -206,7 +206,6 @@ cdef bint look_into_runs(
 ) noexcept nogil:
     """Find the best cut within the opened runs; False where it does not stand out enough."""
     cdef const uint64_t* entries = column.entries
-    cdef uint64_t first = scan.at
     cdef uint64_t once = 0 if g.two.heavy else 1
     cdef uint64_t weight_mask = HEAVIEST if g.two.heavy else 0
     cdef uint64_t ones_mask = HEAVIEST if g.two.heavy else 1
@@ -217,7 +216,7 @@ cdef bint look_into_runs(
     cdef double score
     cdef Block* run
     cdef int64_t i
-    scan.at, scan.found.left, scan.found.left_positive = first, 0, 0
+    scan.found.left = scan.found.left_positive = 0
     for i in range(n_opened):
         run = &g.two.opened[i]
         left, positive = run.left, run.positive

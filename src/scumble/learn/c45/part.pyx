@@ -9,12 +9,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.grower cimport LOST, TWO_CLASSES, Grower, Stretch, Waiting, mark
+from scumble.learn.c45.grower cimport LOST, TWO_CLASSES, Grower, Stretch, Waiting, branch_of, mark
 from scumble.learn.c45.layout cimport MISSING, code_of, own_entry, row_of
 from scumble.learn.c45.memory cimport reserve
-
-cdef enum:
-    IS_LOST = 4  # among the ways of a row
 
 ctypedef fused item:
     uint32_t  # a row
@@ -155,7 +152,6 @@ cdef void part_rows(Grower* g) noexcept nogil:
 
 cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
     """Part each column's stretch in place among the branches that go on."""
-    cdef int64_t keeper = g.split.keeper
     cdef int64_t j, start, stop, middle, k
     cdef Stretch stretch
     for j in range(g.now.list_low, g.now.list_high):
@@ -168,16 +164,12 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
                 start, stop = g.bounds[k], g.bounds[k + 1]
                 list_if_useful(g, &g.waiting[depth + k], stretch.column, start, stop)
         elif g.split.n_live == 1:
-            stop = keep_one(g, start, stop, keeper)
+            stop = keep_one(g, start, stop, g.split.keeper)
             list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)
         else:
             middle = part_in_two(g, g.entries, g.buffer, start, stop, g.row_bit)
-            if keeper == 0:
-                list_if_useful(g, &g.waiting[depth], stretch.column, start, middle)
-                list_if_useful(g, &g.waiting[depth + 1], stretch.column, middle, stop)
-            else:
-                list_if_useful(g, &g.waiting[depth], stretch.column, middle, stop)
-                list_if_useful(g, &g.waiting[depth + 1], stretch.column, start, middle)
+            list_if_useful(g, &g.waiting[depth + g.slot[0]], stretch.column, start, middle)
+            list_if_useful(g, &g.waiting[depth + g.slot[1]], stretch.column, middle, stop)
 
 
 cdef inline int64_t part_in_two(
@@ -249,8 +241,6 @@ cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
     cdef int64_t entry_top = g.now.entry_free
     cdef int64_t k, which
     cdef Waiting* waiting
-    if g.split.n_branches == 2:
-        show_ways(g)
     for k in range(1, g.split.n_live + 1):  # the keeper last: it overwrites its parent
         which = k if k < g.split.n_live else 0
         waiting = &g.waiting[depth + which]
@@ -268,38 +258,19 @@ cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
     return 0
 
 
-cdef void show_ways(Grower* g) noexcept nogil:
-    """Turn flags into ways, a bit a branch; a third bit says that the row's value is missing."""
-    cdef uint8_t lost = IS_LOST | (g.weighted.shares[0] > TINY)
-    cdef int64_t i
-    cdef uint32_t row
-    lost |= (g.weighted.shares[1] > TINY) << 1
-    for i in range(g.now.low, g.now.high):
-        row = g.rows[i]
-        g.flags[row] = lost if g.flags[row] == LOST else 1 << g.flags[row]
-
-
 cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
     """Copy the rows of a branch to ``to``, those with a missing value with their share."""
     cdef int64_t b = waiting.node - g.split.child
     cdef double share = g.weighted.shares[b]
-    cdef bint is_here, is_lost
-    cdef uint32_t row
-    cdef int64_t i
+    cdef int64_t i, side
     reserve(g.memory, <void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
     reserve(g.memory, <void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
     waiting.low = to
     for i in range(g.now.low, g.now.high):
-        row = g.rows[i]
-        if g.split.n_branches == 2:
-            is_lost = g.flags[row] & IS_LOST
-            is_here = g.flags[row] >> b & 1
-        else:
-            is_lost = g.side[row] < 0
-            is_here = share > TINY if is_lost else g.side[row] == b
-        if is_here:
-            g.rows[to] = row
-            g.row_weights[to] = g.row_weights[i] * share if is_lost else g.row_weights[i]
+        side = branch_of(g, g.rows[i])
+        if side == b or (side < 0 and share > TINY):
+            g.rows[to] = g.rows[i]
+            g.row_weights[to] = g.row_weights[i] * share if side < 0 else g.row_weights[i]
             to += 1
     waiting.high = to
     return 0
@@ -338,10 +309,12 @@ cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except 
     cdef int turn = g.split.keeper
     cdef int other = 1 - turn
     cdef bint both = g.split.n_live == 2
+    cdef uint8_t[3] ways = [1, 2, 0]  # of the flags of a row, a bit a branch
     cdef uint64_t* entries
     cdef uint64_t entry, way
     cdef int64_t at, j, size, here, there
     cdef Stretch stretch
+    ways[LOST] = (g.weighted.shares[0] > TINY) | (g.weighted.shares[1] > TINY) << 1
     for j in range(g.now.list_low, g.now.list_high):
         stretch = g.lists[j]
         size = stretch.stop - stretch.start
@@ -351,7 +324,7 @@ cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except 
         here, there = stretch.start, top
         for at in range(stretch.start, stretch.stop):
             entry = entries[at]
-            way = g.flags[row_of(entry, g.row_bit)]
+            way = ways[g.flags[row_of(entry, g.row_bit)]]
             entries[here] = entry
             entries[there] = entry
             here += way >> turn & 1

@@ -286,15 +286,10 @@ cdef void mark_items(Grower* g) noexcept nogil:
     cdef int64_t last = g.items.first[column + 1]
     cdef int64_t i, item, at
     cdef int32_t code
-    cdef uint64_t row
     if g.items.stops[last - 1] - g.items.starts[first] >= 16 * (g.now.high - g.now.low):
         for i in range(g.now.low, g.now.high):
-            row = g.rows[i]
-            at = find_item(&g.items, row, first)
-            code = g.split.rest
-            if at < g.items.indptr[row + 1] and g.items.indices[at] < last:
-                code = g.items.codes[g.items.indices[at]]
-            mark(g, row, code)
+            item = find_item(&g.items, g.rows[i], first, last)
+            mark(g, g.rows[i], g.items.codes[item] if item >= 0 else g.split.rest)
         return
     for i in range(g.now.low, g.now.high):
         mark(g, g.rows[i], g.split.rest)
@@ -304,9 +299,13 @@ cdef void mark_items(Grower* g) noexcept nogil:
             mark(g, row_of(g.columns.entries[at], 0), code)
 
 
-cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) noexcept nogil:
-    """Find the first place among a row's items that is not below ``item``."""
-    return first_from(items.indices, items.indptr[row], items.indptr[row + 1], <uint32_t> item)
+cdef inline int64_t find_item(
+    const Items* items, uint64_t row, int64_t first, int64_t last
+) noexcept nogil:
+    """Find which of the items first..last a row has; -1 where it has none."""
+    cdef int64_t stop = items.indptr[row + 1]
+    cdef int64_t at = first_from(items.indices, items.indptr[row], stop, <uint32_t> first)
+    return items.indices[at] if at < stop and items.indices[at] < last else -1
 
 
 cdef void swap_rows(Grower* g) noexcept nogil:
@@ -320,19 +319,15 @@ cdef void swap_rows(Grower* g) noexcept nogil:
     cdef bint first_holds = g.split.rest == 1  # rows with the item are branch 0
     cdef int64_t edge = low if first_holds else high
     cdef int64_t at, place
-    cdef uint64_t row
     if g.items.stops[item] - g.items.starts[item] < 8 * (high - low):
         for at in range(g.items.starts[item], g.items.stops[item]):
-            row = row_of(g.columns.entries[at], 0)
-            place = g.two.place_of[row]
+            place = g.two.place_of[row_of(g.columns.entries[at], 0)]
             if low <= place < high:
                 edge = move_to_edge(g, place, edge, first_holds)
     else:
         place = low
         while place < (high if first_holds else edge):
-            row = g.rows[place]
-            at = find_item(&g.items, row, item)
-            if at < g.items.indptr[row + 1] and g.items.indices[at] == item:
+            if find_item(&g.items, g.rows[place], item, item + 1) >= 0:
                 edge = move_to_edge(g, place, edge, first_holds)
                 place += first_holds  # else another row has come to this place
             else:
