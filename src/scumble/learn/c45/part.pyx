@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.grower cimport LOST, TWO_CLASSES, Grower, Stretch, Waiting, branch_of, mark
+from scumble.learn.c45.grower cimport TWO_CLASSES, Grower, Stretch, Waiting, branch_of, mark
 from scumble.learn.c45.layout cimport MISSING, code_of, own_entry, row_of
 from scumble.learn.c45.memory cimport reserve
 
@@ -248,13 +248,8 @@ cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
         if which:
             row_top = waiting.high
         waiting.row_free = row_top if which else g.now.row_free
-        if g.split.n_branches > 2:
-            entry_top = copy_lists(g, waiting, which == 0, entry_top)
-            waiting.entry_free = entry_top if which else g.now.entry_free
-    if g.split.n_branches == 2:
-        entry_top = copy_lists_of_two(g, depth, entry_top)
-        for k in range(g.split.n_live):
-            g.waiting[depth + k].entry_free = entry_top if k else g.now.entry_free
+        entry_top = copy_lists(g, waiting, which == 0, entry_top)
+        waiting.entry_free = entry_top if which else g.now.entry_free
     return 0
 
 
@@ -277,9 +272,13 @@ cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
 
 
 cdef int64_t copy_lists(Grower* g, Waiting* waiting, bint in_place, int64_t top) except -1 nogil:
-    """Copy the stretches of one of many branches; return from where on entries are free."""
+    """Copy the stretches of one branch; return from where on entries are free."""
     cdef int64_t b = waiting.node - g.split.child
     cdef int64_t lost = g.weighted.shares[b] > TINY
+    cdef int64_t[3] here = [b == 0, b == 1, lost]  # by flag
+    cdef const uint8_t* flags = g.flags
+    cdef bint in_two = g.split.n_branches == 2
+    cdef uint64_t* entries
     cdef int64_t at, j, size, goal, begin, s
     cdef Stretch stretch
     cdef uint64_t entry
@@ -290,46 +289,15 @@ cdef int64_t copy_lists(Grower* g, Waiting* waiting, bint in_place, int64_t top)
         begin = stretch.start if in_place else top
         goal = begin
         reserve(g.memory, <void**> &g.entries, goal + size + 1, sizeof(uint64_t))
-        for at in range(stretch.start, stretch.stop):
-            entry = g.entries[at]
-            s = g.side[row_of(entry, g.row_bit)]
-            g.entries[goal] = entry
-            goal += lost if s < 0 else <int64_t> (s == b)
-        if list_if_useful(g, waiting, stretch.column, begin, goal) and not in_place:
-            top = goal
-    return top
-
-
-cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except -1 nogil:
-    """Part each stretch between two branches that share rows, in one pass.
-
-    The keeper's entries stay where they are, copies of the other's go to ``top``. Returns from
-    where on entries are free now.
-    """
-    cdef int turn = g.split.keeper
-    cdef int other = 1 - turn
-    cdef bint both = g.split.n_live == 2
-    cdef uint8_t[3] ways = [1, 2, 0]  # of the flags of a row, a bit a branch
-    cdef uint64_t* entries
-    cdef uint64_t entry, way
-    cdef int64_t at, j, size, here, there
-    cdef Stretch stretch
-    ways[LOST] = (g.weighted.shares[0] > TINY) | (g.weighted.shares[1] > TINY) << 1
-    for j in range(g.now.list_low, g.now.list_high):
-        stretch = g.lists[j]
-        size = stretch.stop - stretch.start
-        g.work += size
-        reserve(g.memory, <void**> &g.entries, top + size + 1, sizeof(uint64_t))
         entries = g.entries
-        here, there = stretch.start, top
         for at in range(stretch.start, stretch.stop):
             entry = entries[at]
-            way = ways[g.flags[row_of(entry, g.row_bit)]]
-            entries[here] = entry
-            entries[there] = entry
-            here += way >> turn & 1
-            there += way >> other & 1
-        if both and list_if_useful(g, &g.waiting[depth + 1], stretch.column, top, there):
-            top = there
-        list_if_useful(g, &g.waiting[depth], stretch.column, stretch.start, here)
+            entries[goal] = entry
+            if in_two:
+                goal += here[flags[row_of(entry, 0)]]
+            else:
+                s = g.side[row_of(entry, 0)]
+                goal += lost if s < 0 else <int64_t> (s == b)
+        if list_if_useful(g, waiting, stretch.column, begin, goal) and not in_place:
+            top = goal
     return top

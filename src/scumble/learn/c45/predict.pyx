@@ -44,7 +44,6 @@ cdef class _Asking:
     cdef Py_ssize_t begin  # the rows in hand
     cdef Py_ssize_t n_rows
     cdef Py_ssize_t stop
-    cdef Py_ssize_t n_columns
     cdef Py_ssize_t work  # since Ctrl-C was last looked for
     cdef double[:, ::1] buffers
 
@@ -53,7 +52,7 @@ cdef class _Asking:
         Py_ssize_t n_columns,
     ):
         self.rows, self.trees = view_rows(rows), view_trees(forest)
-        self.begin, self.stop, self.n_columns = start, stop, n_columns
+        self.begin, self.stop = start, stop
         self.buffers = np.zeros((at_once, max(n_columns, 1)))
 
     def __dealloc__(self):
@@ -66,7 +65,7 @@ cdef class _Asking:
             spread_stored(&self.rows, self.begin + i, &self.buffers[i, 0], False)
         self.begin += self.n_rows
         self.n_rows = min(self.buffers.shape[0], self.stop - self.begin)
-        self.work += self.n_rows * (self.trees.n + self.n_columns)
+        self.work += self.n_rows * (self.trees.n + self.buffers.shape[1])
         if self.work > STEPS_BETWEEN_LOOKS:
             self.work = 0
             check_stop()
