@@ -163,13 +163,12 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
             for k in range(g.split.n_live):
                 start, stop = g.bounds[k], g.bounds[k + 1]
                 list_if_useful(g, &g.waiting[depth + k], stretch.column, start, stop)
-        elif g.split.n_live == 1:
-            stop = keep_one(g, start, stop, g.split.keeper)
-            list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)
         else:
             middle = part_in_two(g, g.entries, g.buffer, start, stop, g.row_bit)
-            list_if_useful(g, &g.waiting[depth + g.slot[0]], stretch.column, start, middle)
-            list_if_useful(g, &g.waiting[depth + g.slot[1]], stretch.column, middle, stop)
+            if g.slot[0] >= 0:
+                list_if_useful(g, &g.waiting[depth + g.slot[0]], stretch.column, start, middle)
+            if g.slot[1] >= 0:
+                list_if_useful(g, &g.waiting[depth + g.slot[1]], stretch.column, middle, stop)
 
 
 cdef inline int64_t part_in_two(
@@ -187,23 +186,6 @@ cdef inline int64_t part_in_two(
         right += flags[row_of(one, row_bit)]
     memcpy(items + stop - right, others, right * sizeof(item))
     return stop - right
-
-
-cdef inline int64_t keep_one(
-    Grower* g, int64_t start, int64_t stop, uint8_t wanted
-) noexcept nogil:
-    """Keep the entries of one branch at the front of a stretch; return their end."""
-    cdef uint64_t* entries = g.entries
-    cdef const uint8_t* flags = g.flags
-    cdef int row_bit = g.row_bit
-    cdef int64_t left = start
-    cdef uint64_t entry
-    cdef int64_t at
-    for at in range(start, stop):
-        entry = entries[at]
-        entries[left] = entry
-        left += flags[row_of(entry, row_bit)] == wanted
-    return left
 
 
 cdef void part_in_many(
