@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.rows cimport RowsView, view_rows
+from scumble.learn.c45.rows cimport RowsView, view_rows
 
 cdef extern from "scumble/learn/lines.h" nogil:
     void add_four(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)

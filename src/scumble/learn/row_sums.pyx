@@ -4,7 +4,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.rows cimport RowsView, view_rows
+from scumble.learn.c45.rows cimport RowsView, view_rows
 
 cdef extern from "scumble/learn/differences.h" nogil:
     void add_four_differences(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)

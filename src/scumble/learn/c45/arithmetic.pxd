@@ -3,6 +3,8 @@
 from libc.math cimport isinf, log, pow, sqrt
 from libc.stdint cimport int64_t, uint8_t
 
+from scumble.learn.c45.memory cimport first_from
+
 cdef extern from *:
     """
     #define SCUMBLE_TINY 1e-6
@@ -44,19 +46,25 @@ cdef inline double sum_of(const double* numbers, Py_ssize_t n) noexcept nogil:
     return total
 
 
-cdef inline double training_errors(const double* counts, Py_ssize_t n_classes) noexcept nogil:
-    """Return the weight outside of the majority class.
+cdef inline double training_errors(
+    const double* counts, const double* more, Py_ssize_t n_classes, double* total
+) noexcept nogil:
+    """Return the weight outside of the majority class; ``more`` is added unless it is NULL.
 
     The majority is the first class that outweighs those before it by more than the tolerance.
     """
-    cdef double total = 0.0
     cdef double most = 0.0
+    cdef double weight
     cdef Py_ssize_t c
+    total[0] = 0.0
     for c in range(n_classes):
-        total += counts[c]
-        if counts[c] - most > TINY:
-            most = counts[c]
-    return total - most if most > 0.0 else total - counts[0]
+        weight = counts[c] if more == NULL else counts[c] + more[c]
+        total[0] += weight
+        if weight - most > TINY:
+            most = weight
+    if most == 0.0:
+        most = counts[0] if more == NULL else counts[0] + more[0]
+    return total[0] - most
 
 
 cdef inline double lowered_cut(
@@ -68,19 +76,14 @@ cdef inline double lowered_cut(
     of the ``values`` that are ``seen``, or all of them where that is NULL).
     """
     cdef double middle = (below + above) / 2.0
-    cdef int64_t low = 0
-    cdef int64_t high = n_values
-    cdef int64_t half
+    cdef int64_t low
     if isinf(middle):
         middle = below / 2.0 + above / 2.0
     if middle >= above:
         middle = below
-    while high - low > 1:
-        half = (low + high) // 2
-        if values[half] <= middle:
-            low = half
-        else:
-            high = half
+    low = first_from(values, 1, n_values, middle)
+    if low == n_values or values[low] > middle:
+        low -= 1
     if seen != NULL:
         while seen[low] == 0:
             low -= 1

@@ -2,4 +2,4 @@
 
 from scumble.learn.c45.grower cimport Grower
 
-cdef void find_cuts(Grower* g) noexcept nogil
+cdef void judge_numbers(Grower* g) noexcept nogil

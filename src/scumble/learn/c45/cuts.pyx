@@ -14,7 +14,8 @@ from libc.math cimport log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.grower cimport (
-    Block, Candidate, Column, Grower, Stretch, open_column, open_cuts,
+    Block, Candidate, Column, Grower, Stretch, add_gain, close_cuts, fill_table, open_column,
+    open_cuts, open_node,
 )
 from scumble.learn.c45.layout cimport (
     FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, is_apart, reach_of, weight_in,
@@ -36,18 +37,54 @@ cdef struct Scan:  # How far the cuts of a column are judged, and the best so fa
     Candidate* found
 
 
-cdef void find_cuts(Grower* g) noexcept nogil:
-    """Judge every listed column of the node in hand; candidates receive cut and score."""
+cdef void judge_numbers(Grower* g) noexcept nogil:
+    """Judge the numeric columns of the node in hand."""
+    cdef int64_t n_lists = g.now.list_high - g.now.list_low
+    cdef bint cuttable = n_lists > 0 and open_tables(g)
     cdef int64_t fewest = (g.now.high - g.now.low - 2 * g.least) * 3 // 4
     cdef int64_t full = g.now.high - g.now.low if g.two.heavy else g.n
     cdef int64_t k
-    g.two.has_bars = False
-    for k in range(g.now.list_high - g.now.list_low):
-        g.candidates[k].cuts = -1
+    for k in range(n_lists):
+        g.candidates[k].gain, g.candidates[k].cuts = -1.0, -1
+        if not cuttable:
+            continue
         if g.settings.mdl and fewest > 1:
             judge_full(g, k, full, fewest)
         if g.candidates[k].cuts < 0:
             judge(g, k, full)
+        close_cuts(g, &g.candidates[k])
+        add_gain(g, g.candidates[k].gain, 0)
+
+
+cdef bint open_tables(Grower* g) noexcept nogil:
+    """Tabulate what the cuts of a node share; False where there are too few rows."""
+    cdef int64_t positive = g.two.positive
+    if not open_node(g):
+        return False
+    g.two.has_bars = False
+    g.before = g.table[g.n] - g.table[positive] - g.table[g.n - positive]
+    fill_table(g.two.ones, g.table, positive)
+    fill_table(g.two.zeros, g.table, g.n - positive)
+    return True
+
+
+cdef inline void open_scan(
+    Grower* g, int64_t k, int64_t full, Column* column, Scan* scan
+) noexcept nogil:
+    """Begin with a column, before its first entry."""
+    open_column(g, k, full, column)
+    scan[0] = Scan(column.start, 0, 0, 0, &g.candidates[k])
+
+
+cdef inline void pass_least(
+    const Grower* g, const Column* column, Scan* scan, uint64_t stop
+) noexcept nogil:
+    """Go on to the first cut with enough rows to its left."""
+    while scan.left < <uint64_t> g.least and scan.at < stop:
+        scan.positive += column.entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
+        scan.left += weight_in(column.entries[scan.at]) if g.two.heavy else 1
+        scan.last = code_of(column.entries[scan.at])
+        scan.at += 1
 
 
 cdef inline double score_at(const Grower* g, uint64_t positive, uint64_t negative) noexcept nogil:
@@ -73,11 +110,16 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
     cdef double bar = max(log(<double> fewest), g.tolerance) - g.before
     cdef Column column
     cdef Scan scan
+    cdef int64_t right = 0
     cdef int64_t cuts, n_opened
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
         return
-    open_column(g, k, full, &column)
-    trim_ends(g, &column, &scan)
+    open_scan(g, k, full, &column, &scan)
+    pass_least(g, &column, &scan, column.stop)
+    while right < g.least:  # the last cut must have enough rows to its right, too
+        column.stop -= 1
+        right += weight_in(column.entries[column.stop]) if g.two.heavy else 1
+    column.stop += 1
     if <int64_t> scan.at >= column.stop:
         return
     cuts = count_cuts(g.entries + scan.at, column.stop - scan.at)
@@ -86,7 +128,6 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
     if not g.two.has_bars:
         g.two.has_bars = True
         fill_bars(g, bar - 1e-3 * g.tolerance)
-    scan.found = &g.candidates[k]
     scan.found.gain = bar
     n_opened = open_runs(g, &column, &scan, run_length(full))
     if look_into_runs(g, &column, &scan, n_opened, run_length(full)):
@@ -95,30 +136,6 @@ cdef void judge_full(Grower* g, int64_t k, int64_t full, int64_t fewest) noexcep
 
 cdef inline uint64_t run_length(int64_t full) noexcept nogil:
     return 8 if full < 128 else 16 if full < 1024 else 32
-
-
-cdef void trim_ends(const Grower* g, Column* column, Scan* scan) noexcept nogil:
-    """Go from the first cut with enough rows to its left to the last with enough to its right."""
-    cdef uint64_t ones_mask = HEAVIEST if g.two.heavy else 1
-    cdef uint64_t least = g.least
-    cdef uint64_t right = 0
-    cdef uint64_t at
-    scan.at = column.start
-    scan.left = scan.positive = 0
-    if g.two.heavy:
-        while scan.left < least:
-            scan.left += weight_in(column.entries[scan.at])
-            scan.at += 1
-        while right < least:
-            column.stop -= 1
-            right += weight_in(column.entries[column.stop])
-        column.stop += 1
-    else:
-        scan.at += least
-        scan.left = least
-        column.stop -= least - 1
-    for at in range(column.start, scan.at):
-        scan.positive += column.entries[at] & ones_mask
 
 
 cdef void fill_bars(const Grower* g, double bar) noexcept nogil:
@@ -189,7 +206,6 @@ cdef bint look_into_runs(
 ) noexcept nogil:
     """Find the best cut within the opened runs; False where it does not stand out enough."""
     cdef const uint64_t* entries = column.entries
-    cdef uint64_t first = scan.at
     cdef uint64_t once = 0 if g.two.heavy else 1
     cdef uint64_t weight_mask = HEAVIEST if g.two.heavy else 0
     cdef uint64_t ones_mask = HEAVIEST if g.two.heavy else 1
@@ -200,7 +216,7 @@ cdef bint look_into_runs(
     cdef double score
     cdef Block* run
     cdef int64_t i
-    scan.at, scan.found.left, scan.found.left_positive = first, 0, 0
+    scan.found.left = scan.found.left_positive = 0
     for i in range(n_opened):
         run = &g.two.opened[i]
         left, positive = run.left, run.positive
@@ -232,10 +248,8 @@ cdef void judge(Grower* g, int64_t k, int64_t full) noexcept nogil:
     cdef uint64_t limit = g.n - g.least
     cdef Column column
     cdef Scan scan
-    open_column(g, k, full, &column)
-    scan.found = &g.candidates[k]
+    open_scan(g, k, full, &column, &scan)
     open_cuts(g, scan.found)
-    scan.at, scan.left, scan.positive, scan.last = column.start, 0, 0, 0
     scan_entries(g, &column, &scan, column.middle)
     if column.block and scan.left <= limit:
         if (
@@ -272,16 +286,10 @@ cdef void scan_entries(
     const Grower* g, const Column* column, Scan* scan, uint64_t stop
 ) noexcept nogil:
     """Judge the cuts before each of the entries up to ``stop``."""
-    cdef uint64_t least = g.least
     cdef uint64_t limit = g.n - g.least
     cdef uint64_t length = g.n + 1 if g.two.heavy or g.n < 2048 else 32 if g.n < 16384 else 128
-    cdef const uint64_t* entries = column.entries
     cdef uint64_t end
-    while scan.left < least and scan.at < stop:
-        scan.positive += entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
-        scan.left += weight_in(entries[scan.at]) if g.two.heavy else 1
-        scan.last = code_of(entries[scan.at])
-        scan.at += 1
+    pass_least(g, column, scan, stop)
     if scan.left > limit:
         return
     end = min(stop, scan.at + (limit - scan.left) + 1)

@@ -6,33 +6,35 @@ entries are parted among the branches, and the branches that can be split again 
 stack. Then the tree is collapsed, pruned and its nodes put in order.
 """
 
+from libc.math cimport NAN, fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
+from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, sum_of, training_errors, x_ln_x
 from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
     has_few_values,
 )
-from scumble.learn.c45.layout cimport code_of, own_entry, row_of, view_columns, view_items
-from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
+from scumble.learn.c45.layout cimport Columns, view_columns, view_items
+from scumble.learn.c45.many_classes cimport judge_many, start_many
 from scumble.learn.c45.memory cimport Memory, release, reserve, reserve_zeros, start_of
-from scumble.learn.c45.nodes cimport (
-    Node, Nodes, add_leaves, as_arrays, collapse, counts_of, settle,
-)
-from scumble.learn.c45.part cimport (
-    copy_branches, list_if_useful, mark_entries, part_lists, part_rows,
-)
-from scumble.learn.c45.prune cimport prune
-from scumble.learn.c45.pruner cimport Pruner
+from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
+from scumble.learn.c45.part cimport copy_branches, fill_lists, mark_entries, part_lists, part_rows
+from scumble.learn.c45.prune cimport Pruner, prune
 from scumble.learn.c45.two_classes cimport (
     count_branches_two, judge_two, mark_items, queue_counts_two, start_items, start_two, swap_rows,
 )
 from scumble.learn.c45.weighted cimport count_branches_weighted, judge_weighted, start_weighted
-from scumble.learn.rows cimport RowsView, view_rows
+from scumble.learn.c45.rows cimport RowsView, view_rows
+
+NODE = np.dtype(  # a `Node` as numpy sees it
+    [("cut", "f8"), ("branch", "f8"), ("low", "i8"), ("high", "i8"),
+     ("feature", "i4"), ("first", "i4"), ("width", "i4"), ("empty", "u1")],
+    align=True,
+)
 
 cdef enum:
     STEPS_BETWEEN_LOOKS = 20_000_000  # entries, before Ctrl-C is looked for: some 50 ms
@@ -50,11 +52,13 @@ cdef class _Growing:
         release(&self.memory)
 
 
-def fill_x_ln_x(double[::1] table):
-    """Tabulate x ln x for whole numbers."""
+def tabulate_x_ln_x(Py_ssize_t size):
+    """Tabulate x ln x for whole numbers below ``size``, and for 0 and 1 at least."""
+    cdef double[::1] table = np.empty(max(size, 2))
     cdef Py_ssize_t x
     for x in range(table.shape[0]):
         table[x] = x_ln_x(x)
+    return np.asarray(table)
 
 
 def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
@@ -93,18 +97,26 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
     return np.diff(reached, prepend=0), *as_arrays(&growing.done)
 
 
+cdef object as_arrays(const Nodes* nodes):
+    """Copy nodes into arrays: feature, cut, first, width, branch, empty, counts."""
+    cdef Py_ssize_t n = nodes.n
+    records, counts = np.empty(n, NODE), np.empty((n, nodes.n_classes))
+    cdef uint8_t[::1] copied = records.view(np.uint8)
+    cdef double[:, ::1] copied_counts = counts
+    if n:
+        memcpy(&copied[0], nodes.at, n * sizeof(Node))
+        memcpy(&copied_counts[0, 0], nodes.counts, n * nodes.n_classes * sizeof(double))
+    names = ("feature", "cut", "first", "width", "branch", "empty")
+    return *(records[name].copy() for name in names), counts
+
+
 cdef int prepare(Grower* g, table, targets, settings) except -1:
     """Set up what all trees of the batch share."""
     cdef Py_ssize_t n_rows = table.n_rows
     cdef bint weighed = len(targets.weights) > 0
     g.columns, g.items = view_columns(table.columns), view_items(table.items)
     g.missing = table.missing
-    g.settings.min_objects = settings.min_objects
-    g.settings.mdl = settings.mdl
-    g.settings.prune = settings.prune
-    g.settings.raising = settings.subtree_raising
-    g.settings.confidence = settings.confidence
-    g.settings.deviate = settings.deviate
+    g.settings = {**vars(settings), "deviate": settings.deviate}
     g.sample.n_table = n_rows
     g.sample.n_classes = g.nodes.n_classes = targets.n_classes
     g.nodes.memory = g.memory
@@ -205,6 +217,84 @@ cdef int finish(Grower* g, Pruner* p, Nodes* done) except -1 nogil:
     return 0
 
 
+cdef int add_leaves(Nodes* nodes, Py_ssize_t n) except -1 nogil:
+    """Append leaves without rows."""
+    cdef Py_ssize_t node
+    cdef Py_ssize_t wanted = nodes.n + n
+    reserve(nodes.memory, <void**> &nodes.at, wanted, sizeof(Node))
+    reserve(nodes.memory, <void**> &nodes.counts, wanted * nodes.n_classes, sizeof(double))
+    memset(counts_of(nodes, nodes.n), 0, n * nodes.n_classes * sizeof(double))
+    memset(&nodes.at[nodes.n], 0, n * sizeof(Node))
+    for node in range(nodes.n, wanted):
+        nodes.at[node].feature = -1
+        nodes.at[node].first = -1
+    nodes.n = wanted
+    return 0
+
+
+cdef void collapse(Nodes* nodes, double* below) noexcept nogil:
+    """Make a leaf of each node whose subtree saves no training error, from the top down.
+
+    ``below`` has room for two numbers a node.
+    """
+    cdef double* own = below + nodes.n
+    cdef double total
+    cdef Py_ssize_t i, child
+    cdef Node* node
+    for i in range(nodes.n - 1, -1, -1):  # children come after their parents
+        node = &nodes.at[i]
+        own[i] = training_errors(counts_of(nodes, i), NULL, nodes.n_classes, &total)
+        node.empty = fabs(total) < TINY
+        below[i] = own[i]
+        if node.feature >= 0:
+            below[i] = 0.0
+            for child in range(node.first, node.first + node.width):
+                below[i] += below[child]
+    for i in range(nodes.n):
+        node = &nodes.at[i]
+        if node.feature >= 0 and below[i] >= own[i] - 1e-3:
+            node.feature = -1
+
+
+cdef int settle(
+    const Nodes* nodes, const Columns* columns, int32_t* order, Nodes* out
+) except -1 nogil:
+    """Append the nodes still in the tree to others, brothers together and parents first.
+
+    ``order`` has room for a number a node. Children are counted from the root of their tree.
+    """
+    cdef Py_ssize_t n = 1
+    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t root = out.n
+    cdef int32_t child
+    cdef Node* node
+    order[0] = 0
+    while at < n:
+        node = &nodes.at[order[at]]
+        if node.feature >= 0:
+            for child in range(node.first, node.first + node.width):
+                order[n] = child
+                n += 1
+        at += 1
+    add_leaves(out, n)
+    child = 1
+    for at in range(n):
+        node = &out.at[root + at]
+        node[0] = nodes.at[order[at]]
+        memcpy(
+            counts_of(out, root + at), counts_of(nodes, order[at]),
+            nodes.n_classes * sizeof(double),
+        )
+        if node.feature < 0:
+            node.cut, node.first, node.width = NAN, -1, 0
+            continue
+        if columns.n_values[node.feature] > 0:
+            node.cut = NAN
+        node.first = child
+        child += node.width
+    return 0
+
+
 cdef int grow(Grower* g) except -1 nogil:
     """Grow one tree."""
     start_tree(g)
@@ -242,8 +332,7 @@ cdef int start_tree(Grower* g) except -1 nogil:
     else:
         start_weighted(g)
     g.nodes.at[0].high = g.sample.n
-    for k in range(g.sample.n_classes):
-        g.nodes.at[0].branch += g.nodes.counts[k]
+    g.nodes.at[0].branch = sum_of(g.nodes.counts, g.sample.n_classes)
     for k in range(g.n_listed):
         n_few += has_few_values(g, g.columns.n_values[g.listed[k]])
     for k in range(g.two.n_nominal):
@@ -260,78 +349,6 @@ cdef int start_tree(Grower* g) except -1 nogil:
         start_items(g)
     g.n_waiting = 1 if may_split(g, 0) else 0
     return 0
-
-
-cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
-    """Copy the columns of the training rows."""
-    cdef int64_t n = <int64_t> g.nodes.at[0].branch
-    cdef bint repeated = g.strategy == TWO_CLASSES and g.sample.weights != NULL and not g.two.heavy
-    cdef int64_t full = n if repeated else g.sample.n
-    cdef int64_t size = 1
-    cdef int64_t top = 0
-    cdef int64_t column, start, stored
-    cdef Py_ssize_t k
-    for k in range(g.n_listed):
-        stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
-        size += min(n, stored * n) if repeated else stored
-    reserve(g.memory, <void**> &g.entries, size, sizeof(uint64_t))
-    reserve(g.memory, <void**> &g.buffer, full + 1, sizeof(uint64_t))
-    reserve(g.memory, <void**> &g.lists, g.n_listed + 1, sizeof(Stretch))
-    for k in range(g.n_listed):
-        column = g.listed[k]
-        start = top
-        top = fill_repeated(g, column, top) if repeated else fill_once(g, column, top)
-        if g.seen != NULL and g.columns.n_values[column] == 0:
-            mark_seen(g, column, start, top, full)
-        list_if_useful(g, root, column, start, top)
-    root.entry_free = top
-    g.work += top
-    return 0
-
-
-cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
-    """Copy the entries of a column; what a row counts goes below its number."""
-    cdef uint64_t* entries = g.entries
-    cdef const uint8_t* bits = g.two.bits
-    cdef const uint8_t* in_set = g.in_set
-    cdef int row_bit = g.row_bit
-    cdef uint64_t entry, row
-    cdef int64_t at
-    for at in range(g.columns.begins[column], g.columns.ends[column]):
-        entry = g.columns.entries[at]
-        row = row_of(entry, 0)
-        entries[top] = own_entry(entry, row_bit, bits[row] if bits != NULL else 0)
-        top += in_set[row]
-    return top
-
-
-cdef int64_t fill_repeated(Grower* g, int64_t column, int64_t top) noexcept nogil:
-    """Copy the entries of a column, each as often as its row counts."""
-    cdef uint64_t entry, row
-    cdef int64_t at, _turn
-    for at in range(g.columns.begins[column], g.columns.ends[column]):
-        entry = g.columns.entries[at]
-        row = row_of(entry, 0)
-        if g.in_set[row]:
-            for _turn in range(<int64_t> g.sample.weights[row]):
-                g.entries[top] = own_entry(entry, g.row_bit, g.two.bits[row])
-                top += 1
-    return top
-
-
-cdef void mark_seen(
-    Grower* g, int64_t column, int64_t start, int64_t stop, int64_t full
-) noexcept nogil:
-    """Mark the values of a numeric column that occur in the training set."""
-    cdef uint8_t* seen = g.seen + g.columns.begins[column]
-    cdef int64_t n_codes = g.columns.n_codes[column]
-    cdef int64_t at, code
-    for at in range(start, stop):
-        code = code_of(g.entries[at])
-        if code < n_codes:  # else it is missing
-            seen[code] = 1
-    if stop - start < full:
-        seen[g.columns.defaults[column]] = 1
 
 
 cdef bint may_split(const Grower* g, Py_ssize_t node) noexcept nogil:
@@ -410,11 +427,9 @@ cdef int add_branches(Grower* g) except -1 nogil:
             values, g.seen + begin if g.seen != NULL else NULL, g.columns.n_codes[column],
             values[found.below], values[found.above],
         )
-    reserve(g.memory, <void**> &g.ends, n_branches, sizeof(int64_t))
     reserve(g.memory, <void**> &g.slot, n_branches, sizeof(int64_t))
     reserve(g.memory, <void**> &g.bounds, n_branches + 1, sizeof(int64_t))
-    reserve(g.memory, <void**> &g.branch_rows, n_branches, sizeof(int64_t))
-    memset(g.branch_rows, 0, n_branches * sizeof(int64_t))
+    reserve_zeros(g.memory, <void**> &g.branch_rows, n_branches, sizeof(int64_t))
     if g.split.place < 0 and g.n_listed == 0 and n_branches == 2:
         swap_rows(g)
     elif g.split.place < 0:
@@ -432,32 +447,29 @@ cdef int add_branches(Grower* g) except -1 nogil:
 
 cdef void settle_branches(Grower* g) noexcept nogil:
     """Write which rows the branches have, and how many of each class."""
-    cdef int64_t place = g.now.low
+    cdef double* counts
     cdef int64_t b, i
     cdef Node* child
-    if g.split.n_missing == 0:
-        for b in range(g.split.n_branches):
-            child = &g.nodes.at[g.split.child + b]
-            child.low, child.high = place, g.ends[b]
-            g.branch_rows[b] = child.high - child.low
-            place = g.ends[b]
-    if g.strategy == WEIGHTED:
-        if g.split.n_missing == 0:
-            for i in range(g.now.low, g.now.high):
-                g.row_weights[i] = g.weighted.weight_of[g.rows[i]]
+    if g.split.n_missing:
         return
-    if g.strategy == TWO_CLASSES:
+    if g.strategy == WEIGHTED:
+        for i in range(g.now.low, g.now.high):
+            g.row_weights[i] = g.weighted.weight_of[g.rows[i]]
+    elif g.strategy == TWO_CLASSES:
         count_branches_two(g)
         if g.two.place_of != NULL and g.split.n_branches > 2:
             for i in range(g.now.low, g.now.high):
                 g.two.place_of[g.rows[i]] = <uint32_t> i
-    else:
-        count_branches_many(g)
-    for b in range(g.split.child, g.split.child + g.split.n_branches):
-        child = &g.nodes.at[b]
-        child.branch = child.high - child.low
-        if g.strategy == TWO_CLASSES:
-            child.branch = g.nodes.counts[2 * b] + g.nodes.counts[2 * b + 1]
+    for b in range(g.split.n_branches):
+        child = &g.nodes.at[g.split.child + b]
+        counts = counts_of(&g.nodes, g.split.child + b)
+        child.low, child.high = g.bounds[b], g.bounds[b + 1]
+        g.branch_rows[b] = child.high - child.low
+        if g.strategy == MANY_CLASSES:
+            for i in range(child.low, child.high):
+                counts[g.sample.y[g.rows[i]]] += 1.0
+        if g.strategy != WEIGHTED:
+            child.branch = sum_of(counts, g.sample.n_classes)
 
 
 cdef int queue_branches(Grower* g) except -1 nogil:

@@ -4,8 +4,8 @@ from libc.math cimport ceil, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.layout cimport Columns, Items, first_from
-from scumble.learn.c45.memory cimport Memory
+from scumble.learn.c45.layout cimport Columns, Items, make_entry
+from scumble.learn.c45.memory cimport Memory, first_from
 from scumble.learn.c45.nodes cimport Nodes
 
 cdef enum Strategy:
@@ -23,11 +23,11 @@ cdef enum Counting:
     RECOUNT  # count in the parent's place
 
 
-cdef struct Settings:  # The parameters of C4.5.
+cdef struct Settings:  # The parameters of C4.5, named as in `TreeSettings`.
     Py_ssize_t min_objects
     bint mdl
     bint prune
-    bint raising
+    bint subtree_raising
     double confidence
     double deviate
 
@@ -210,24 +210,14 @@ cdef struct Grower:
     int32_t* side  # branch of a row where there are more
     uint64_t* buffer
     Candidate* candidates
-    int64_t* ends
     int64_t* slot
-    int64_t* bounds
+    int64_t* bounds  # where branches begin and end
     int64_t* branch_rows
     double gain_sum
     Py_ssize_t n_valid
     TwoClasses two
     ManyClasses many
     Weighted weighted
-
-
-cdef inline bint is_useful(
-    const Grower* g, int64_t start, int64_t stop, int64_t full
-) noexcept nogil:
-    """Tell whether a column can still split a node of ``full`` rows, now or further down."""
-    if stop - start < full:
-        return stop - start >= g.least_entries
-    return g.entries[start] >> 36 != g.entries[stop - 1] >> 36
 
 
 cdef inline double least_of(const Grower* g, double known) noexcept nogil:
@@ -279,7 +269,8 @@ cdef inline void open_column(
     column.block = full - (stretch.stop - stretch.start)
     column.middle = stretch.stop
     if column.block:
-        column.middle = first_from(g.entries, column.start, column.stop, column.default)
+        first = make_entry(column.default, 0, 0)
+        column.middle = first_from(g.entries, column.start, column.stop, first)
 
 
 cdef inline void open_cuts(const Grower* g, Candidate* found) noexcept nogil:
@@ -300,6 +291,14 @@ cdef inline void close_cuts(Grower* g, Candidate* found) noexcept nogil:
     info = g.table[g.n] - g.sizes[<int64_t> found.left]
     found.gain = gain
     found.ratio = 0.0 if info < TINY * LN2 else gain / info
+
+
+cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
+    """Note the branch of a row of the node in hand."""
+    if g.split.n_branches == 2:
+        g.flags[row] = branch
+    else:
+        g.side[row] = branch
 
 
 cdef inline int64_t branch_of(const Grower* g, uint32_t row) noexcept nogil:

@@ -61,20 +61,6 @@ cdef inline bint is_apart(const double* values, uint64_t below, uint64_t entry) 
     return below + reach_of(entry) <= code_of(entry)
 
 
-cdef inline int64_t first_from(
-    const uint64_t* entries, int64_t low, int64_t high, uint64_t code
-) noexcept nogil:
-    """Find the first entry among low..high whose code is not below ``code``."""
-    cdef int64_t half
-    while low < high:
-        half = (low + high) // 2
-        if code_of(entries[half]) < code:
-            low = half + 1
-        else:
-            high = half
-    return low
-
-
 cdef struct Columns:  # Columns as sorted lists of entries; rows in none have the default code.
     Py_ssize_t n
     uint64_t* entries

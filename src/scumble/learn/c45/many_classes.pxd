@@ -4,4 +4,3 @@ from scumble.learn.c45.grower cimport Grower
 
 cdef int start_many(Grower* g) except -1 nogil
 cdef void judge_many(Grower* g) noexcept nogil
-cdef void count_branches_many(Grower* g) noexcept nogil

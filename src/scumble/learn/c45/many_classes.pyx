@@ -15,7 +15,6 @@ from scumble.learn.c45.grower cimport (
 )
 from scumble.learn.c45.layout cimport GAP, code_of, is_apart, row_of
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
-from scumble.learn.c45.nodes cimport Node, counts_of
 
 
 cdef int start_many(Grower* g) except -1 nogil:
@@ -38,18 +37,6 @@ cdef int start_many(Grower* g) except -1 nogil:
     for i in range(g.sample.n):
         g.nodes.counts[g.sample.y[g.sample.rows[i]]] += 1.0
     return 0
-
-
-cdef void count_branches_many(Grower* g) noexcept nogil:
-    """Count the rows of each class in each branch."""
-    cdef Node* node
-    cdef double* counts
-    cdef int64_t b, i
-    for b in range(g.split.n_branches):
-        node = &g.nodes.at[g.split.child + b]
-        counts = counts_of(&g.nodes, g.split.child + b)
-        for i in range(node.low, node.high):
-            counts[g.sample.y[g.rows[i]]] += 1.0
 
 
 cdef void judge_many(Grower* g) noexcept nogil:

@@ -1,6 +1,6 @@
-"""Arrays of kernels: those of Python, and those that grow.
+"""Arrays of kernels: those of Python, sorted ones, and those that grow.
 
-The latter know their own size, and a full one moves to a larger place.
+The last know their own size, and a full one moves to a larger place.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -22,6 +22,20 @@ ctypedef fused number:
 cdef inline number* start_of(const number[::1] array) except? NULL:
     """Point at an array, which must outlive the pointer; NULL where it is empty."""
     return <number*> &array[0] if array.shape[0] else NULL
+
+
+cdef inline int64_t first_from(
+    const number* ascending, int64_t low, int64_t high, number wanted
+) noexcept nogil:
+    """Find the first place in low..high whose number is not below ``wanted``."""
+    cdef int64_t half
+    while low < high:
+        half = (low + high) >> 1
+        if ascending[half] < wanted:
+            low = half + 1
+        else:
+            high = half
+    return low
 
 
 cdef struct Memory:  # Where the arrays are that are freed together; they stay at these places.

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from scumble.learn.c45.layout cimport Columns
 from scumble.learn.c45.memory cimport Memory
 
 
@@ -27,11 +26,3 @@ cdef struct Nodes:  # The nodes of a tree, or of several one after another.
 
 cdef inline double* counts_of(const Nodes* nodes, Py_ssize_t node) noexcept nogil:
     return nodes.counts + node * nodes.n_classes
-
-
-cdef int add_leaves(Nodes* nodes, Py_ssize_t n) except -1 nogil
-cdef void collapse(Nodes* nodes, double* below) noexcept nogil
-cdef int settle(
-    const Nodes* nodes, const Columns* columns, int32_t* order, Nodes* out
-) except -1 nogil
-cdef object as_arrays(const Nodes* nodes)

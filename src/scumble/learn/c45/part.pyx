@@ -1,4 +1,4 @@
-"""Send the rows of a node, and its stretches of the columns, down its branches.
+"""The rows and entries of nodes: copied for the root, and sent down the branches.
 
 Order is kept, so that nothing is sorted twice. Where every row goes down one branch, rows and
 entries are parted in place. Rows whose value is missing go down every branch with a part of their
@@ -9,86 +9,149 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.grower cimport LOST, Grower, Stretch, Waiting
-from scumble.learn.c45.layout cimport MISSING, code_of, row_of
+from scumble.learn.c45.grower cimport TWO_CLASSES, Grower, Stretch, Waiting, branch_of, mark
+from scumble.learn.c45.layout cimport MISSING, code_of, own_entry, row_of
 from scumble.learn.c45.memory cimport reserve
-
-cdef enum:
-    IS_LOST = 4  # among the ways of a row
 
 ctypedef fused item:
     uint32_t  # a row
     uint64_t  # an entry
 
 
+cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
+    """Copy the columns of the training rows."""
+    cdef int64_t n = <int64_t> g.nodes.at[0].branch
+    cdef bint repeated = g.strategy == TWO_CLASSES and g.sample.weights != NULL and not g.two.heavy
+    cdef int64_t full = n if repeated else g.sample.n
+    cdef int64_t size = 1
+    cdef int64_t top = 0
+    cdef int64_t column, start, stored
+    cdef Py_ssize_t k
+    for k in range(g.n_listed):
+        stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
+        size += min(n, stored * n) if repeated else stored
+    reserve(g.memory, <void**> &g.entries, size, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.buffer, full + 1, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.lists, g.n_listed + 1, sizeof(Stretch))
+    for k in range(g.n_listed):
+        column = g.listed[k]
+        start = top
+        top = fill_repeated(g, column, top) if repeated else fill_once(g, column, top)
+        if g.seen != NULL and g.columns.n_values[column] == 0:
+            mark_seen(g, column, start, top, full)
+        list_if_useful(g, root, column, start, top)
+    root.entry_free = top
+    g.work += top
+    return 0
+
+
+cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
+    """Copy the entries of a column; what a row counts goes below its number."""
+    cdef uint64_t* entries = g.entries
+    cdef const uint8_t* bits = g.two.bits
+    cdef const uint8_t* in_set = g.in_set
+    cdef int row_bit = g.row_bit
+    cdef uint64_t entry, row
+    cdef int64_t at
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        entries[top] = own_entry(entry, row_bit, bits[row] if bits != NULL else 0)
+        top += in_set[row]
+    return top
+
+
+cdef int64_t fill_repeated(Grower* g, int64_t column, int64_t top) noexcept nogil:
+    """Copy the entries of a column, each as often as its row counts."""
+    cdef uint64_t entry, row
+    cdef int64_t at, _turn
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        if g.in_set[row]:
+            for _turn in range(<int64_t> g.sample.weights[row]):
+                g.entries[top] = own_entry(entry, g.row_bit, g.two.bits[row])
+                top += 1
+    return top
+
+
+cdef void mark_seen(
+    Grower* g, int64_t column, int64_t start, int64_t stop, int64_t full
+) noexcept nogil:
+    """Mark the values of a numeric column that occur in the training set."""
+    cdef uint8_t* seen = g.seen + g.columns.begins[column]
+    cdef int64_t n_codes = g.columns.n_codes[column]
+    cdef int64_t at, code
+    for at in range(start, stop):
+        code = code_of(g.entries[at])
+        if code < n_codes:  # else it is missing
+            seen[code] = 1
+    if stop - start < full:
+        seen[g.columns.defaults[column]] = 1
+
+
+cdef inline int64_t full_size(const Grower* g, const Waiting* node) noexcept nogil:
+    """Tell how many entries a column has in a node if no row has its default value."""
+    if g.strategy == TWO_CLASSES and not g.two.heavy:
+        return <int64_t> g.nodes.at[node.node].branch
+    return node.high - node.low
+
+
+cdef inline bint list_if_useful(
+    Grower* g, Waiting* waiting, int64_t column, int64_t start, int64_t stop
+) noexcept nogil:
+    """Add a column's stretch to the list of a waiting node if it can split that or one below."""
+    if stop - start < full_size(g, waiting):
+        if stop - start < g.least_entries:
+            return False
+    elif code_of(g.entries[start]) == code_of(g.entries[stop - 1]):
+        return False
+    g.lists[waiting.list_high] = Stretch(column, start, stop)
+    waiting.list_high += 1
+    return True
+
+
 cdef void mark_entries(Grower* g) noexcept nogil:
     """Note the branch of every row of the node, by the entries of the chosen column."""
     cdef Stretch* stretch = &g.lists[g.now.list_low + g.split.place]
     cdef bint numeric = g.columns.n_values[stretch.column] == 0
-    cdef uint64_t below = g.candidates[g.split.place].below
+    cdef uint64_t below = g.candidates[g.split.place].below if numeric else 0  # codes are 0 and 1
+    cdef bint in_two = g.split.n_branches == 2
     cdef uint8_t* flags = g.flags
     cdef int32_t* side = g.side
     cdef int row_bit = g.row_bit
     cdef uint64_t entry, code
     cdef int64_t i, at
     cdef int64_t n_missing = 0
-    if g.split.n_branches > 2:
-        for i in range(g.now.low, g.now.high):
-            side[g.rows[i]] = g.split.rest
-        for at in range(stretch.start, stretch.stop):
-            entry = g.entries[at]
-            code = code_of(entry)
-            n_missing += code == MISSING
-            side[row_of(entry, row_bit)] = -1 if code == MISSING else <int32_t> code
-        g.split.n_missing = n_missing
-        return
     if stretch.stop - stretch.start < full_size(g, &g.now):
         for i in range(g.now.low, g.now.high):
-            flags[g.rows[i]] = g.split.rest
-    if not numeric:
-        below = 0  # the codes are 0 and 1
+            mark(g, g.rows[i], g.split.rest)
     for at in range(stretch.start, stretch.stop):
         entry = g.entries[at]
         code = code_of(entry)
         n_missing += code == MISSING
-        flags[row_of(entry, row_bit)] = (code > below) + (code == MISSING)
+        if in_two:
+            flags[row_of(entry, row_bit)] = (code > below) + (code == MISSING)
+        else:
+            side[row_of(entry, row_bit)] = -1 if code == MISSING else <int32_t> code
     g.split.n_missing = n_missing
 
 
 cdef void part_rows(Grower* g) noexcept nogil:
-    """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
+    """Sort the rows of a node by branch; ``bounds`` receives where each branch begins and ends."""
+    cdef uint32_t* others = <uint32_t*> g.buffer
+    cdef int64_t b
     if g.split.n_branches > 2:
-        part_rows_in_many(g)
+        for b in range(g.split.n_branches):
+            g.slot[b] = b
+        part_in_many(g, g.split.n_branches, g.rows, others, g.now.low, g.now.high, 0)
         return
-    g.ends[0] = part_in_two(g, g.rows, <uint32_t*> g.buffer, g.now.low, g.now.high, 0)
-    g.ends[1] = g.now.high
-
-
-cdef void part_rows_in_many(Grower* g) noexcept nogil:
-    cdef uint32_t* sorted_rows = <uint32_t*> g.buffer
-    cdef int64_t n_branches = g.split.n_branches
-    cdef int64_t* ends = g.ends
-    cdef int64_t place = 0
-    cdef int64_t i, b, size
-    memset(ends, 0, n_branches * sizeof(int64_t))
-    for i in range(g.now.low, g.now.high):
-        ends[g.side[g.rows[i]]] += 1
-    for b in range(n_branches):
-        size = ends[b]
-        ends[b] = place
-        place += size
-    for i in range(g.now.low, g.now.high):
-        b = g.side[g.rows[i]]
-        sorted_rows[ends[b]] = g.rows[i]
-        ends[b] += 1
-    memcpy(g.rows + g.now.low, sorted_rows, (g.now.high - g.now.low) * sizeof(uint32_t))
-    for b in range(n_branches):
-        ends[b] += g.now.low
+    g.bounds[0], g.bounds[2] = g.now.low, g.now.high
+    g.bounds[1] = part_in_two(g, g.rows, others, g.now.low, g.now.high, 0)
 
 
 cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
     """Part each column's stretch in place among the branches that go on."""
-    cdef int64_t keeper = g.split.keeper
     cdef int64_t j, start, stop, middle, k
     cdef Stretch stretch
     for j in range(g.now.list_low, g.now.list_high):
@@ -96,21 +159,16 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
         start, stop = stretch.start, stretch.stop
         g.work += stop - start
         if g.split.n_branches > 2:
-            part_in_many(g, start, stop)
+            part_in_many(g, g.split.n_live, g.entries, g.buffer, start, stop, g.row_bit)
             for k in range(g.split.n_live):
                 start, stop = g.bounds[k], g.bounds[k + 1]
                 list_if_useful(g, &g.waiting[depth + k], stretch.column, start, stop)
-        elif g.split.n_live == 1:
-            stop = keep_one(g, start, stop, keeper)
-            list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)
         else:
             middle = part_in_two(g, g.entries, g.buffer, start, stop, g.row_bit)
-            if keeper == 0:
-                list_if_useful(g, &g.waiting[depth], stretch.column, start, middle)
-                list_if_useful(g, &g.waiting[depth + 1], stretch.column, middle, stop)
-            else:
-                list_if_useful(g, &g.waiting[depth], stretch.column, middle, stop)
-                list_if_useful(g, &g.waiting[depth + 1], stretch.column, start, middle)
+            if g.slot[0] >= 0:
+                list_if_useful(g, &g.waiting[depth + g.slot[0]], stretch.column, start, middle)
+            if g.slot[1] >= 0:
+                list_if_useful(g, &g.waiting[depth + g.slot[1]], stretch.column, middle, stop)
 
 
 cdef inline int64_t part_in_two(
@@ -130,46 +188,33 @@ cdef inline int64_t part_in_two(
     return stop - right
 
 
-cdef inline int64_t keep_one(
-    Grower* g, int64_t start, int64_t stop, uint8_t wanted
+cdef void part_in_many(
+    Grower* g, int64_t n_slots, item* items, item* others, int64_t start, int64_t stop, int row_bit
 ) noexcept nogil:
-    """Keep the entries of one branch at the front of a stretch; return their end."""
-    cdef uint64_t* entries = g.entries
-    cdef const uint8_t* flags = g.flags
-    cdef int row_bit = g.row_bit
-    cdef int64_t left = start
-    cdef uint64_t entry
-    cdef int64_t at
-    for at in range(start, stop):
-        entry = entries[at]
-        entries[left] = entry
-        left += flags[row_of(entry, row_bit)] == wanted
-    return left
+    """Part rows or entries among several slots, order kept; those of branches without are dropped.
 
-
-cdef void part_in_many(Grower* g, int64_t start, int64_t stop) noexcept nogil:
-    """Part a stretch among several branches; entries of branches without a slot are dropped."""
+    ``bounds`` receives where the slots begin and end.
+    """
+    cdef const int64_t* slot = g.slot
+    cdef const int32_t* side = g.side
     cdef int64_t* bounds = g.bounds
-    cdef int64_t n_live = g.split.n_live
     cdef int64_t at, k
-    cdef uint64_t entry
-    memset(bounds, 0, (n_live + 1) * sizeof(int64_t))
+    memset(bounds, 0, (n_slots + 1) * sizeof(int64_t))
     for at in range(start, stop):
-        k = g.slot[g.side[row_of(g.entries[at], g.row_bit)]]
+        k = slot[side[row_of(items[at], row_bit)]]
         if k >= 0:
             bounds[k + 1] += 1
-    for k in range(n_live):
+    for k in range(n_slots):
         bounds[k + 1] += bounds[k]
     for at in range(start, stop):
-        entry = g.entries[at]
-        k = g.slot[g.side[row_of(entry, g.row_bit)]]
+        k = slot[side[row_of(items[at], row_bit)]]
         if k >= 0:
-            g.buffer[bounds[k]] = entry
+            others[bounds[k]] = items[at]
             bounds[k] += 1
-    for k in range(n_live, 0, -1):
+    for k in range(n_slots, 0, -1):
         bounds[k] = start + bounds[k - 1]
     bounds[0] = start
-    memcpy(g.entries + start, g.buffer, (bounds[n_live] - start) * sizeof(uint64_t))
+    memcpy(items + start, others, (bounds[n_slots] - start) * sizeof(item))
 
 
 cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
@@ -178,8 +223,6 @@ cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
     cdef int64_t entry_top = g.now.entry_free
     cdef int64_t k, which
     cdef Waiting* waiting
-    if g.split.n_branches == 2:
-        show_ways(g)
     for k in range(1, g.split.n_live + 1):  # the keeper last: it overwrites its parent
         which = k if k < g.split.n_live else 0
         waiting = &g.waiting[depth + which]
@@ -187,57 +230,37 @@ cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
         if which:
             row_top = waiting.high
         waiting.row_free = row_top if which else g.now.row_free
-        if g.split.n_branches > 2:
-            entry_top = copy_lists(g, waiting, which == 0, entry_top)
-            waiting.entry_free = entry_top if which else g.now.entry_free
-    if g.split.n_branches == 2:
-        entry_top = copy_lists_of_two(g, depth, entry_top)
-        for k in range(g.split.n_live):
-            g.waiting[depth + k].entry_free = entry_top if k else g.now.entry_free
+        entry_top = copy_lists(g, waiting, which == 0, entry_top)
+        waiting.entry_free = entry_top if which else g.now.entry_free
     return 0
-
-
-cdef void show_ways(Grower* g) noexcept nogil:
-    """Turn flags into ways, a bit a branch; a third bit says that the row's value is missing."""
-    cdef uint8_t lost = IS_LOST | (g.weighted.shares[0] > TINY)
-    cdef int64_t i
-    cdef uint32_t row
-    lost |= (g.weighted.shares[1] > TINY) << 1
-    for i in range(g.now.low, g.now.high):
-        row = g.rows[i]
-        g.flags[row] = lost if g.flags[row] == LOST else 1 << g.flags[row]
 
 
 cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
     """Copy the rows of a branch to ``to``, those with a missing value with their share."""
     cdef int64_t b = waiting.node - g.split.child
     cdef double share = g.weighted.shares[b]
-    cdef bint is_here, is_lost
-    cdef uint32_t row
-    cdef int64_t i
+    cdef int64_t i, side
     reserve(g.memory, <void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
     reserve(g.memory, <void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
     waiting.low = to
     for i in range(g.now.low, g.now.high):
-        row = g.rows[i]
-        if g.split.n_branches == 2:
-            is_lost = g.flags[row] & IS_LOST
-            is_here = g.flags[row] >> b & 1
-        else:
-            is_lost = g.side[row] < 0
-            is_here = share > TINY if is_lost else g.side[row] == b
-        if is_here:
-            g.rows[to] = row
-            g.row_weights[to] = g.row_weights[i] * share if is_lost else g.row_weights[i]
+        side = branch_of(g, g.rows[i])
+        if side == b or (side < 0 and share > TINY):
+            g.rows[to] = g.rows[i]
+            g.row_weights[to] = g.row_weights[i] * share if side < 0 else g.row_weights[i]
             to += 1
     waiting.high = to
     return 0
 
 
 cdef int64_t copy_lists(Grower* g, Waiting* waiting, bint in_place, int64_t top) except -1 nogil:
-    """Copy the stretches of one of many branches; return from where on entries are free."""
+    """Copy the stretches of one branch; return from where on entries are free."""
     cdef int64_t b = waiting.node - g.split.child
     cdef int64_t lost = g.weighted.shares[b] > TINY
+    cdef int64_t[3] here = [b == 0, b == 1, lost]  # by flag
+    cdef const uint8_t* flags = g.flags
+    cdef bint in_two = g.split.n_branches == 2
+    cdef uint64_t* entries
     cdef int64_t at, j, size, goal, begin, s
     cdef Stretch stretch
     cdef uint64_t entry
@@ -248,44 +271,15 @@ cdef int64_t copy_lists(Grower* g, Waiting* waiting, bint in_place, int64_t top)
         begin = stretch.start if in_place else top
         goal = begin
         reserve(g.memory, <void**> &g.entries, goal + size + 1, sizeof(uint64_t))
-        for at in range(stretch.start, stretch.stop):
-            entry = g.entries[at]
-            s = g.side[row_of(entry, g.row_bit)]
-            g.entries[goal] = entry
-            goal += lost if s < 0 else <int64_t> (s == b)
-        if list_if_useful(g, waiting, stretch.column, begin, goal) and not in_place:
-            top = goal
-    return top
-
-
-cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except -1 nogil:
-    """Part each stretch between two branches that share rows, in one pass.
-
-    The keeper's entries stay where they are, copies of the other's go to ``top``. Returns from
-    where on entries are free now.
-    """
-    cdef int turn = g.split.keeper
-    cdef int other = 1 - turn
-    cdef bint both = g.split.n_live == 2
-    cdef uint64_t* entries
-    cdef uint64_t entry, way
-    cdef int64_t at, j, size, here, there
-    cdef Stretch stretch
-    for j in range(g.now.list_low, g.now.list_high):
-        stretch = g.lists[j]
-        size = stretch.stop - stretch.start
-        g.work += size
-        reserve(g.memory, <void**> &g.entries, top + size + 1, sizeof(uint64_t))
         entries = g.entries
-        here, there = stretch.start, top
         for at in range(stretch.start, stretch.stop):
             entry = entries[at]
-            way = g.flags[row_of(entry, g.row_bit)]
-            entries[here] = entry
-            entries[there] = entry
-            here += way >> turn & 1
-            there += way >> other & 1
-        if both and list_if_useful(g, &g.waiting[depth + 1], stretch.column, top, there):
-            top = there
-        list_if_useful(g, &g.waiting[depth], stretch.column, stretch.start, here)
+            entries[goal] = entry
+            if in_two:
+                goal += here[flags[row_of(entry, 0)]]
+            else:
+                s = g.side[row_of(entry, 0)]
+                goal += lost if s < 0 else <int64_t> (s == b)
+        if list_if_useful(g, waiting, stretch.column, begin, goal) and not in_place:
+            top = goal
     return top

@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.memory cimport Memory, release, reserve, start_of
-from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows
+from scumble.learn.c45.rows cimport RowsView, load_row, spread_stored, view_rows
 
 cdef enum:
     AT_ONCE = 16  # rows that go through a tree together
@@ -34,52 +34,44 @@ cdef struct Waiting:  # A node that a row with missing values has still to visit
     double part  # of the row that goes there
 
 
-cdef struct Asking:  # Trees, and the few rows that go through them next.
-    Trees trees
-    Py_ssize_t begin
-    Py_ssize_t n_rows
-    Py_ssize_t n_columns
-    double* buffers  # n_columns a row
-    Waiting* waiting
-    Memory memory
+cdef class _Asking:
+    """Trees, and the few rows that go through them next; buffers hold their cells."""
 
+    cdef Trees trees
+    cdef RowsView rows
+    cdef Memory memory
+    cdef Waiting* waiting
+    cdef Py_ssize_t begin  # the rows in hand
+    cdef Py_ssize_t n_rows
+    cdef Py_ssize_t stop
+    cdef Py_ssize_t work  # since Ctrl-C was last looked for
+    cdef double[:, ::1] buffers
 
-# What trees say of some rows is written to a record that the function knows.
-ctypedef int (*Answering)(Asking* asking, void* answers) except -1 nogil
+    def __init__(
+        self, rows, forest, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t at_once,
+        Py_ssize_t n_columns,
+    ):
+        self.rows, self.trees = view_rows(rows), view_trees(forest)
+        self.begin, self.stop = start, stop
+        self.buffers = np.zeros((at_once, max(n_columns, 1)))
 
+    def __dealloc__(self):
+        release(&self.memory)
 
-cdef int ask(
-    rows, forest, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] buffers, Answering answer,
-    void* answers,
-) except -1:
-    """Ask trees about rows start..stop, as many at a time as there are ``buffers``."""
-    cdef RowsView view = view_rows(rows)
-    cdef Asking asking
-    cdef Py_ssize_t work = 0
-    cdef Py_ssize_t i
-    memset(&asking, 0, sizeof(Asking))
-    asking.trees = view_trees(forest)
-    asking.begin, asking.n_columns = start, buffers.shape[1]
-    if asking.trees.n == 0:
-        return 0
-    asking.buffers = &buffers[0, 0]
-    try:
-        with nogil:
-            while asking.begin < stop:
-                asking.n_rows = min(buffers.shape[0], stop - asking.begin)
-                work += asking.n_rows * (asking.trees.n + asking.n_columns)
-                if work > STEPS_BETWEEN_LOOKS:
-                    work = 0
-                    check_stop()
-                for i in range(asking.n_rows):
-                    load_row(&view, asking.begin + i, &buffers[i, 0])
-                answer(&asking, answers)
-                for i in range(asking.n_rows):
-                    spread_stored(&view, asking.begin + i, &buffers[i, 0], False)
-                asking.begin += asking.n_rows
-    finally:
-        release(&asking.memory)
-    return 0
+    cdef bint go_on(self) except -1 nogil:
+        """Take the next rows in hand; False where there are no more, or no trees."""
+        cdef Py_ssize_t i
+        for i in range(self.n_rows):
+            spread_stored(&self.rows, self.begin + i, &self.buffers[i, 0], False)
+        self.begin += self.n_rows
+        self.n_rows = min(self.buffers.shape[0], self.stop - self.begin)
+        self.work += self.n_rows * (self.trees.n + self.buffers.shape[1])
+        if self.work > STEPS_BETWEEN_LOOKS:
+            self.work = 0
+            check_stop()
+        for i in range(self.n_rows):
+            load_row(&self.rows, self.begin + i, &self.buffers[i, 0])
+        return self.n_rows > 0 and self.trees.n > 0
 
 
 cdef Trees view_trees(forest) except *:
@@ -117,16 +109,14 @@ cdef inline int64_t go_down(const Trees* trees, const double* buffer, int64_t no
     return node
 
 
-cdef inline void go_down_together(
-    const Asking* asking, int64_t root, int64_t* nodes
-) noexcept nogil:
+cdef inline void go_down_together(_Asking asking, int64_t root, int64_t* nodes) noexcept nogil:
     """Find for all rows what `go_down` finds for one, a level at a time.
 
     While one row waits for its node to arrive from memory, the others go on.
     """
     cdef const Trees* trees = &asking.trees
-    cdef const double* buffers = asking.buffers
-    cdef Py_ssize_t n_columns = asking.n_columns
+    cdef const double* buffers = &asking.buffers[0, 0]
+    cdef Py_ssize_t n_columns = asking.buffers.shape[1]
     cdef Py_ssize_t[AT_ONCE] moving
     cdef Py_ssize_t n_moving = asking.n_rows
     cdef Py_ssize_t at, i, n_left
@@ -152,7 +142,7 @@ cdef inline void go_down_together(
 
 
 cdef inline const double* answer_of(
-    Asking* asking, Py_ssize_t i, int64_t node, Py_ssize_t n_classes, double* sums
+    _Asking asking, Py_ssize_t i, int64_t node, Py_ssize_t n_classes, double* sums
 ) except NULL nogil:
     """Point at the probabilities that row ``i`` gets at the node where it ends.
 
@@ -161,12 +151,12 @@ cdef inline const double* answer_of(
     if asking.trees.feature[node] < 0:
         return asking.trees.probabilities + asking.trees.leaf[node]
     memset(sums, 0, n_classes * sizeof(double))
-    add_branches(asking, asking.buffers + i * asking.n_columns, node, n_classes, sums)
+    add_branches(asking, &asking.buffers[i, 0], node, n_classes, sums)
     return sums
 
 
 cdef int add_branches(
-    Asking* asking, const double* buffer, int64_t top, Py_ssize_t n_classes, double* sums
+    _Asking asking, const double* buffer, int64_t top, Py_ssize_t n_classes, double* sums
 ) except -1 nogil:
     """Follow every branch where a value is missing and add what the leaves say."""
     cdef const Trees* trees = &asking.trees
@@ -196,13 +186,6 @@ cdef int add_branches(
     return 0
 
 
-# One by one.
-
-cdef struct Probabilities:
-    double* at
-    Py_ssize_t n_columns
-
-
 def predict_rows(
     rows, forest, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n_columns, double[:, ::1] out
 ):
@@ -211,44 +194,25 @@ def predict_rows(
     A row that ends at a node gets ``probabilities[p : p + n_classes]`` with ``p = leaf[node]``;
     an empty leaf holds what its parent says. ``n_classes[t]`` of the outputs are tree t's.
     """
-    buffers = np.zeros((AT_ONCE if n_columns <= WIDEST else 1, max(n_columns, 1)))
-    cdef Probabilities found = Probabilities(NULL, out.shape[1])
-    if out.size:
-        found.at = &out[0, 0]
-        ask(rows, forest, start, stop, buffers, _predict, &found)
-
-
-cdef int _predict(Asking* asking, void* answers) except -1 nogil:
-    """Ask all trees about the rows in hand."""
-    cdef Probabilities* found = <Probabilities*> answers
-    cdef double* out = found.at + asking.begin * found.n_columns
-    cdef Py_ssize_t t, i, c, n_classes
+    cdef Py_ssize_t at_once = AT_ONCE if n_columns <= WIDEST else 1
+    cdef _Asking asking = _Asking(rows, forest, start, stop, at_once, n_columns)
+    cdef Py_ssize_t t, i, c, first, n_classes
     cdef int64_t[AT_ONCE] nodes
     cdef double* place
     cdef const double* answer
-    for t in range(asking.trees.n):
-        n_classes = asking.trees.n_classes[t]
-        go_down_together(asking, asking.trees.roots[t], nodes)
-        for i in range(asking.n_rows):
-            place = out + i * found.n_columns
-            answer = answer_of(asking, i, nodes[i], n_classes, place)
-            if answer != place:
-                for c in range(n_classes):
-                    place[c] = answer[c]
-        out += n_classes
-    return 0
-
-
-# In chains.
-
-cdef struct Chains:  # See `chain_rows`.
-    Py_ssize_t n
-    Py_ssize_t n_labels
-    const int64_t* begins
-    const int64_t* orders
-    bint hard
-    uint8_t* labels
-    double* sums
+    with nogil:
+        while asking.go_on():
+            first = 0
+            for t in range(asking.trees.n):
+                n_classes = asking.trees.n_classes[t]
+                go_down_together(asking, asking.trees.roots[t], nodes)
+                for i in range(asking.n_rows):
+                    place = &out[asking.begin + i, first]
+                    answer = answer_of(asking, i, nodes[i], n_classes, place)
+                    if answer != place:
+                        for c in range(n_classes):
+                            place[c] = answer[c]
+                first += n_classes
 
 
 def chain_rows(
@@ -260,47 +224,28 @@ def chain_rows(
     ``chains`` are two arrays, ``begins`` and ``orders``. Chain ``c`` has the places ``begins[c]``
     to ``begins[c + 1]``, and need not hold all labels. ``labels`` gets the decisions of the last
     chain, ``sums`` is increased by the confidences of all chains, or by their decisions where
-    ``hard``.
+    ``hard``. Decisions are written to the end of the row's buffer.
     """
-    cdef Chains found
-    found.n, found.n_labels, found.hard = len(chains[0]) - 1, labels.shape[1], hard
-    found.begins = start_of[int64_t](chains[0])
-    found.orders = start_of[int64_t](chains[1])
-    if labels.size:
-        found.labels = &labels[0, 0]
-        found.sums = &sums[0, 0]
-        buffer = np.zeros((1, rows.n_features + labels.shape[1]))
-        ask(rows, forest, start, stop, buffer, _follow, &found)
-
-
-cdef int _follow(Asking* asking, void* answers) except -1 nogil:
-    """Follow all chains; their decisions are written to the end of the row's buffer."""
-    cdef Chains* found = <Chains*> answers
-    cdef uint8_t* labels = found.labels + asking.begin * found.n_labels
-    cdef double* sums = found.sums + asking.begin * found.n_labels
-    cdef double* known = asking.buffers + asking.n_columns - found.n_labels
+    cdef const int64_t[::1] begins = chains[0]
+    cdef const int64_t[::1] orders = chains[1]
+    cdef Py_ssize_t n_features = rows.n_features
+    cdef Py_ssize_t n_labels = labels.shape[1]
+    cdef _Asking asking = _Asking(rows, forest, start, stop, 1, n_features + n_labels)
+    cdef double* known = &asking.buffers[0, 0] + n_features
     cdef Py_ssize_t chain, at, label
     cdef const double* answer
     cdef double[2] both
     cdef int64_t node
-    for chain in range(found.n):
-        for at in range(found.begins[chain], found.begins[chain + 1]):
-            label = found.orders[at]
-            node = go_down(&asking.trees, asking.buffers, asking.trees.roots[at])
-            answer = answer_of(asking, 0, node, 2, both)
-            labels[label] = answer[1] >= answer[0]
-            known[label] = labels[label]
-            sums[label] += known[label] if found.hard else answer[1]
-        memset(known, 0, found.n_labels * sizeof(double))
-    return 0
-
-
-# In pairs.
-
-cdef struct Duels:
-    const int64_t* labels  # two of each tree
-    int32_t* votes
-    Py_ssize_t n_labels
+    with nogil:
+        while asking.go_on():
+            for chain in range(begins.shape[0] - 1):
+                for at in range(begins[chain], begins[chain + 1]):
+                    label = orders[at]
+                    node = go_down(&asking.trees, &asking.buffers[0, 0], asking.trees.roots[at])
+                    answer = answer_of(asking, 0, node, 2, both)
+                    known[label] = labels[asking.begin, label] = answer[1] >= answer[0]
+                    sums[asking.begin, label] += known[label] if hard else answer[1]
+                memset(known, 0, n_labels * sizeof(double))
 
 
 def vote_rows(
@@ -312,29 +257,18 @@ def vote_rows(
     Few rows at a time go through one tree after another, so that a tree's nodes are read once
     for all of them.
     """
-    cdef Duels found = Duels(NULL, NULL, votes.shape[1])
-    if duels.size and votes.size:
-        found.labels, found.votes = &duels[0, 0], &votes[0, 0]
-        buffers = np.zeros((AT_ONCE, max(rows.n_features, 1)))
-        ask(rows, forest, start, stop, buffers, _vote, &found)
-
-
-cdef int _vote(Asking* asking, void* answers) except -1 nogil:
-    """Ask all trees about the rows in hand."""
-    cdef Duels* found = <Duels*> answers
-    cdef int32_t* votes = found.votes + asking.begin * found.n_labels
+    cdef _Asking asking = _Asking(rows, forest, start, stop, AT_ONCE, rows.n_features)
     cdef Py_ssize_t tree, i
-    cdef int64_t winner, loser
     cdef int64_t[AT_ONCE] nodes
     cdef double[2] both
     cdef const double* answer
-    for tree in range(asking.trees.n):
-        winner, loser = found.labels[2 * tree], found.labels[2 * tree + 1]
-        go_down_together(asking, asking.trees.roots[tree], nodes)
-        for i in range(asking.n_rows):
-            answer = answer_of(asking, i, nodes[i], 2, both)
-            votes[i * found.n_labels + (loser if answer[0] > answer[1] else winner)] += 1
-    return 0
+    with nogil:
+        while asking.go_on():
+            for tree in range(asking.trees.n):
+                go_down_together(asking, asking.trees.roots[tree], nodes)
+                for i in range(asking.n_rows):
+                    answer = answer_of(asking, i, nodes[i], 2, both)
+                    votes[asking.begin + i, duels[tree, answer[0] > answer[1]]] += 1
 
 
 def exclusive_rows(

@@ -45,7 +45,7 @@ cdef class _Room:
 
 cdef int open_column(Cells* cells, Py_ssize_t longest, int64_t n_values) except -1 nogil:
     """Make room for the cells and values of a column."""
-    cells.room = longest
+    cells.room, cells.k = longest, 0
     reserve(&cells.memory, <void**> &cells.numbers, longest, sizeof(double))
     reserve(&cells.memory, <void**> &cells.rows, longest, sizeof(uint32_t))
     reserve(&cells.memory, <void**> &cells.keys, 4 * longest, sizeof(uint64_t))
@@ -53,14 +53,16 @@ cdef int open_column(Cells* cells, Py_ssize_t longest, int64_t n_values) except 
     return 0
 
 
-def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t stop):
-    """Prepare columns start..stop of a dense matrix; column c owns n entries and n values."""
+def sort_dense(const double[:, ::1] X, columns, block):
+    """Prepare a range of the columns of a dense matrix; column c owns n entries and n values."""
     cdef Columns out = view_columns(columns)
     cdef Py_ssize_t n = X.shape[0]
     cdef _Room room = _Room()
     cdef Cells* cells = &room.cells
     cdef double[:, ::1] tile = np.empty((TILE, max(n, 1)))
     cdef Py_ssize_t column, turn, row, other, width
+    cdef Py_ssize_t start = block[0]
+    cdef Py_ssize_t stop = block[1]
     cells.n = n
     with nogil:
         for column in range(start, stop):
@@ -76,7 +78,8 @@ def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t sto
                 memcpy(cells.numbers, &tile[turn, 0], n * sizeof(double))
                 store_nominal(&out, column, column * n, cells, True)
             else:
-                copy_nonzero(cells, &tile[turn, 0])
+                for row in range(n):
+                    take(cells, tile[turn, row], row)
                 store_numeric(&out, column, column * n, cells)
 
 
@@ -109,26 +112,19 @@ def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts,
                 for place in range(indptr[c], indptr[c + 1]):
                     cells.numbers[indices[place]] = data[place]
             else:
-                cells.k = 0
                 for place in range(indptr[c], indptr[c + 1]):
-                    cells.numbers[cells.k] = data[place]
-                    cells.rows[cells.k] = <uint32_t> indices[place]
-                    cells.k += data[place] != 0.0
+                    take(cells, data[place], indices[place])
             if out.n_values[column] > 0:
                 store_nominal(&out, column, starts[column], cells, whole)
             else:
                 store_numeric(&out, column, starts[column], cells)
 
 
-cdef void copy_nonzero(Cells* cells, const double* column) noexcept nogil:
-    """Take the cells of a dense column that are not zero."""
-    cdef Py_ssize_t k = 0
-    cdef Py_ssize_t row
-    for row in range(cells.n):
-        cells.numbers[k] = column[row]
-        cells.rows[k] = <uint32_t> row
-        k += column[row] != 0.0
-    cells.k = k
+cdef inline void take(Cells* cells, double number, Py_ssize_t row) noexcept nogil:
+    """Add a cell, unless it is zero."""
+    cells.numbers[cells.k] = number
+    cells.rows[cells.k] = <uint32_t> row
+    cells.k += number != 0.0
 
 
 cdef inline Py_ssize_t nominal_code(double value, int64_t n_values) noexcept nogil:

@@ -14,12 +14,11 @@ from scumble.learn.c45.arithmetic cimport TINY, sum_of
 from scumble.learn.c45.grower cimport Grower, Sample
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
-from scumble.learn.c45.prune_known cimport errors_of, estimate, prune_known
-from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors,
-    largest_branch, list_some, list_subtree, push,
+from scumble.learn.c45.prune_known cimport (
+    Pruner, Visit, errors_of, errors_when_raised, estimate, join_lists, list_some, list_subtree,
+    move_others, start_subtree,
 )
-from scumble.learn.rows cimport value_at
+from scumble.learn.c45.rows cimport value_at
 
 cdef enum:
     ROWS_BETWEEN_LOOKS = 5_000_000
@@ -27,73 +26,167 @@ cdef enum:
 
 cdef int prune(Pruner* p, Grower* g) except -1 nogil:
     """Prune a tree in place; ``g.rows`` are its rows, by node where no value is missing."""
+    cdef Py_ssize_t depth = 1
+    cdef Visit* visit
     if g.nodes.at[0].feature < 0:
         return 0
-    p.memory, p.nodes, p.settings = g.memory, &g.nodes, &g.settings
-    p.n_values, p.y, p.weights, p.members = g.columns.n_values, g.sample.y, g.sample.weights, g.rows
-    p.has_stored = not p.rows.is_dense or p.rows.has_extra
-    make_room(p, g.columns.n, g.sample.n)
-    if g.missing:
-        prune_missing(p, g.columns.n, &g.sample)
-    else:
-        prune_known(p, 0, 0)
+    open_tree(p, g)
+    while depth:
+        visit = &p.visits[depth - 1]
+        if p.work > ROWS_BETWEEN_LOOKS:
+            p.work = 0
+            check_stop()
+        if visit.turn == 0 and not visit.known and nothing_missing(p, visit):
+            sort_by_leaf(p, visit)
+        if visit.turn < p.nodes.at[visit.node].width:
+            depth += visit_child(p, depth)
+        elif judge(p, visit):
+            visit.turn = 0  # its largest branch has taken its place: prune that again
+        else:
+            depth -= 1
     return 0
 
 
-cdef int make_room(Pruner* p, Py_ssize_t n_columns, Py_ssize_t n_rows) except -1 nogil:
-    cdef Py_ssize_t n = p.nodes.n
+cdef int open_tree(Pruner* p, Grower* g) except -1 nogil:
+    """Make room for what is known of each node and row, and begin with the root."""
+    cdef Py_ssize_t n = g.nodes.n
+    p.memory, p.nodes, p.settings = g.memory, &g.nodes, &g.settings
+    p.n_values, p.y, p.weights, p.members = g.columns.n_values, g.sample.y, g.sample.weights, g.rows
+    p.has_stored = not p.rows.is_dense or p.rows.has_extra
     reserve(p.memory, <void**> &p.errors, n, sizeof(double))
     reserve(p.memory, <void**> &p.waiting, n, sizeof(int32_t))
     reserve(p.memory, <void**> &p.head, n, sizeof(uint32_t))
     reserve(p.memory, <void**> &p.tail, n, sizeof(uint32_t))
-    reserve(p.memory, <void**> &p.after, n_rows, sizeof(uint32_t))
-    reserve(p.memory, <void**> &p.strangers, n_rows, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.after, g.sample.n, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.strangers, g.sample.n, sizeof(uint32_t))
     reserve(p.memory, <void**> &p.sources, n, sizeof(int32_t))
     reserve(p.memory, <void**> &p.goals, n, sizeof(int32_t))
     reserve_zeros(p.memory, <void**> &p.more, n * p.nodes.n_classes, sizeof(double))
     reserve(p.memory, <void**> &p.changed, n, sizeof(uint8_t))
-    reserve_zeros(p.memory, <void**> &p.buffer, n_columns, sizeof(double))
+    reserve_zeros(p.memory, <void**> &p.buffer, g.columns.n, sizeof(double))
+    push(p, &p.visits, 0, 0, 0, g.sample.n)
+    if g.missing:
+        open_way(p, g.columns.n, &g.sample)
+    else:
+        p.visits[0].known = True
+        start_subtree(p, 0)
+    return 0
+
+
+cdef Visit* push(
+    Pruner* p, Visit** stack, Py_ssize_t depth, Py_ssize_t node, int64_t low, int64_t high
+) except NULL nogil:
+    """Put a node on a stack of visits."""
+    reserve(p.memory, <void**> stack, depth + 1, sizeof(Visit))
+    stack[0][depth] = Visit(node, False, 0, low, high, 0)
+    return &stack[0][depth]
+
+
+cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
+    """Go on to a node's next child; return 1 if there is something to visit."""
+    cdef Visit* visit = &p.visits[depth - 1]
+    cdef Node* node = &p.nodes.at[visit.node]
+    cdef int64_t turn = visit.turn
+    cdef int32_t child = node.first + <int32_t> turn
+    cdef bint is_leaf = p.nodes.at[child].feature < 0
+    cdef int64_t low = visit.high
+    cdef int64_t high
+    cdef double share
+    visit.turn += 1
+    if visit.known:
+        if is_leaf or not p.changed[child]:
+            return 0
+        push(p, &p.visits, depth, child, 0, 0).known = True
+        return 1
+    if is_leaf:
+        p.errors[child] = errors_of(p, child)
+        return 0
+    share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
+    high = send(p, node, turn, share, visit.low, visit.high)
+    push(p, &p.visits, depth, child, low, high)
+    return 1
+
+
+cdef int judge(Pruner* p, const Visit* visit) except -1 nogil:
+    """Settle a node whose children are settled; 1 if its largest branch is to be pruned there."""
+    cdef Node* node = &p.nodes.at[visit.node]
+    cdef double as_tree
+    cdef Py_ssize_t largest = largest_branch(p, node, &as_tree)
+    cdef double as_leaf = errors_of(p, visit.node)
+    cdef double as_branch = INFINITY
+    p.changed[visit.node] = 0
+    p.errors[visit.node] = as_tree
+    if p.settings.subtree_raising and visit.known:
+        as_branch = errors_when_raised(p, node, largest, enough_errors(as_leaf, as_tree))
+    elif p.settings.subtree_raising:
+        as_branch = send_all(p, visit, largest, enough_errors(as_leaf, as_tree), False)
+    if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:
+        if visit.known:
+            join_lists(p, visit.node)
+        node.feature = -1
+        p.errors[visit.node] = as_leaf
+        return 0
+    if as_branch - (as_tree + 0.1) < 1e-6:
+        raise_branch(p, visit, largest)
+        return node.feature >= 0
+    return 0
+
+
+cdef Py_ssize_t largest_branch(
+    const Pruner* p, const Node* node, double* as_tree
+) noexcept nogil:
+    """Find the branch with the most weight, and sum the errors of all of them."""
+    cdef Py_ssize_t largest = -1
+    cdef double most = 0.0
+    cdef double branch
+    cdef int32_t child
+    as_tree[0] = 0.0
+    for child in range(node.first, node.first + node.width):
+        branch = p.nodes.at[child].branch
+        as_tree[0] += p.errors[child]
+        if most - branch < TINY or branch >= most:
+            most = branch
+            largest = child
+    return largest
+
+
+cdef double enough_errors(double as_leaf, double as_tree) noexcept nogil:
+    """Tell from how many errors on raising a branch is out of question."""
+    cdef double enough = as_tree + 0.1
+    if as_leaf - enough < 1e-6:
+        enough = min(enough, as_leaf - 0.1)
+    return enough + 1e-6
+
+
+cdef int raise_branch(Pruner* p, const Visit* visit, Py_ssize_t largest) except -1 nogil:
+    """Put the largest branch in a node's place; the rows of the others move into it."""
+    cdef Node* node = &p.nodes.at[visit.node]
+    cdef Node* branch = &p.nodes.at[largest]
+    if visit.known:
+        move_others(p, visit.node, largest)
+    node.feature, node.cut = branch.feature, branch.cut
+    node.first, node.width = branch.first, branch.width
+    if not visit.known:
+        p.errors[visit.node] = send_all(p, visit, visit.node, INFINITY, True)
     return 0
 
 
 # Where values are missing.
 
-cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) except -1 nogil:
-    """Prune a tree of whose training rows some lack a value."""
+cdef int open_way(Pruner* p, Py_ssize_t n_columns, const Sample* sample) except -1 nogil:
+    """Begin the way with all rows."""
     cdef Py_ssize_t n = sample.n
-    cdef Py_ssize_t depth = 1
     cdef Py_ssize_t i
-    cdef Visit* visit
-    cdef Node* node
     reserve(p.memory, <void**> &p.cells, n, sizeof(double))
     reserve(p.memory, <void**> &p.tally, p.nodes.n_classes, sizeof(double))
     reserve(p.memory, <void**> &p.weight_of, sample.n_table, sizeof(double))
     reserve_zeros(p.memory, <void**> &p.has_gaps, sample.n_table, sizeof(uint8_t))
-    reserve(p.memory, <void**> &p.used, p.nodes.n, sizeof(int32_t))
     reserve_way(p, 4 * n + 16)
     memcpy(p.way_rows, p.members, n * sizeof(uint32_t))
     for i in range(n):
         p.way_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
+    p.weights = p.weight_of
     find_gaps(p, n_columns, n)
-    push(p, &p.visits, 0, 0, 0, n)
-    while depth:
-        visit = &p.visits[depth - 1]
-        node = &p.nodes.at[visit.node]
-        if p.work > ROWS_BETWEEN_LOOKS:
-            p.work = 0
-            check_stop()
-        if node.feature < 0:
-            p.errors[visit.node] = errors_of(p, visit.node)
-            depth -= 1
-        elif visit.turn == 0 and visit.high > visit.low and nothing_missing(p, visit):
-            prune_sorted(p, visit[0], depth)
-            depth -= 1
-        elif visit.turn < node.width:
-            depth += visit_child(p, depth)
-        elif judge(p, visit.node, visit.low, visit.high):
-            p.visits[depth - 1].turn = 0  # its largest branch has taken its place
-        else:
-            depth -= 1
     return 0
 
 
@@ -105,11 +198,11 @@ cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
 
 cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
     """Note which rows lack a value of a column the tree asks for."""
-    cdef Py_ssize_t n_used = list_some(p, 0, p.used, False)
+    cdef Py_ssize_t n_used = list_some(p, 0, p.goals, False)
     cdef int64_t i, k
     # A column may be used many times; it is looked up once.
     for k in range(n_used):
-        p.buffer[p.nodes.at[p.used[k]].feature] = 1.0
+        p.buffer[p.nodes.at[p.goals[k]].feature] = 1.0
     for k in range(n_columns):
         if p.buffer[k] == 0.0:
             continue
@@ -130,29 +223,16 @@ cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
         if not p.has_gaps[p.way_rows[i]]:
             continue
         if n_used == 0:
-            n_used = list_some(p, visit.node, p.used, False)
+            n_used = list_some(p, visit.node, p.goals, False)
         p.work += n_used
         for k in range(n_used):
-            if isnan(value_at(p.rows, p.way_rows[i], p.nodes.at[p.used[k]].feature)):
+            if isnan(value_at(p.rows, p.way_rows[i], p.nodes.at[p.goals[k]].feature)):
                 return False
-    return True
+    return visit.high > visit.low
 
 
-cdef int prune_sorted(Pruner* p, Visit visit, Py_ssize_t depth) except -1 nogil:
-    """Prune a subtree below which nothing is missing, its rows sorted by leaf."""
-    cdef const double* weights = p.weights
-    cdef int64_t i
-    for i in range(visit.low, visit.high):
-        p.weight_of[p.way_rows[i]] = p.way_weights[i]
-    sort_by_leaf(p, &visit)
-    p.weights = p.weight_of
-    prune_known(p, visit.node, depth)
-    p.weights = weights
-    return 0
-
-
-cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
-    """Give every node of a subtree a stretch of ``members``."""
+cdef void sort_by_leaf(Pruner* p, Visit* visit) noexcept nogil:
+    """Give every node of a subtree below which nothing is missing a stretch of ``members``."""
     cdef int32_t* reached = <int32_t*> p.cells  # an integer a row fits
     cdef Nodes* nodes = p.nodes
     cdef Py_ssize_t n_below = list_subtree(p, visit.node, p.goals)
@@ -186,7 +266,10 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
     for i in range(visit.low, visit.high):
         node = &nodes.at[reached[i - visit.low]]
         p.members[node.high] = p.way_rows[i]
+        p.weight_of[p.way_rows[i]] = p.way_weights[i]
         node.high += 1
+    visit.known = True
+    start_subtree(p, visit.node)
 
 
 cdef inline int64_t branch_of(double value, int64_t n_values, double cut) noexcept nogil:
@@ -211,25 +294,6 @@ cdef void look_up(Pruner* p, int64_t column, int64_t low, int64_t high) noexcept
     p.work += high - low
 
 
-cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
-    """Go on to a node's next child; return 1 if there is something to visit."""
-    cdef Visit* visit = &p.visits[depth - 1]
-    cdef Node* node = &p.nodes.at[visit.node]
-    cdef int64_t turn = visit.turn
-    cdef int32_t child = node.first + <int32_t> turn
-    cdef int64_t low = visit.high
-    cdef int64_t high
-    cdef double share
-    visit.turn += 1
-    if p.nodes.at[child].feature < 0:
-        p.errors[child] = errors_of(p, child)
-        return 0
-    share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
-    high = send(p, node, turn, share, visit.low, visit.high)
-    push(p, &p.visits, depth, child, low, high)
-    return 1
-
-
 cdef int64_t send(
     Pruner* p, const Node* node, int64_t turn, double share, int64_t low, int64_t high
 ) except -1 nogil:
@@ -249,33 +313,10 @@ cdef int64_t send(
     return to
 
 
-cdef int judge(Pruner* p, Py_ssize_t i, int64_t low, int64_t high) except -1 nogil:
-    """Settle a node whose children are settled; 1 if its largest branch has taken its place."""
-    cdef Node* node = &p.nodes.at[i]
-    cdef double as_tree
-    cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
-    cdef double as_leaf = errors_of(p, i)
-    cdef double as_branch = INFINITY
-    cdef Verdict verdict
-    if p.settings.raising:
-        as_branch = send_all(p, largest, low, high, enough_errors(as_leaf, as_tree), False)
-    p.errors[i] = as_tree
-    verdict = decide(as_leaf, as_tree, as_branch)
-    if verdict == AS_LEAF:
-        node.feature = -1
-        p.errors[i] = as_leaf
-    elif verdict == AS_BRANCH:
-        node.feature, node.cut = p.nodes.at[largest].feature, p.nodes.at[largest].cut
-        node.first, node.width = p.nodes.at[largest].first, p.nodes.at[largest].width
-        send_all(p, i, low, high, INFINITY, True)
-        return 1
-    return 0
-
-
 cdef double send_all(
-    Pruner* p, Py_ssize_t top, int64_t low, int64_t high, double enough, bint store
+    Pruner* p, const Visit* visit, Py_ssize_t top, double enough, bint store
 ) except? -1 nogil:
-    """Send rows through the subtree at ``top`` and sum the estimated errors of its leaves.
+    """Send a node's rows through the subtree at ``top`` and sum the estimated errors of its leaves.
 
     The shares of branches for missing values are those of these rows. With ``store`` the
     distributions they leave are stored. A sum above ``enough`` need not be complete: leaves only
@@ -287,7 +328,7 @@ cdef double send_all(
     cdef Visit* below
     cdef Node* node
     cdef int64_t end
-    push(p, &p.passed, 0, top, low, high).turn = -1
+    push(p, &p.passed, 0, top, visit.low, visit.high).turn = -1
     while depth:
         now = &p.passed[depth - 1]
         node = &p.nodes.at[now.node]

@@ -1,58 +1,14 @@
-"""Prune a subtree whose training rows have no missing values.
+"""The rows below a node of which none lacks a value, while its subtree is pruned.
 
 The rows of a node are a stretch of the training rows; what raising has brought to a leaf since is
 in a list of its own. To judge the raising of the largest branch only the rows of the other
 branches are sent through it; the rest lies there already.
 """
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint32_t
-
-from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport TINY, added_errors
-from scumble.learn.c45.nodes cimport Node, counts_of
-from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors,
-    largest_branch, list_some, list_subtree, push,
-)
-from scumble.learn.rows cimport spread_stored
+from scumble.learn.c45.rows cimport spread_stored
 
 cdef enum:
     END = 0xFFFFFFFFU  # of a list of rows
-    ROWS_BETWEEN_LOOKS = 5_000_000
-
-
-cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogil:
-    """Prune the subtree at ``top``.
-
-    The visits below ``depth`` are those of the way to it.
-    """
-    cdef Py_ssize_t before = depth
-    cdef Node* node
-    cdef Visit* visit
-    cdef int32_t child
-    start_subtree(p, top)
-    if p.nodes.at[top].feature >= 0:
-        push(p, &p.visits, depth, top, 0, 0)
-        depth += 1
-    while depth > before:
-        visit = &p.visits[depth - 1]
-        node = &p.nodes.at[visit.node]
-        if visit.turn < node.width:
-            child = node.first + <int32_t> visit.turn
-            visit.turn += 1
-            if p.nodes.at[child].feature >= 0 and p.changed[child]:
-                push(p, &p.visits, depth, child, 0, 0)
-                depth += 1
-            continue
-        if p.work > ROWS_BETWEEN_LOOKS:
-            p.work = 0
-            check_stop()
-        if judge(p, visit.node):
-            visit.turn = 0  # its largest branch has taken its place: prune that again
-        else:
-            depth -= 1
-    return 0
 
 
 cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
@@ -65,54 +21,6 @@ cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
         p.changed[i] = 1
         if p.nodes.at[i].feature < 0:
             p.errors[i] = errors_of(p, i)
-
-
-cdef double estimate(const Pruner* p, const double* counts, const double* more) noexcept nogil:
-    """Give the pessimistic estimate of the errors of a leaf with some rows and ``more`` of them."""
-    cdef double total = 0.0
-    cdef double most = 0.0
-    cdef double weight
-    cdef Py_ssize_t c
-    for c in range(p.nodes.n_classes):
-        weight = counts[c] + more[c]
-        total += weight
-        if weight - most > TINY:
-            most = weight
-    if total < TINY:
-        return 0.0
-    if most == 0.0:
-        most = counts[0] + more[0]
-    return total - most + added_errors(
-        total, total - most, p.settings.confidence, p.settings.deviate
-    )
-
-
-cdef double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil:
-    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
-    return estimate(p, counts_of(p.nodes, node), p.more + node * p.nodes.n_classes)
-
-
-cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
-    """Settle a node whose children are settled; True if its largest branch has taken its place."""
-    cdef Node* node = &p.nodes.at[i]
-    cdef double as_tree
-    cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
-    cdef double as_leaf = errors_of(p, i)
-    cdef double as_branch = INFINITY
-    cdef Verdict verdict
-    p.changed[i] = 0
-    if p.settings.raising:
-        as_branch = errors_when_raised(p, node, largest, enough_errors(as_leaf, as_tree))
-    p.errors[i] = as_tree
-    verdict = decide(as_leaf, as_tree, as_branch)
-    if verdict == AS_LEAF:
-        join_lists(p, i)
-        node.feature = -1
-        p.errors[i] = as_leaf
-    elif verdict == AS_BRANCH:
-        raise_branch(p, i, largest)
-        return node.feature >= 0
-    return False
 
 
 cdef double errors_when_raised(
@@ -255,19 +163,24 @@ cdef void join_lists(Pruner* p, Py_ssize_t node) noexcept nogil:
     p.head[node] = END
     for s in range(n_sources):
         leaf = p.sources[s]
-        if p.head[leaf] == END:
-            continue
-        if p.head[node] == END:
-            p.head[node] = p.head[leaf]
-        else:
-            p.after[p.tail[node]] = p.head[leaf]
-        p.tail[node] = p.tail[leaf]
+        if p.head[leaf] != END:
+            append(p, node, p.head[leaf], p.tail[leaf])
 
 
-cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nogil:
-    """Put the largest branch in a node's place; the rows of the others move into it."""
+cdef inline void append(
+    Pruner* p, Py_ssize_t node, uint32_t first, uint32_t last
+) noexcept nogil:
+    """Put a list at the end of a node's list."""
+    if p.head[node] == END:
+        p.head[node] = first
+    else:
+        p.after[p.tail[node]] = first
+    p.tail[node] = last
+
+
+cdef void move_others(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nogil:
+    """Move the rows of the other branches into the largest, which will take the node's place."""
     cdef Node* node = &p.nodes.at[i]
-    cdef Node* branch = &p.nodes.at[largest]
     cdef int64_t n_rows, k
     cdef Py_ssize_t n_goals, g
     cdef int32_t child
@@ -283,8 +196,6 @@ cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nog
         if p.changed[p.goals[g]]:
             p.errors[p.goals[g]] = errors_of(p, p.goals[g])
             p.changed[p.goals[g]] = 0
-    node.feature, node.cut = branch.feature, branch.cut
-    node.first, node.width = branch.first, branch.width
     p.head[i], p.tail[i] = p.head[largest], p.tail[largest]
     p.errors[i] = p.errors[largest]
 
@@ -305,10 +216,6 @@ cdef void move_row(Pruner* p, int64_t place, Py_ssize_t top) noexcept nogil:
         i = next_node(p, row, &p.nodes.at[i])
     if p.has_stored:
         spread_stored(p.rows, row, p.buffer, False)
-    if p.head[i] == END:
-        p.head[i] = <uint32_t> place
-    else:
-        p.after[p.tail[i]] = <uint32_t> place
-    p.tail[i] = <uint32_t> place
+    append(p, i, <uint32_t> place, <uint32_t> place)
     p.after[place] = END
     p.nodes.at[i].empty = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import prepare
-from scumble.learn.c45.grow import fill_x_ln_x
+from scumble.learn.c45.grow import tabulate_x_ln_x
 
 _MOST_CODES = 0xFFFFFFE  # what fits into the bits of an entry
 
@@ -95,11 +95,11 @@ class PreparedTable:
 
     @cached_property
     def _x_ln_x(self) -> Array:
-        return x_ln_x_table(self.n_rows + 2)
+        return tabulate_x_ln_x(self.n_rows + 2)
 
     def x_ln_x(self, size: int) -> Array:
         """Tabulate x ln x for whole numbers below ``size``, or more of them."""
-        return self._x_ln_x if size <= len(self._x_ln_x) else x_ln_x_table(size)
+        return self._x_ln_x if size <= len(self._x_ln_x) else tabulate_x_ln_x(size)
 
     @cached_property
     def items(self) -> Items:
@@ -150,58 +150,38 @@ def prepare_table(
             f"C4.5 takes tables of fewer than {_MOST_CODES} rows, and as many values a column. "
             f"Got {n} rows and up to {np.max(n_values, initial=0)} values: take a sample."
         )
-    extra_csc = None if extra is None else extra.tocsc()
-    n_extra = 0 if extra is None else extra.shape[1]
+    rows, n_extra = as_rows(X, extra), 0 if extra is None else extra.shape[1]
+    tables = [X.tocsc() if sparse.issparse(X) else rows.dense]
+    tables += [] if extra is None else [extra.tocsc()]
     codes = np.concatenate([n_values, np.full(n_extra, 2)]).astype(np.int64)
-    by_column = X.tocsc() if sparse.issparse(X) else None
-    sizes = np.full(m, n, np.int64) if by_column is None else _list_sizes(by_column, codes[:m], n)
-    if extra_csc is not None:
-        sizes = np.concatenate([sizes, _list_sizes(extra_csc, codes[m:], n)])
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    sizes = map(_list_sizes, tables, np.split(codes, [m]))
+    starts = np.concatenate([[0], np.cumsum(np.concatenate([*sizes]))]).astype(np.int64)
     size = max(starts[-1], 1)
     begins, ends, defaults, n_codes = np.zeros((4, m + n_extra), np.int64)
     lists = np.empty(size, np.uint64), np.empty(size, np.float64)
     columns = Columns(*lists, begins, ends, defaults, codes, n_codes)
-    rows = as_rows(X, extra)
-    if by_column is None:
-        _sort_dense(rows, columns, n_jobs)
-    else:
-        _sort_sparse(by_column, columns, 0, starts, n_jobs)
-    if extra_csc is not None:
-        _sort_sparse(extra_csc, columns, m, starts, n_jobs)
+    for table, shift in zip(tables, (0, m), strict=False):
+        n_blocks = 1 if table.size < 20_000 else 4 * thread_count(n_jobs)  # worth a second thread
+        run(_sorter(table, columns, shift, starts), ranges(table.shape[1], n_blocks), n_jobs=n_jobs)
     return PreparedTable(columns, rows, n, m, n_extra)
 
 
-def _list_sizes(by_column: Any, n_values: Array, n: int) -> Array:
+def _list_sizes(table: Any, n_values: Array) -> Array:
     """Bound the entries of each column: its stored cells and the value zero, or all cells."""
-    stored = np.diff(by_column.indptr).astype(np.int64)
+    n = table.shape[0]
+    if not sparse.issparse(table):
+        return np.full(table.shape[1], n)
+    stored = np.diff(table.indptr).astype(np.int64)
     return np.where((n_values > 0) & (2 * stored > n), n, stored + 1)
 
 
-def _sort_dense(rows: Rows, columns: Columns, n_jobs: int | None) -> None:
-    run(
-        lambda block: prepare.sort_dense(rows.dense, columns, *block),
-        _blocks(rows.n_features, rows.dense.size, n_jobs),
-        n_jobs=n_jobs,
-    )
-
-
-def _sort_sparse(
-    by_column: Any, columns: Columns, shift: int, starts: Array, n_jobs: int | None
-) -> None:
-    parts = by_column.indptr, by_column.indices, by_column.data
-    cells = map(read_only, parts, (np.int64, np.int32, np.float64))
-    matrix = (by_column.shape[0], *cells)
-    run(
-        lambda block: prepare.sort_sparse(matrix, columns, shift, starts, block),
-        _blocks(by_column.shape[1], by_column.nnz, n_jobs),
-        n_jobs=n_jobs,
-    )
-
-
-def _blocks(n: int, cost: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Cut 0..n into ranges, one only where the work is not worth a second thread."""
-    return ranges(n, 1 if cost < 20_000 else 4 * thread_count(n_jobs))
+def _sorter(table: Any, columns: Columns, shift: int, starts: Array) -> Any:
+    """Return what sorts a range of the columns of a dense or CSC table."""
+    if not sparse.issparse(table):
+        return partial(prepare.sort_dense, table, columns)
+    parts = map(read_only, (table.indptr, table.indices), (np.int64, np.int32))
+    matrix = table.shape[0], *parts, read_only(table.data, np.float64)
+    return partial(prepare.sort_sparse, matrix, columns, shift, starts)
 
 
 def ranges(n: int, n_wanted: int) -> list[tuple[int, int]]:
@@ -230,10 +210,3 @@ def read_only(array: Any, dtype: Any) -> Array:
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
-
-
-def x_ln_x_table(size: int) -> Array:
-    """Tabulate x ln x for whole numbers below ``size``."""
-    table = np.empty(max(size, 2))
-    fill_x_ln_x(table)
-    return table

@@ -1,7 +1,5 @@
 """Splits for two classes where rows are counted."""
 
-from libc.stdint cimport int64_t
-
 from scumble.learn.c45.grower cimport Grower
 
 cdef int start_two(Grower* g) except -1 nogil

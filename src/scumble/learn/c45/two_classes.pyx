@@ -11,15 +11,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.cuts cimport find_cuts
+from scumble.learn.c45.cuts cimport judge_numbers
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
-    add_gain, close_cuts, fill_table, open_node,
+    add_gain, mark,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
-from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.memory cimport first_from, reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
-from scumble.learn.rows cimport find_index
 
 cdef enum:
     POSITIVE_BIT = 32  # an item's counts: rows in the lower half, positive rows in the upper
@@ -253,24 +252,6 @@ cdef bint sum_up_values(
     return heavy >= 2
 
 
-cdef void judge_numbers(Grower* g) noexcept nogil:
-    """Judge the numeric columns."""
-    cdef int64_t n_lists = g.now.list_high - g.now.list_low
-    cdef int64_t positive = g.two.positive
-    cdef int64_t k
-    if n_lists == 0 or not open_node(g):
-        for k in range(n_lists):
-            g.candidates[k].gain = -1.0
-        return
-    g.before = g.table[g.n] - g.table[positive] - g.table[g.n - positive]
-    fill_table(g.two.ones, g.table, positive)
-    fill_table(g.two.zeros, g.table, g.n - positive)
-    find_cuts(g)
-    for k in range(n_lists):
-        close_cuts(g, &g.candidates[k])
-        add_gain(g, g.candidates[k].gain, 0)
-
-
 cdef void count_branches_two(Grower* g) noexcept nogil:
     """Write the counts of the branches; one gets what the others leave."""
     cdef const uint64_t* packed = g.two.item_counts + g.now.level * g.items.n
@@ -305,15 +286,10 @@ cdef void mark_items(Grower* g) noexcept nogil:
     cdef int64_t last = g.items.first[column + 1]
     cdef int64_t i, item, at
     cdef int32_t code
-    cdef uint64_t row
     if g.items.stops[last - 1] - g.items.starts[first] >= 16 * (g.now.high - g.now.low):
         for i in range(g.now.low, g.now.high):
-            row = g.rows[i]
-            at = find_item(&g.items, row, first)
-            code = g.split.rest
-            if at < g.items.indptr[row + 1] and g.items.indices[at] < last:
-                code = g.items.codes[g.items.indices[at]]
-            mark(g, row, code)
+            item = find_item(&g.items, g.rows[i], first, last)
+            mark(g, g.rows[i], g.items.codes[item] if item >= 0 else g.split.rest)
         return
     for i in range(g.now.low, g.now.high):
         mark(g, g.rows[i], g.split.rest)
@@ -323,19 +299,13 @@ cdef void mark_items(Grower* g) noexcept nogil:
             mark(g, row_of(g.columns.entries[at], 0), code)
 
 
-cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) noexcept nogil:
-    """Find the first place among a row's items that is not below ``item``."""
-    return find_index(
-        <const int32_t*> items.indices, items.indptr[row], items.indptr[row + 1], item
-    )
-
-
-cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
-    """Note the branch of a row."""
-    if g.split.n_branches == 2:
-        g.flags[row] = branch
-    else:
-        g.side[row] = branch
+cdef inline int64_t find_item(
+    const Items* items, uint64_t row, int64_t first, int64_t last
+) noexcept nogil:
+    """Find which of the items first..last a row has; -1 where it has none."""
+    cdef int64_t stop = items.indptr[row + 1]
+    cdef int64_t at = first_from(items.indices, items.indptr[row], stop, <uint32_t> first)
+    return items.indices[at] if at < stop and items.indices[at] < last else -1
 
 
 cdef void swap_rows(Grower* g) noexcept nogil:
@@ -349,25 +319,20 @@ cdef void swap_rows(Grower* g) noexcept nogil:
     cdef bint first_holds = g.split.rest == 1  # rows with the item are branch 0
     cdef int64_t edge = low if first_holds else high
     cdef int64_t at, place
-    cdef uint64_t row
     if g.items.stops[item] - g.items.starts[item] < 8 * (high - low):
         for at in range(g.items.starts[item], g.items.stops[item]):
-            row = row_of(g.columns.entries[at], 0)
-            place = g.two.place_of[row]
+            place = g.two.place_of[row_of(g.columns.entries[at], 0)]
             if low <= place < high:
                 edge = move_to_edge(g, place, edge, first_holds)
     else:
         place = low
         while place < (high if first_holds else edge):
-            row = g.rows[place]
-            at = find_item(&g.items, row, item)
-            if at < g.items.indptr[row + 1] and g.items.indices[at] == item:
+            if find_item(&g.items, g.rows[place], item, item + 1) >= 0:
                 edge = move_to_edge(g, place, edge, first_holds)
                 place += first_holds  # else another row has come to this place
             else:
                 place += 1
-    g.ends[0] = edge
-    g.ends[1] = high
+    g.bounds[0], g.bounds[1], g.bounds[2] = low, edge, high
 
 
 cdef inline int64_t move_to_edge(

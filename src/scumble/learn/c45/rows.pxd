@@ -3,6 +3,8 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
+from scumble.learn.c45.memory cimport first_from, start_of
+
 
 cdef struct RowsView:
     bint is_dense
@@ -16,8 +18,19 @@ cdef struct RowsView:
     const int32_t* extra_indices  # extra column c is column n_features + c
 
 
-# The arrays of ``rows`` must outlive the view.
-cdef RowsView view_rows(rows) except *
+cdef inline RowsView view_rows(rows) except *:
+    """Point at the arrays of a ``Rows`` record, which must outlive the view."""
+    cdef RowsView seen
+    seen.is_dense = rows.is_dense
+    seen.has_extra = len(rows.extra_indptr) > 1
+    seen.n_features = rows.n_features
+    seen.dense = start_of[double](rows.dense.reshape(-1))
+    seen.indptr = start_of[int64_t](rows.indptr)
+    seen.indices = start_of[int32_t](rows.indices)
+    seen.data = start_of[double](rows.data)
+    seen.extra_indptr = start_of[int64_t](rows.extra_indptr)
+    seen.extra_indices = start_of[int32_t](rows.extra_indices)
+    return seen
 
 
 cdef inline double value_at(
@@ -25,31 +38,17 @@ cdef inline double value_at(
 ) noexcept nogil:
     """Look up one cell."""
     cdef int64_t at, high
-    cdef Py_ssize_t wanted
+    cdef int32_t wanted
     if column >= rows.n_features:
-        wanted = column - rows.n_features
+        wanted = <int32_t> (column - rows.n_features)
         high = rows.extra_indptr[row + 1]
-        at = find_index(rows.extra_indices, rows.extra_indptr[row], high, wanted)
+        at = first_from(rows.extra_indices, rows.extra_indptr[row], high, wanted)
         return 1.0 if at < high and rows.extra_indices[at] == wanted else 0.0
     if rows.is_dense:
         return rows.dense[row * rows.n_features + column]
     high = rows.indptr[row + 1]
-    at = find_index(rows.indices, rows.indptr[row], high, column)
+    at = first_from(rows.indices, rows.indptr[row], high, <int32_t> column)
     return rows.data[at] if at < high and rows.indices[at] == column else 0.0
-
-
-cdef inline int64_t find_index(
-    const int32_t* indices, int64_t low, int64_t high, Py_ssize_t wanted
-) noexcept nogil:
-    """Find the first place in low..high that is not below ``wanted``."""
-    cdef int64_t half
-    while low < high:
-        half = (low + high) >> 1
-        if indices[half] < wanted:
-            low = half + 1
-        else:
-            high = half
-    return low
 
 
 cdef inline void spread_stored(
