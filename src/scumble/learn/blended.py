@@ -12,9 +12,9 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Free, Int, declare
+from scumble._core.parameters import Bool, Free, Int
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseRanker, MultilabelClassifier
+from scumble.learn.base import BaseRanker, MultilabelClassifier, default, parameters
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
@@ -38,7 +38,7 @@ _MOST_LABELS = 100
 _SMALLEST_GAIN = 1e-6
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     r"""Let several rankers speak, each on the scale of its own ranking.
 
@@ -114,21 +114,12 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
            [0, 1]])
     """
 
-    domains = declare(
-        rankers=Free("None or a list of classifiers"),
-        weights=Free("None or a number >= 0 per ranker"),
-        second_look=Bool(),
-        n_folds=Int(2),
-    )
-
-    rankers: Any = None
+    rankers: Any = default(None, Free("None or a list of classifiers"))
     _: KW_ONLY
-    weights: Any = None
-    second_look: bool = True
-    n_folds: int = 5
-    categorical_features: Any = None
+    weights: Any = default(None, Free("None or a number >= 0 per ranker"))
+    second_look: bool = default(True, Bool())
+    n_folds: int = default(5, Int(2))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         rankers = self._rankers()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
-from scumble._core.parameters import Bool, declare
+from scumble._core.parameters import Bool
+from scumble.learn.base import default, parameters
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
@@ -19,7 +19,7 @@ from scumble.learn.single_label_models import ListableTargets, TransformingClass
 from scumble.learn.targets import LabelTargets
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
     """A classifier for each pair of labels and one for each label: they vote.
 
@@ -69,17 +69,11 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
            [0., 1.]]))
     """
 
-    domains = declare(mulan_compat=Bool())
-
-    estimator: Any = None
-    _: KW_ONLY
-    mulan_compat: bool = False
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    mulan_compat: bool = default(False, Bool())
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.pairs_: Array = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
-        self.models_ = self._fit_many(X, _Duels(Y, self.pairs_, weights))
+        self._learn(X, _Duels(Y, self.pairs_, weights))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         votes = self._count_votes(X)

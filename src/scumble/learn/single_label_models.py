@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
-from scumble._core.parameters import declare
-from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier, default, parameters
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
@@ -192,13 +191,11 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
     return beside(X, extra[:, np.sort(chosen)].astype(np.float64))
 
 
+@parameters()
 class TransformingClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
 
-    domains = declare(estimator=SingleLabelClassifier())
-
-    estimator: Any
-    models_: Models
+    estimator: Any = default(None, SingleLabelClassifier())
 
     def _inside(self) -> Any:
         return self.estimator
@@ -213,6 +210,9 @@ class TransformingClassifier(BaseMultilabelClassifier):
         """Fit a copy of the estimator for each target."""
         n_values, n_jobs = self._codes.n_values, self.n_jobs
         return ManyFits(self.estimator, X, n_values, n_jobs=n_jobs, **settings).fit(targets)
+
+    def _learn(self, X: Any, targets: Sequence[Target], **settings: Any) -> None:
+        self.models_: Models = self._fit_many(X, targets, **settings)
 
     def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Ask all models for class probabilities, some rows at a time."""
