@@ -15,8 +15,8 @@ from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.predict import exclusive_rows, vote_rows
-from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
-from scumble.learn.targets import LabelTargets
+from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.targets import LabelTargets, MadeTargets
 
 
 @parameters(kw_only=True)
@@ -93,7 +93,7 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
         return votes
 
 
-class _Duels(ListableTargets):
+class _Duels(MadeTargets):
     """The targets of all pairs, then of all labels, made when asked for: there may be millions."""
 
     def __init__(self, Y: sparse.csr_array, pairs: Array, weights: Array | None = None) -> None:
@@ -103,17 +103,16 @@ class _Duels(ListableTargets):
         self.n_listed = len(pairs)
         self._indptr = self._labels.by_label.indptr.astype(np.int64)
         self._rows = self._labels.by_label.indices.astype(np.uint32)
+        super().__init__(self.n_listed + len(self._labels), self._target)
 
-    def __len__(self) -> int:
-        return len(self._pairs) + len(self._labels)
-
-    def __getitem__(self, at: Any) -> Any:
-        if at >= len(self._pairs):
-            return self._labels[at - len(self._pairs)]
+    def _target(self, at: int) -> Target:
+        if at >= self.n_listed:
+            return self._labels[at - self.n_listed]
         _, rows, y, weights, *_ = self.listed(range(at, at + 1))
         return Target(y, rows=rows, weights=weights if len(weights) else None)
 
     def listed(self, block: range) -> Targets:
+        """Lay out some of the pairs one after another."""
         pairs = self._pairs[block.start : block.stop]
         room = int(np.diff(self._indptr)[pairs].sum())
         starts = np.zeros(len(pairs) + 1, np.int64)
