@@ -210,10 +210,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             The fitted classifier.
         """
         X, labels, weights = self._read(X, Y, sample_weight)
-        if weights is None:
-            self._fit_labels(X, labels)
-        else:
-            self._fit_labels(X, labels, weights)
+        # One that cannot learn from weights takes no argument for them.
+        self._fit_labels(X, labels, *(() if weights is None else (weights,)))
         return self
 
     def _read(self, X: Any, Y: Any, sample_weight: Any) -> Checked:
