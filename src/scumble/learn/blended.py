@@ -148,17 +148,16 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
-        self.rankers_: list[InnerClassifier] = []
-        self.heights_: list[Heights] = []
-        parts: list[Array] = []
         training = Training(X, Y, self._codes.n_values, weights, generator, self.n_jobs)
         how: dict[str, Any] = {"n_folds": self.n_folds, "caller": "BlendedRanker"}
-        for ranker in self._rankers():
+
+        def learn(ranker: Any) -> tuple[InnerClassifier, Heights, Array]:
             fitted, scores = fit_with_scores(ranker, training, **how)
             scale = Heights.of(scores, n_jobs=self.n_jobs)
-            parts.append(scale.ask(scores, n_jobs=self.n_jobs))
-            self.rankers_.append(fitted)
-            self.heights_.append(scale)
+            return fitted, scale, scale.ask(scores, n_jobs=self.n_jobs)
+
+        learnt = zip(*map(learn, self._rankers()), strict=True)
+        self.rankers_, self.heights_, parts = map(list, learnt)
         self.weights_ = self._loudness(parts, Y)
         heights = np.zeros(Y.shape, order="F")
         for loud, part in zip(self.weights_, parts, strict=True):
