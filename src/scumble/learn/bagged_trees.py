@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
-from scumble._core.parameters import Choice, Domain, Int, Real, declare
-from scumble.learn.base import BaseRanker
+from scumble._core.parameters import Choice, Domain, Int, Real
+from scumble.learn.base import BaseRanker, default, parameters
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
 from scumble.learn.single_label_models import ManyFits, ask_second
@@ -40,7 +40,7 @@ class OnlyTrees(Domain):
         return " For others, use ResampledEnsemble."
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
     """Grow several C4.5 trees for each label on rows drawn by chance, and average them.
 
@@ -89,21 +89,12 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
            [0, 1]])
     """
 
-    domains = declare(
-        n_estimators=Int(1),
-        draw=Choice(*DRAWS),
-        columns=Real(0, 1, open="left"),
-        estimator=OnlyTrees(),
-    )
-
-    n_estimators: int = 20
+    n_estimators: int = default(20, Int(1))
     _: KW_ONLY
-    draw: str = "bootstrap"
-    columns: float = 0.5
-    estimator: Any = None
-    categorical_features: Any = None
+    draw: str = default("bootstrap", Choice(*DRAWS))
+    columns: float = default(0.5, Real(0, 1, open="left"))
+    estimator: Any = default(None, OnlyTrees())
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._grow(X, Y, weights)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from inspect import cleandoc, get_annotations, signature
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import KW_ONLY, Field, dataclass, field
+from inspect import cleandoc, get_annotations, isabstract, signature
+from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +42,8 @@ _SHARED_PARAMETERS = {
     "n_jobs": """int, default=None
     Number of threads; it changes the time and nothing else.""",
 }
+#: Where these stand among other parameters: behind them, in this order.
+_LAST = {name: at for at, name in enumerate(("ties", *_SHARED_PARAMETERS), 1)}
 _SHARED_ATTRIBUTES = """
 classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
     See `BaseMultilabelClassifier`."""
@@ -47,8 +51,37 @@ classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
 
 #: Features, labels, and weights if rows have any.
 Checked = tuple[Any, sparse.csr_array, Array | None]
+Kind = TypeVar("Kind", bound=type)
 
 
+def default(value: Any, domain: Domain) -> Any:
+    """Give a parameter its default, and say what it may be."""
+    return field(default=value, metadata={"domain": domain})
+
+
+@dataclass_transform()
+def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
+    """Make ``__init__`` of the parameters a class lists, and of those its abstract bases list."""
+
+    def make(kind: Any) -> Any:
+        own = ({"_": KW_ONLY} if kw_only else {}) | get_annotations(kind)
+        listed = getattr(kind, "_listed", {}) | own
+        told = {name: each for name, each in vars(kind).items() if isinstance(each, Field)}
+        domains = {name: each.metadata["domain"] for name, each in told.items()}
+        kind.domains = declare(**vars(kind).get("domains", {}), **domains)
+        if isabstract(kind):  # what a subclass lists may come before those by keyword
+            kind._listed = {name: each for name, each in listed.items() if name != "_"}
+            return kind
+        listed.setdefault("_", KW_ONLY)
+        kind.__annotations__ = dict(sorted(listed.items(), key=lambda item: _LAST.get(item[0], 0)))
+        made = dataclass(eq=False, repr=False)(kind)
+        made.__doc__ = _whole_docstring(made)
+        return made
+
+    return make
+
+
+@parameters(kw_only=True)
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     """Base of all multilabel classifiers.
 
@@ -93,10 +126,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     """
 
     domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
-    categorical_features: Any
-    n_jobs: int | None
-    random_state: Any
-    classes_: Any
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def __init_subclass__(
         cls, name: str | None = None, family: str = "More", **options: Any
@@ -139,7 +170,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
 
     def _generator(self) -> np.random.Generator:
         """Make the generator that `random_state` stands for."""
-        return as_generator(self.random_state, caller=type(self).__name__)
+        return as_generator(getattr(self, "random_state", None), caller=type(self).__name__)
 
     def _inside(self) -> Any:
         """Return the estimator that is asked, not fitted; None where there is none."""
@@ -179,10 +210,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             The fitted classifier.
         """
         X, labels, weights = self._read(X, Y, sample_weight)
-        if weights is None:
-            self._fit_labels(X, labels)
-        else:
-            self._fit_labels(X, labels, weights)
+        # One that cannot learn from weights takes no argument for them.
+        self._fit_labels(X, labels, *(() if weights is None else (weights,)))
         return self
 
     def _read(self, X: Any, Y: Any, sample_weight: Any) -> Checked:
@@ -198,7 +227,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         if classes is None:
             is_named = self._form.kind in ("frame", "lists")
             kind = "int64" if is_named else self._form.dtypes[0]
-            self.classes_ = [np.array([0, 1]).astype(kind)] * self.n_labels_
+            self.classes_: Any = [np.array([0, 1]).astype(kind)] * self.n_labels_
         else:
             self.classes_ = classes
             sums = np.bincount(labels.indices, weights, len(classes))  # one label a row
@@ -392,7 +421,7 @@ def _whole_docstring(cls: type) -> str | None:
     if not mark:
         return cls.__doc__
     # A dataclass has annotations now, and gets its signature later.
-    names = [*signature(cls).parameters, *get_annotations(cls)]
+    names = list(dict.fromkeys([*signature(cls).parameters, *get_annotations(cls)]))
     for name, words in _SHARED_PARAMETERS.items():
         if name in names and f"\n{name} : " not in own:
             later = (f"\n{other} : " for other in names[names.index(name) + 1 :])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.parameters import declare
+from scumble.learn.base import default, parameters
 from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
 from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import ClassWeight, takes_weights
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class BinaryRelevance(TransformingClassifier, name="br", family="Single labels"):
     """One binary classifier for each label, which knows nothing of the other labels.
 
@@ -61,13 +60,7 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
            [0, 1]])
     """
 
-    domains = declare(class_weight=ClassWeight())
-
-    estimator: Any = None
-    _: KW_ONLY
-    class_weight: Any = None
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    class_weight: Any = default(None, ClassWeight())
 
     def _check_together(self) -> None:
         name, rule, inner = type(self).__name__, self.class_weight, self.estimator
@@ -86,7 +79,7 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         targets = LabelTargets(Y, weights=weights)
-        self.models_ = self._fit_many(X, targets, class_weight=self.class_weight)
+        self._learn(X, targets, class_weight=self.class_weight)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return judge_labels(self.models_.ask(X, n_jobs=self.n_jobs))

@@ -12,9 +12,9 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Free, Int, declare
+from scumble._core.parameters import Bool, Free, Int
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseRanker, MultilabelClassifier
+from scumble.learn.base import BaseRanker, MultilabelClassifier, default, parameters
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
@@ -38,7 +38,7 @@ _MOST_LABELS = 100
 _SMALLEST_GAIN = 1e-6
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     r"""Let several rankers speak, each on the scale of its own ranking.
 
@@ -114,21 +114,12 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
            [0, 1]])
     """
 
-    domains = declare(
-        rankers=Free("None or a list of classifiers"),
-        weights=Free("None or a number >= 0 per ranker"),
-        second_look=Bool(),
-        n_folds=Int(2),
-    )
-
-    rankers: Any = None
+    rankers: Any = default(None, Free("None or a list of classifiers"))
     _: KW_ONLY
-    weights: Any = None
-    second_look: bool = True
-    n_folds: int = 5
-    categorical_features: Any = None
+    weights: Any = default(None, Free("None or a number >= 0 per ranker"))
+    second_look: bool = default(True, Bool())
+    n_folds: int = default(5, Int(2))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         rankers = self._rankers()
@@ -157,17 +148,16 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
-        self.rankers_: list[InnerClassifier] = []
-        self.heights_: list[Heights] = []
-        parts: list[Array] = []
         training = Training(X, Y, self._codes.n_values, weights, generator, self.n_jobs)
         how: dict[str, Any] = {"n_folds": self.n_folds, "caller": "BlendedRanker"}
-        for ranker in self._rankers():
+
+        def learn(ranker: Any) -> tuple[InnerClassifier, Heights, Array]:
             fitted, scores = fit_with_scores(ranker, training, **how)
             scale = Heights.of(scores, n_jobs=self.n_jobs)
-            parts.append(scale.ask(scores, n_jobs=self.n_jobs))
-            self.rankers_.append(fitted)
-            self.heights_.append(scale)
+            return fitted, scale, scale.ask(scores, n_jobs=self.n_jobs)
+
+        learnt = zip(*map(learn, self._rankers()), strict=True)
+        self.rankers_, self.heights_, parts = map(list, learnt)
         self.weights_ = self._loudness(parts, Y)
         heights = np.zeros(Y.shape, order="F")
         for loud, part in zip(self.weights_, parts, strict=True):

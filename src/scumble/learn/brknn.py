@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, declare
+from scumble._core.parameters import Choice
+from scumble.learn.base import default, parameters
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.weights import cell_weights
 
@@ -17,7 +17,7 @@ from scumble.learn.weights import cell_weights
 _ROUNDED = 1e-12
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
     """Predict the labels that at least half of the nearest rows have.
 
@@ -82,14 +82,7 @@ class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
            [0, 1, 0]])
     """
 
-    domains = declare(extension=Choice(None, "a", "b"))
-
-    n_neighbors: int = 10
-    _: KW_ONLY
-    extension: str | None = None
-    ties: str = "weka"
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    extension: str | None = default(None, Choice(None, "a", "b"))
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,17 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
-from scumble._core.parameters import Bool, declare
+from scumble._core.parameters import Bool
+from scumble.learn.base import default, parameters
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.predict import exclusive_rows, vote_rows
-from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
-from scumble.learn.targets import LabelTargets
+from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.targets import LabelTargets, MadeTargets
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
     """A classifier for each pair of labels and one for each label: they vote.
 
@@ -69,17 +69,11 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
            [0., 1.]]))
     """
 
-    domains = declare(mulan_compat=Bool())
-
-    estimator: Any = None
-    _: KW_ONLY
-    mulan_compat: bool = False
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    mulan_compat: bool = default(False, Bool())
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.pairs_: Array = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
-        self.models_ = self._fit_many(X, _Duels(Y, self.pairs_, weights))
+        self._learn(X, _Duels(Y, self.pairs_, weights))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         votes = self._count_votes(X)
@@ -99,7 +93,7 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
         return votes
 
 
-class _Duels(ListableTargets):
+class _Duels(MadeTargets):
     """The targets of all pairs, then of all labels, made when asked for: there may be millions."""
 
     def __init__(self, Y: sparse.csr_array, pairs: Array, weights: Array | None = None) -> None:
@@ -109,17 +103,16 @@ class _Duels(ListableTargets):
         self.n_listed = len(pairs)
         self._indptr = self._labels.by_label.indptr.astype(np.int64)
         self._rows = self._labels.by_label.indices.astype(np.uint32)
+        super().__init__(self.n_listed + len(self._labels), self._target)
 
-    def __len__(self) -> int:
-        return len(self._pairs) + len(self._labels)
-
-    def __getitem__(self, at: Any) -> Any:
-        if at >= len(self._pairs):
-            return self._labels[at - len(self._pairs)]
+    def _target(self, at: int) -> Target:
+        if at >= self.n_listed:
+            return self._labels[at - self.n_listed]
         _, rows, y, weights, *_ = self.listed(range(at, at + 1))
         return Target(y, rows=rows, weights=weights if len(weights) else None)
 
     def listed(self, block: range) -> Targets:
+        """Lay out some of the pairs one after another."""
         pairs = self._pairs[block.start : block.stop]
         room = int(np.diff(self._indptr)[pairs].sum())
         starts = np.zeros(len(pairs) + 1, np.int64)

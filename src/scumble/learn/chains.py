@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
+from scumble._core.parameters import Bool, Free, Int, Optional, Real
+from scumble.learn.base import default, parameters
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.predict import chain_rows
@@ -20,7 +21,7 @@ from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
     """One classifier for each label, which also sees the labels before it in the chain.
 
@@ -66,17 +67,11 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
            [0, 1]])
     """
 
-    domains = declare(order=Free("None or each label number once"))
-
-    estimator: Any = None
-    _: KW_ONLY
-    order: Sequence[int] | None = None
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    order: Sequence[int] | None = default(None, Free("None or each label number once"))
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.order_: Array = self._check_order(Y.shape[1])
-        self.models_ = self._fit_many(X, chain_targets(Y, [Draw(self.order_)], weights), extra=Y)
+        self._learn(X, chain_targets(Y, [Draw(self.order_)], weights), extra=Y)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return follow_chains(self, [self.order_], X)
@@ -98,7 +93,7 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         return order.astype(np.int64)
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Chains"):
     """Chains in random orders on random samples of the rows; their mean decides.
 
@@ -148,22 +143,11 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
            [0, 1]])
     """
 
-    domains = declare(
-        n_estimators=Int(1),
-        use_confidences=Bool(),
-        bootstrap=Bool(),
-        sample=Optional(Real(0, open="left")),
-    )
-
-    estimator: Any = None
-    _: KW_ONLY
-    n_estimators: int = 10
-    use_confidences: bool = True
-    bootstrap: bool = True
-    sample: float | None = None
-    categorical_features: Any = None
+    n_estimators: int = default(10, Int(1))
+    use_confidences: bool = default(True, Bool())
+    bootstrap: bool = default(True, Bool())
+    sample: float | None = default(None, Optional(Real(0, open="left")))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.sample is not None and not self.bootstrap:
@@ -189,7 +173,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
         self.orders_: Array = np.array([draw.order for draw in draws], np.int64)
         targets = chain_targets(Y, draws, weights)
-        self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
+        self._learn(X, targets, extra=Y, generator=generator)
 
     def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self, list(self.orders_), X, hard=not self.use_confidences)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,14 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Int, declare
+from scumble._core.parameters import Int
+from scumble.learn.base import default, parameters
 from scumble.learn.c45 import Target
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled
 from scumble.learn.thresholds import label_thresholds
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
     """Balanced classifiers for each label, and for each label beside some others.
 
@@ -84,21 +85,15 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
            [0, 1]])
     """
 
-    domains = declare(n_couples=Int(0))
-
-    estimator: Any = None
-    _: KW_ONLY
-    n_couples: int = 10
-    categorical_features: Any = None
+    n_couples: int = default(10, Int(0))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         self.couples_: Array = _draw_couples(Y.shape[1], int(self.n_couples), generator)
         seeds = one_generator_each(generator, len(self.couples_) + self.couples_.size)
         make = partial(_couple, LabelTargets(Y, weights=weights), self.couples_, seeds)
-        self.models_ = self._fit_many(X, MadeTargets(len(seeds), make), generator=generator)
+        self._learn(X, MadeTargets(len(seeds), make), generator=generator)
         sure = self._confidences(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, Int, Real, declare
+from scumble._core.parameters import Choice, Int, Real
+from scumble.learn.base import default, parameters
 from scumble.learn.chains import Draw, chain_targets, follow_chains
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     r"""Classifier chains whose every model learns from as many rows with the label as without.
 
@@ -96,22 +96,11 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     [1, 11]
     """
 
-    domains = declare(
-        variant=Choice(1, 2, 3),
-        n_estimators=Int(1),
-        theta_min=Real(0, open="left"),
-        theta_max=Real(0, open="left"),
-    )
-
-    estimator: Any = None
-    _: KW_ONLY
-    variant: int = 1
-    n_estimators: int = 10
-    theta_min: float = 0.5
-    theta_max: float = 10.0
-    categorical_features: Any = None
+    variant: int = default(1, Choice(1, 2, 3))
+    n_estimators: int = default(10, Int(1))
+    theta_min: float = default(0.5, Real(0, open="left"))
+    theta_max: float = default(10.0, Real(0, open="left"))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:
         """Tell in how many chains each label is."""
@@ -144,7 +133,7 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         draws = self._draws(Y, generator)
         self.orders_: list[Array] = [draw.order for draw in draws]
         targets = chain_targets(Y, draws, weights, generator)
-        self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
+        self._learn(X, targets, extra=Y, generator=generator)
         sure = self._confidences(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 

@@ -132,21 +132,32 @@ def divide_labels(
 
 def assign(distances: Array, capacity: int) -> Array:
     """Put each label into the nearest cluster; a full one sends its farthest label on."""
+    clusters, _ = _settle(distances, range(len(distances)), capacity, lambda label: label)
+    assigned = np.empty(len(distances), np.int64)
+    for number, members in enumerate(clusters):
+        assigned[[label for *_, label in members]] = number
+    return assigned
+
+
+def _settle(
+    distances: Array, order: Iterable[int], room: int, place: Callable[[int], int]
+) -> tuple[list[list[tuple[float, int, int]]], Array]:
+    """Fill clusters with labels, and record which one took the last that each of them sent on."""
     open_to = distances.copy()
-    clusters: list[list[tuple[float, int]]] = [[] for _ in range(distances.shape[1])]
-    for label in range(len(distances)):
+    clusters: list[list[tuple[float, int, int]]] = [[] for _ in range(distances.shape[1])]
+    recorded = np.zeros(len(distances), np.int64)
+    for label in order:
         moving = label
         while True:
             cluster = int(open_to[moving].argmin())
-            insort(clusters[cluster], (float(distances[moving, cluster]), moving))
-            if len(clusters[cluster]) <= capacity:
+            members = clusters[cluster]
+            insort(members, (float(distances[moving, cluster]), place(moving), moving))
+            if len(members) <= room:
                 break
-            _, moving = clusters[cluster].pop()
+            *_, moving = members.pop()
             open_to[moving, cluster] = np.inf
-    assigned = np.empty(len(distances), np.int64)
-    for number, cluster_labels in enumerate(clusters):
-        assigned[[label for _, label in cluster_labels]] = number
-    return assigned
+        recorded[label] = cluster
+    return clusters, recorded
 
 
 def _distinct_labels(members: csr_array, n_wanted: int, generator: Generator) -> list[int]:
@@ -233,21 +244,8 @@ def _mulan_assign(columns: Array, centres: Array, order: Iterable[int], least_ro
     # For the column that set this off, the cluster is recorded that took the last one sent on.
     room = max(least_room, -(-len(columns) // len(centres)))
     distances = np.column_stack([_sum((columns - centre) ** 2, axis=1) for centre in centres])
-    buckets: list[list[int]] = [[] for _ in centres]
-    recorded = np.zeros(len(columns), np.int64)
-    for at in order:
-        moving = at
-        while True:
-            cluster = int(distances[moving].argmin())
-            bucket = buckets[cluster]
-            nearer = distances[bucket, cluster] < distances[moving, cluster]
-            bucket.insert(int(nearer.sum()), moving)  # before its equals
-            if len(bucket) <= room:
-                break
-            moving = bucket.pop()
-            distances[moving, cluster] = np.inf
-        recorded[at] = cluster
-    return recorded
+    before_equals = itertools.count(0, -1)
+    return _settle(distances, order, room, lambda _: next(before_equals))[1]
 
 
 def _sum(numbers: Array, *, axis: int) -> Array:

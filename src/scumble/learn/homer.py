@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, Choice, Free, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
+from scumble._core.parameters import Bool, Choice, Free, Int
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
 from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy
@@ -23,7 +23,7 @@ from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import take_weights
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     """A tree of groups of labels, with a small multilabel classifier at each node.
 
@@ -94,23 +94,13 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     ((2, 3), (0, 1))
     """
 
-    domains = declare(
-        classifier=MultilabelClassifier(),
-        n_clusters=Int(1),
-        method=Choice(*METHODS),
-        hierarchy=Free("None or nested lists of labels"),
-        mulan_compat=Bool(),
-    )
-
-    classifier: Any = None
+    classifier: Any = default(None, MultilabelClassifier())
     _: KW_ONLY
-    n_clusters: int = 3
-    method: str = "balanced"
-    hierarchy: Sequence[Any] | None = None
-    mulan_compat: bool = False
-    categorical_features: Any = None
+    n_clusters: int = default(3, Int(1))
+    method: str = default("balanced", Choice(*METHODS))
+    hierarchy: Sequence[Any] | None = default(None, Free("None or nested lists of labels"))
+    mulan_compat: bool = default(False, Bool())
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _inside(self) -> Any:
         return self.classifier

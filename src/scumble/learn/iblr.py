@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, declare
+from scumble._core.parameters import Bool
+from scumble.learn.base import default, parameters
 from scumble.learn.features import beside
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.regression_columns import RegressionColumns
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
     """Learn from the labels of the nearest rows how they speak for and against each other.
 
@@ -76,14 +76,7 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
            [0, 1]])
     """
 
-    domains = declare(features=Bool())
-
-    n_neighbors: int = 10
-    _: KW_ONLY
-    features: bool = False
-    ties: str = "weka"
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    features: bool = default(False, Bool())
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

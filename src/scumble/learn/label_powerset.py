@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights
@@ -45,7 +46,7 @@ class LabelsetProblem:
         return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     """A single classifier whose classes are the labelsets seen in training.
 
@@ -84,11 +85,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
            [1, 1]])
     """
 
-    estimator: Any = None
-    _: KW_ONLY
-    categorical_features: Any = None
-    n_jobs: int | None = None
-
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         """Choose the classes."""
         return LabelsetProblem.of(Y, weights)
@@ -96,7 +92,7 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         problem = self._problem(Y, weights)
         self.labelsets_: sparse.csr_array = problem.sets
-        self.models_ = self._fit_many(*table_for(X, [problem]))
+        self._learn(*table_for(X, [problem]))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)

@@ -8,7 +8,7 @@ separable ones finite, where the likelihood alone has its maximum at infinity.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,6 @@ from scumble._core.arrays import Array, column_ends, dense
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
 from scumble.learn.c45.table import as_rows
-
-#: Takes columns, which rows are positive, their weights and a ridge; tells whether it converged.
-Fit = Callable[[Any, Array, Array, float], tuple[Array, bool]]
 
 RIDGE = 1e-8
 #: Newton's method ends with the step that promises less gain than this.
@@ -63,14 +60,12 @@ def fit_logistic(
     # separable and most rows weigh nothing. More columns than rows are turned into as many
     # coordinates as there are rows first, which changes neither fit nor ridge. Where both are above
     # 4,000, a quasi-Newton method without second derivatives takes over.
-    design = _standardised(X)
-    targets = sparse.csc_array(Y)
-    if max(design.columns.shape) > MAX_NEWTON and min(design.columns.shape) > MAX_NEWTON:
-        fit: Fit = _quasi_newton
-        columns, back = design.columns, None
+    columns, kept, centres, scales = _standardised(X)
+    targets, fit, back = sparse.csc_array(Y), _newton, None
+    if min(columns.shape) > MAX_NEWTON:
+        fit = _quasi_newton
     else:
-        fit = _newton
-        columns, back = _rotated(design)
+        columns, back = _rotated(columns)
     n_rows, n_labels = Y.shape
     counted = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, np.float64)
     fitted = np.empty((n_labels, columns.shape[1] + 1))
@@ -86,8 +81,8 @@ def fit_logistic(
         _warn_about(np.flatnonzero(~np.array(is_found)), names)
     scaled = fitted[:, :-1] if back is None else fitted[:, :-1] @ back
     weights = np.zeros((X.shape[1], n_labels))
-    weights[design.kept] = scaled.T / design.scales[:, None]
-    return LogisticModels(weights, fitted[:, -1] - design.centres @ weights[design.kept])
+    weights[kept] = scaled.T / scales[:, None]
+    return LogisticModels(weights, fitted[:, -1] - centres @ weights[kept])
 
 
 def _warn_about(labels: Array, names: Sequence[str] | None) -> None:
@@ -101,17 +96,8 @@ def _warn_about(labels: Array, names: Sequence[str] | None) -> None:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Design:
-    """Columns of mean 0 (where dense) and standard deviation 1."""
-
-    columns: Any
-    kept: Array  # the columns of X that are not constant
-    centres: Array
-    scales: Array
-
-
-def _standardised(X: Any) -> _Design:
+def _standardised(X: Any) -> tuple[Any, Array, Array, Array]:
+    """Return columns of mean 0 (if dense) and deviation 1: which, their means and deviations."""
     n_rows, n_columns = X.shape
     is_sparse = sparse.issparse(X) and X.nnz < DENSE_FROM * n_rows * n_columns
     if not is_sparse:
@@ -134,17 +120,16 @@ def _standardised(X: Any) -> _Design:
         columns = X[:, kept]
         columns.data /= scales[columns.indices]
         columns.sort_indices()
-        return _Design(columns, kept, np.zeros(len(kept)), scales)
+        return columns, kept, np.zeros(len(kept)), scales
     centres = means[kept]
-    return _Design(np.ascontiguousarray((X[:, kept] - centres) / scales), kept, centres, scales)
+    return np.ascontiguousarray((X[:, kept] - centres) / scales), kept, centres, scales
 
 
-def _rotated(design: _Design) -> tuple[Any, Array | None]:
+def _rotated(columns: Any) -> tuple[Any, Array | None]:
     """Turn more columns than rows into as many coordinates as their rank."""
-    n_rows, n_columns = design.columns.shape
+    n_rows, n_columns = columns.shape
     if n_columns <= n_rows:
-        return design.columns, None
-    columns = design.columns
+        return columns, None
     sizes, axes = np.linalg.eigh(dense(columns @ columns.T))
     real = sizes > sizes[-1] * n_columns * np.finfo(float).eps if n_rows else sizes > 0
     lengths = np.sqrt(sizes[real])

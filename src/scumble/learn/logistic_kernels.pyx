@@ -133,18 +133,15 @@ cdef void _add_products(
     cdef int64_t place
     cdef double total
     cdef const double* line
-    if problem.rows.is_dense:
-        for row in range(problem.n_rows):
-            line = problem.rows.dense + row * last
-            total = beta[last]
-            for column in range(last):
-                total += line[column] * beta[column]
-            scores[row] = total
-        return
     for row in range(problem.n_rows):
         total = beta[last]
-        for place in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
-            total += problem.rows.data[place] * beta[problem.rows.indices[place]]
+        if problem.rows.is_dense:
+            line = problem.rows.dense + row * last
+            for column in range(last):
+                total += line[column] * beta[column]
+        else:
+            for place in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
+                total += problem.rows.data[place] * beta[problem.rows.indices[place]]
         scores[row] = total
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Real, declare
+from scumble._core.parameters import Real
+from scumble.learn.base import default, parameters
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.weights import cell_weights
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
     """Judge each label by Bayes' rule from the number of near rows that have it.
 
@@ -83,14 +83,7 @@ class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
            [0.28, 0.8 ]])
     """
 
-    domains = declare(smoothing=Real(0, open="left"))
-
-    n_neighbors: int = 10
-    smoothing: float = 1.0
-    _: KW_ONLY
-    ties: str = "weka"
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    smoothing: float = default(1.0, Real(0, open="left"))
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,13 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest
-from scumble._core.parameters import Int, declare
-from scumble.learn.base import BaseRanker
+from scumble._core.parameters import Int
+from scumble.learn.base import BaseRanker, default, parameters
 from scumble.learn.features import beside
 from scumble.learn.scaling import Scaling, rows_of_length_one
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     """Let the nearest rows vote for their labels, the nearer the louder.
 
@@ -57,12 +56,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     array([[1. , 0.5]])
     """
 
-    domains = declare(n_neighbors=Int(1))
-
-    n_neighbors: int = 20
-    _: KW_ONLY
-    categorical_features: Any = None
-    n_jobs: int | None = None
+    n_neighbors: int = default(20, Int(1))
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.neighbours import Space, nearest
-from scumble._core.parameters import Choice, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble._core.parameters import Choice, Int
+from scumble.learn.base import BaseMultilabelClassifier, default, parameters
 
 
+@parameters()
 class NeighbourClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that count the labels of the nearest training rows."""
 
-    domains = declare(n_neighbors=Int(1), ties=Choice("weka", "row"))
-
-    n_neighbors: int
-    ties: str
-    space_: Space
-    labels_: sparse.csr_array
-    n_neighbors_: int
+    n_neighbors: int = default(10, Int(1))
+    _: KW_ONLY
+    ties: str = default("weka", Choice("weka", "row"))
 
     def _remember(self, X: Any, Y: sparse.csr_array) -> None:
         """Keep the training rows. Each has all others to choose its neighbours from, no more."""

@@ -26,26 +26,22 @@ def predict_with_scores(
     """Ask a fitted classifier for labels and for how sure it is of each."""
     X = features_for(classifier, X)
     with in_our_words(classifier, "judge these rows"):
-        return _ask(classifier, X, n_labels)
-
-
-def _ask(classifier: Any, X: Any, n_labels: int) -> tuple[sparse.csr_array, Array | None]:
-    if hasattr(classifier, "predict_both"):
-        predicted, scores = classifier.predict_both(X)
-        if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
-            scores = _positive_columns(scores, classifier, n_labels)
-        return _as_labels(predicted, n_labels, classifier), scores
-    predictions = _as_labels(classifier.predict(X), n_labels, classifier)
-    if hasattr(classifier, "predict_proba"):
-        scores = _positive_columns(classifier.predict_proba(X), classifier, n_labels)
-    elif hasattr(classifier, "decision_function"):
-        found = classifier.decision_function(X)
-        parts = found if isinstance(found, list | tuple) else [found]
-        scores = np.column_stack([dense(part).astype(float, copy=False) for part in parts])
-    else:
-        return predictions, None
-    refuse_shape(scores, predictions.shape, classifier)
-    return predictions, scores
+        if hasattr(classifier, "predict_both"):
+            predicted, scores = classifier.predict_both(X)
+            if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
+                scores = _positive_columns(scores, classifier, n_labels)
+            return _as_labels(predicted, n_labels, classifier), scores
+        predictions = _as_labels(classifier.predict(X), n_labels, classifier)
+        if hasattr(classifier, "predict_proba"):
+            scores = _positive_columns(classifier.predict_proba(X), classifier, n_labels)
+        elif hasattr(classifier, "decision_function"):
+            found = classifier.decision_function(X)
+            parts = found if isinstance(found, list | tuple) else [found]
+            scores = np.column_stack([dense(part).astype(float, copy=False) for part in parts])
+        else:
+            return predictions, None
+        refuse_shape(scores, predictions.shape, classifier)
+        return predictions, scores
 
 
 def predict_with_confidences(

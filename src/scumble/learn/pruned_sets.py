@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
+from scumble.learn.base import default, parameters
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights
@@ -150,7 +151,7 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
         return probabilities @ self.labelsets_
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets"):
     """Pruned sets on random samples of the rows; they vote for each label.
 
@@ -203,24 +204,13 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
            [1, 1]])
     """
 
-    domains = declare(
-        n_estimators=Int(1),
-        sample=Real(0, 1, open="left"),
-        threshold=Real(0, 1, open="left"),
-        **PRUNING,
-    )
-
-    estimator: Any = None
-    _: KW_ONLY
-    n_estimators: int = 10
-    sample: float = 0.66
-    p: int = 2
-    strategy: str = "A"
-    b: int = 3
-    threshold: float = 0.5
-    categorical_features: Any = None
+    n_estimators: int = default(10, Int(1))
+    sample: float = default(0.66, Real(0, 1, open="left"))
+    p: int = default(2, PRUNING["p"])
+    strategy: str = default("A", PRUNING["strategy"])
+    b: int = default(3, PRUNING["b"])
+    threshold: float = default(0.5, Real(0, 1, open="left"))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _draws(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
         """Draw the rows of each member."""
@@ -237,7 +227,7 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
             problems.append(replace(problem, rows=drawn[problem.rows]))
         self.labelsets_: list[sparse.csr_array] = [problem.sets for problem in problems]
         table, targets = table_for(X, problems)
-        self.models_ = self._fit_many(table, targets, generator=generator)
+        self._learn(table, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         votes = np.zeros((X.shape[0], self.n_labels_))

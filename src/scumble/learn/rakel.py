@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, Int, Optional, declare
+from scumble._core.parameters import Bool, Int, Optional
+from scumble.learn.base import default, parameters
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.targets import MadeTargets
 from scumble.learn.weights import cell_weights
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
     """Label powerset on random groups of a few labels each, which vote where they overlap.
 
@@ -80,16 +80,10 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
            [0, 0, 1, 1]])
     """
 
-    domains = declare(size=Int(1), overlapping=Bool(), n_labelsets=Optional(Int(1)))
-
-    estimator: Any = None
-    _: KW_ONLY
-    size: int = 3
-    overlapping: bool = True
-    n_labelsets: int | None = None
-    categorical_features: Any = None
+    size: int = default(3, Int(1))
+    overlapping: bool = default(True, Bool())
+    n_labelsets: int | None = default(None, Optional(Int(1)))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
         size = min(int(self.size), n_labels)
@@ -110,7 +104,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         n_rows = Y.shape[0] if weights is None else weights.sum()
         self._shares = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1]) / n_rows
         targets = MadeTargets(len(groups), lambda at: problem(at).target())
-        self.models_ = self._fit_many(X, targets, generator=generator)
+        self._learn(X, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)

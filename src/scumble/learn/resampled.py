@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,15 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.parameters import Free, Int, declare
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
+from scumble._core.parameters import Free, Int
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For rare labels"):
     """Several classifiers, each fitted on a resampled copy of its own; their mean decides.
 
@@ -81,19 +81,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
            [0, 1]])
     """
 
-    domains = declare(
-        estimator=MultilabelClassifier(),
-        resampler=Free("a name such as 'mlsol' or a resampler with fit_resample"),
-        n_estimators=Int(1),
-    )
-
-    estimator: Any = None
+    estimator: Any = default(None, MultilabelClassifier())
     _: KW_ONLY
-    resampler: Any = "mlsol"
-    n_estimators: int = 5
-    categorical_features: Any = None
+    resampler: Any = default(
+        "mlsol", Free("a name such as 'mlsol' or a resampler with fit_resample")
+    )
+    n_estimators: int = default(5, Int(1))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         self._steps()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ from scipy import sparse
 from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble._core.parameters import Choice, Int, Optional, Real, declare
+from scumble._core.parameters import Choice, Int, Optional, Real
 from scumble.learn import ridge_solvers as solvers
-from scumble.learn.base import BaseRanker
+from scumble.learn.base import BaseRanker, default, parameters
 from scumble.learn.inner_classifier import out_of_fold
 from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ridge_solvers import Problem
@@ -37,7 +37,7 @@ AT_ONCE = 1024
 FEW_AT_ONCE = 256
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     r"""Linear, or smooth, scores of all labels by ridge regression.
 
@@ -110,21 +110,12 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
            [0, 1]])
     """
 
-    domains = declare(
-        kernel=Choice("linear", *POWERS, "auto"),
-        penalty=Optional(Real(0, open="left")),
-        bandwidth=Real(1e-3, 1e3),
-        landmarks=Optional(Int(1)),
-    )
-
-    kernel: str = "linear"
+    kernel: str = default("linear", Choice("linear", *POWERS, "auto"))
     _: KW_ONLY
-    penalty: float | None = None
-    bandwidth: float = 1.0
-    landmarks: int | None = None
-    categorical_features: Any = None
+    penalty: float | None = default(None, Optional(Real(0, open="left")))
+    bandwidth: float = default(1.0, Real(1e-3, 1e3))
+    landmarks: int | None = default(None, Optional(Int(1)))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.penalty is not None and self.penalty < SMALLEST_PENALTY:

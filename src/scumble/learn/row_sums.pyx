@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.rows cimport RowsView, view_rows
 
-cdef extern from "scumble/learn/differences.h" nogil:
+cdef extern from "scumble/learn/lines.h" nogil:
     void add_four_differences(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
     void add_differences_of(double*, Py_ssize_t, double, const double*)
 

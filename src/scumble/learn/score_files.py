@@ -16,7 +16,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError, LabelError, ReadError, ScumbleWarning
 from scumble._core.files import Source, writing
-from scumble._core.text import shown_path
+from scumble._core.text import listed, shown_path
 from scumble._core.validation import check_labels
 from scumble.data import MultilabelDataset, read
 from scumble.learn.storage.answers import write_table
@@ -99,9 +99,9 @@ def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
     )
     left = tuple(name for _, name in others if name not in unseen)
     told = {
-        f"no row of {truth.path} has {_shown(unseen)}, for which {table.path} has a column: "
+        f"no row of {truth.path} has {listed(unseen, 8)}, for which {table.path} has a column: "
         "judged as labels that no row has.": unseen,
-        f"{table.path} has columns that are none of the labels of {truth.path}: {_shown(left)}. "
+        f"{table.path} has columns that are none of the labels of {truth.path}: {listed(left, 8)}. "
         "They are left out.": left if known < set(table.names) else (),
     }
     for sentence, names in told.items():
@@ -136,7 +136,7 @@ def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> N
         return table
     if told:
         warnings.warn(
-            f"{table.path} has no column for {_shown(missed)}, which rows of {truth.path} have: "
+            f"{table.path} has no column for {listed(missed, 8)}, which rows of {truth.path} have: "
             "judged as labels that are never predicted.",
             ScumbleWarning,
             stacklevel=4,
@@ -182,7 +182,8 @@ def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]
     if lacking:
         raise DataError(
             f"{scores.path} has no scores for {len(lacking)} of the labels of {truth.path}, such "
-            f"as {lacking[0]!r}. Its columns are {_shown(scores.names)}. Expected the same names."
+            f"as {lacking[0]!r}. Its columns are {listed(scores.names, 8)}. Expected the same "
+            "names."
         )
     return picked(scores, truth).cells, truth.names
 
@@ -252,7 +253,7 @@ def _from_arrays(arrays: dict[str, Any], source: Source, what: str) -> NamedCell
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     if len(tables) != 1:
         raise source.error(
-            f"the archive holds {len(tables)} tables ({_shown(tuple(arrays))}). Expected one: the "
+            f"the archive holds {len(tables)} tables ({listed(arrays, 8)}). Expected one: the "
             f"{what}, a row for each instance and a column for each label."
         )
     cells = arrays[tables[0]]
@@ -282,7 +283,3 @@ def _held(feature: Any) -> str:
 def _size(table: NamedCells) -> str:
     n_rows, n_labels = table.cells.shape
     return f"{n_rows:,} rows and {n_labels:,} labels"
-
-
-def _shown(names: tuple[str, ...]) -> str:
-    return ", ".join(repr(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +12,10 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
-from scumble._core.parameters import declare
-from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier, default, parameters
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
-from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
+from scumble.learn.c45.growing import grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import open_seeds
@@ -27,16 +25,6 @@ from scumble.learn.weights import class_factors, given_weights, weigh_classes
 _MANY_TREES = 256
 #: No more trees are grown in one call, which cannot be interrupted.
 _TREES_AT_ONCE = 4096
-
-
-class ListableTargets(Sequence[Target], ABC):
-    """Targets of which the first many are small, have two classes and are told in one go."""
-
-    n_listed: int
-
-    @abstractmethod
-    def listed(self, block: range) -> Targets:
-        """Lay out some of the first ``n_listed`` targets one after another."""
 
 
 def is_tree(estimator: Any) -> bool:
@@ -116,15 +104,15 @@ class ManyFits:
             tree.set_params(class_weight=self.class_weight)
         return self._grow(tree, targets)
 
-    def _grow(self, tree: C45Classifier, targets: Sequence[Target]) -> Forest:
+    def _grow(self, tree: C45Classifier, targets: Any) -> Forest:
         """Grow a tree for each target on one prepared table."""
         table = prepare_table(self.X, self.n_values, extra=self.extra, n_jobs=self.n_jobs)
         settings, n_blocks = tree.settings(), 16 * thread_count(self.n_jobs)
-        n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
+        # The first many may be small, have two classes and be told in one go.
+        n_listed = getattr(targets, "n_listed", 0)
 
         def grow(block: range) -> Sequence[Tree | Nodes]:
             if block.stop <= n_listed:
-                assert isinstance(targets, ListableTargets)
                 return [grow_listed(table, targets.listed(block), settings)]
             trees = [grow_tree(table, targets[at], settings) for at in block]
             return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
@@ -192,13 +180,11 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
     return beside(X, extra[:, np.sort(chosen)].astype(np.float64))
 
 
+@parameters()
 class TransformingClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
 
-    domains = declare(estimator=SingleLabelClassifier())
-
-    estimator: Any
-    models_: Models
+    estimator: Any = default(None, SingleLabelClassifier())
 
     def _inside(self) -> Any:
         return self.estimator
@@ -213,6 +199,9 @@ class TransformingClassifier(BaseMultilabelClassifier):
         """Fit a copy of the estimator for each target."""
         n_values, n_jobs = self._codes.n_values, self.n_jobs
         return ManyFits(self.estimator, X, n_values, n_jobs=n_jobs, **settings).fit(targets)
+
+    def _learn(self, X: Any, targets: Sequence[Target], **settings: Any) -> None:
+        self.models_: Models = self._fit_many(X, targets, **settings)
 
     def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Ask all models for class probabilities, some rows at a time."""

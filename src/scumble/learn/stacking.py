@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Int, declare
-from scumble.learn.base import SingleLabelClassifier
+from scumble._core.parameters import Bool, Int
+from scumble.learn.base import SingleLabelClassifier, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import Target
 from scumble.learn.features import beside
@@ -21,7 +21,7 @@ from scumble.learn.targets import LabelTargets, MadeTargets, on_rows, one_genera
 from scumble.learn.weights import refuser_of
 
 
-@dataclass(eq=False, repr=False)
+@parameters(kw_only=True)
 class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
     """Binary relevance twice: the second time with the first one's answers as features.
 
@@ -82,16 +82,10 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
            [0, 1]])
     """
 
-    domains = declare(final_estimator=SingleLabelClassifier(), n_folds=Int(0), passthrough=Bool())
-
-    estimator: Any = None
-    _: KW_ONLY
-    final_estimator: Any = None
-    n_folds: int = 10
-    passthrough: bool = True
-    categorical_features: Any = None
+    final_estimator: Any = default(None, SingleLabelClassifier())
+    n_folds: int = default(10, Int(0))
+    passthrough: bool = default(True, Bool())
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _refuses_weights(self) -> str | None:
         return super()._refuses_weights() or refuser_of(self.final_estimator)

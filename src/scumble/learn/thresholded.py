@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,14 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
-from scumble._core.parameters import Int, declare
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier
+from scumble._core.parameters import Int
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
 from scumble.learn.inner_classifier import Training, fit_alone, fit_with_scores, tell_nominal
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import RULE_DOMAINS, ScoreColumns, ThresholdCurve, ThresholdRule
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family="For rare labels"):
     """Predict each label from a score on that was chosen for it.
 
@@ -98,18 +98,14 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
     True
     """
 
-    domains = declare(estimator=MultilabelClassifier(), n_folds=Int(2), **RULE_DOMAINS)
-
-    estimator: Any = None
-    rule: str = "shrunken"
+    estimator: Any = default(None, MultilabelClassifier())
+    rule: str = default("shrunken", RULE_DOMAINS["rule"])
     _: KW_ONLY
-    metric: str = "f1"
-    strength: float = 20.0
-    threshold: float = 0.5
-    n_folds: int = 5
-    categorical_features: Any = None
+    metric: str = default("f1", RULE_DOMAINS["metric"])
+    strength: float = default(20.0, RULE_DOMAINS["strength"])
+    threshold: float = default(0.5, RULE_DOMAINS["threshold"])
+    n_folds: int = default(5, Int(2))
     random_state: Any = None
-    n_jobs: int | None = None
 
     def _rule(self) -> ThresholdRule:
         return ThresholdRule(self.rule, self.metric, self.strength, self.threshold)

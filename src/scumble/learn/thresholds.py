@@ -254,12 +254,12 @@ class ChosenCuts:
         return replace(self, thresholds=thresholds, n_predicted=n_predicted, expected=expected)
 
 
+@dataclass(frozen=True, eq=False)
 class ScoreColumns:
     """Scores and labels, read label by label."""
 
-    def __init__(self, scores: Any, Y: sparse.csc_array) -> None:
-        self.scores = scores
-        self.labels = Y
+    scores: Any  # Fortran-ordered or csc_array
+    labels: sparse.csc_array
 
     @classmethod
     def of(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:

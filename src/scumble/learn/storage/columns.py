@@ -39,17 +39,16 @@ def columns_of(
     if hasattr(model, "texts"):  # a model that makes numbers of texts knows its own columns
         return model.features, True, columns_of(model.model, None)[2]
     n_features = int(getattr(model, "n_features_in_", 0))
-    names = getattr(model, "feature_names_in_", None)
-    codes = getattr(model, "_codes", None)
-    features = []
-    for at in range(n_features):
-        name = f"x{at}" if names is None else str(names[at])
-        if codes is None or codes.n_values[at] == 0:
-            features.append(Feature(name))
-        else:
-            known = codes.categories[at] or ()
-            features.append(Feature(name, "nominal", tuple(str(value) for value in known)))
-    return tuple(features), names is not None, _labels_of(model)
+    names, codes = getattr(model, "feature_names_in_", None), getattr(model, "_codes", None)
+    called = [f"x{at}" for at in range(n_features)] if names is None else map(str, names)
+    features = tuple(_feature(name, codes, at) for at, name in enumerate(called))
+    return features, names is not None, _labels_of(model)
+
+
+def _feature(name: str, codes: Any, at: int) -> Feature:
+    if codes is None or codes.n_values[at] == 0:
+        return Feature(name)
+    return Feature(name, "nominal", tuple(map(str, codes.categories[at] or ())))
 
 
 def _labels_of(model: Any) -> tuple[str, ...]:
