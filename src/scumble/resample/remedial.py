@@ -163,9 +163,13 @@ def decouple(
 
 def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[Array, Array]:
     """Count the majority labels of the rows, and tell which have minority ones too."""
-    parts = [rows[a:b] for a, b in pairwise(_borders(len(rows)))]
-    counted = run(lambda part: kernels.count_sides(Y.indptr, Y.indices, is_minority, part), parts)
-    n_majority, mixed = map(np.concatenate, zip(*counted, strict=True))
+    n_majority = np.empty(len(rows), Y.indptr.dtype)
+    mixed = np.empty(len(rows), bool)
+
+    def work(part: tuple[int, int]) -> None:
+        kernels.count_sides(Y.indptr, Y.indices, is_minority, rows, *part, n_majority, mixed)
+
+    run(work, list(pairwise(_borders(len(rows)).tolist())))
     return n_majority, mixed
 
 

@@ -1,8 +1,15 @@
 from scumble._core.arrays import Array
 
 def count_sides(
-    indptr: Array, indices: Array, is_minority: Array, rows: Array
-) -> tuple[Array, Array]: ...
+    indptr: Array,
+    indices: Array,
+    is_minority: Array,
+    rows: Array,
+    start: int,
+    stop: int,
+    n_majority: Array,
+    mixed: Array,
+) -> None: ...
 def write_rows(
     indptr: Array,
     indices: Array,

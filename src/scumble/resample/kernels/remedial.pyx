@@ -1,7 +1,5 @@
 """Loops of REMEDIAL."""
 
-import numpy as np
-
 from libc.stdint cimport int64_t, uint8_t
 
 from scumble._core.interrupt cimport check_stop
@@ -10,18 +8,15 @@ from scumble._core.types cimport index_t
 
 def count_sides(
     const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
-    const int64_t[::1] rows,
+    const int64_t[::1] rows, Py_ssize_t start, Py_ssize_t stop, index_t[::1] n_majority,
+    uint8_t[::1] mixed,
 ):
-    """Count the majority labels of some rows, and tell which have minority ones too."""
-    counts = np.empty(rows.shape[0], np.asarray(indices).dtype)
-    sides = np.empty(rows.shape[0], bool)
-    cdef index_t[::1] n_majority = counts
-    cdef uint8_t[::1] mixed = sides
+    """Count the majority labels of ``rows[start:stop]``, and tell which have minority ones too."""
     cdef Py_ssize_t at, place, first, last
     cdef index_t found
     with nogil:
-        for at in range(rows.shape[0]):
-            if at & 0xFFFFF == 0:
+        for at in range(start, stop):
+            if (at - start) & 0xFFFFF == 0:
                 check_stop()
             first = indptr[rows[at]]
             last = indptr[rows[at] + 1]
@@ -30,7 +25,6 @@ def count_sides(
                 found += not is_minority[indices[place]]
             n_majority[at] = found
             mixed[at] = found > 0 and found < last - first
-    return counts, sides
 
 
 def write_rows(
