@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble._core.features import FeatureCodes, encode, read_features, read_values
+from scumble._core.features import FeatureCodes, encode, read_features
 from scumble._core.selection import MOST_VALUES, resolve_categorical
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn import BinaryRelevance, C45Classifier
@@ -149,7 +149,7 @@ def test_nothing_is_copied_that_is_a_table_of_numbers_already():
     stored = sparse.csr_array(X)
     for table in (X, stored):
         before = _dense(table).copy()
-        assert np.shares_memory(read_values(table, caller="test").values.data, table.data)
+        assert np.shares_memory(read_features(table, caller="test").values.data, table.data)
         np.testing.assert_array_equal(_dense(table), before)
 
 
@@ -157,7 +157,7 @@ def test_sparse_tables_are_put_in_order_and_the_input_is_left_alone():
     X = sparse.csr_array(
         (np.array([3.0, 0.0, 1.0, 2.0]), np.array([1, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 2)
     )
-    found = read_values(X, caller="test").values
+    found = read_features(X, caller="test").values
     assert found.has_canonical_format
     assert found.data.tolist() == [3.0, 3.0]
     assert X.data.tolist() == [3.0, 0.0, 1.0, 2.0]
@@ -225,7 +225,7 @@ CODED_LISTS = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([[1], [2
 )
 def test_what_is_no_table_of_features(X, error, message):
     with pytest.raises(error, match=message):
-        read_values(X, caller="test")
+        read_features(X, caller="test")
 
 
 def test_declared_values_count_even_if_unseen():

@@ -187,10 +187,10 @@ def test_threads_change_nothing():
 def test_the_way_fits_the_data():
     rng = np.random.default_rng(6)
 
-    def way(X, n_values=None, table=None):
-        space = Space.of(X, n_values)
-        task = search._task(space, 5, None, None, None, table, False, None)
-        return search._choose(task, space, table).__name__
+    def way(X):
+        space, kinds = Space.of(X), np.full(X.shape[1], search.kernels.SQUARE)
+        task = search._Task(X, X, None, kinds, None, 5, False, None)
+        return search._choose(task, space, None).__name__
 
     assert way(rng.random((5000, 3))) == "_by_tree"
     assert way(rng.random((1000, 50))) == "_by_products"

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble._core.children import ChildGoneError
+from scumble._core.processes import ChildGoneError
 from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers

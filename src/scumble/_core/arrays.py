@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,19 @@ def column_of(X: Any, at: int) -> Array:
     """Give one column of a table, dense."""
     found: Array = X[:, [at]].toarray().ravel() if sparse.issparse(X) else X[:, at]
     return found
+
+
+def first_cell(table: Any, wrong: Array) -> tuple[int, int]:
+    """Find the row and the column of the first of a table's cells, those stored, that is wrong."""
+    at = int(wrong.argmax())
+    if sparse.issparse(table):
+        return int(np.searchsorted(table.indptr, at, side="right")) - 1, int(table.indices[at])
+    return divmod(at, wrong.shape[1])
+
+
+def name_column(at: int, names: Sequence[str] | None) -> str:
+    """Name a column in a message."""
+    return f"column {at}" if names is None else f"column {names[at]!r}"
 
 
 def look_up(values: Array, codes: Array) -> Array:

@@ -15,33 +15,18 @@ from pathlib import Path
 #: Our parameters, and what imbalanced-learn, scikit-learn, scikit-multilearn, mldr, MULAN and MEKA
 #: call them; of two that stand for the same, the first that there is.
 FOREIGN_PARAMETERS = {
-    "n_neighbors": (
-        "k",
-        "k_neighbors",
-        "n_neighbours",
-        "num_neighbors",
-        "numofneighbors",
-        "m_neighbors",
-    ),
-    "smoothing": ("s", "smooth"),
-    "estimator": (
-        "classifier",
-        "base_classifier",
-        "base_estimator",
-        "base_learner",
-        "base",
-        "learner",
-        "model",
-    ),
-    "random_state": ("order", "seed", "random_seed"),
-    "percent": ("sampling_strategy", "ratio", "p", "percentage"),
-    "n_jobs": ("jobs", "threads", "num_threads"),
-    "n_estimators": ("n_models", "num_models", "m"),
-    "threshold": ("th",),
-    "n_splits": ("folds", "k_folds", "cv"),
-    "splitter": ("folds", "k_folds", "cv"),
-    "resamplers": ("resampler",),
-    "datasets": ("dataset",),
+    "n_neighbors": "k k_neighbors n_neighbours num_neighbors numofneighbors m_neighbors",
+    "smoothing": "s smooth",
+    "estimator": "classifier base_classifier base_estimator base_learner base learner model",
+    "random_state": "order seed random_seed",
+    "percent": "sampling_strategy ratio p percentage",
+    "n_jobs": "jobs threads num_threads",
+    "n_estimators": "n_models num_models m",
+    "threshold": "th",
+    "n_splits": "folds k_folds cv",
+    "splitter": "folds k_folds cv",
+    "resamplers": "resampler",
+    "datasets": "dataset",
 }
 #: What has to be known about a parameter of ours by those who know another.
 BESIDE = {
@@ -51,19 +36,19 @@ BESIDE = {
 }
 #: Our methods, and what they are in other packages, in small letters without marks.
 FOREIGN_NAMES = {
-    "mlsmote": ("smote",),
-    "mlros": ("randomoversampler",),
-    "mlrus": ("randomundersampler",),
-    "mlenn": ("editednearestneighbours",),
-    "mltl": ("tomeklinks", "tomek"),
-    "br": ("binary", "multioutputclassifier", "onevsrestclassifier"),
-    "rakel": ("rakeld", "rakelo"),
-    "mlknn": ("knn", "kneighborsclassifier"),
-    "subset_accuracy": ("exactmatch", "exactmatchratio", "accuracyscore", "zerooneloss"),
-    "accuracy": ("jaccard",),
-    "macro_auc": ("rocauc",),
-    "iterative": ("iterativestratification",),
-    "labels": ("pie",),
+    "mlsmote": "smote",
+    "mlros": "randomoversampler",
+    "mlrus": "randomundersampler",
+    "mlenn": "editednearestneighbours",
+    "mltl": "tomeklinks tomek",
+    "br": "binary multioutputclassifier onevsrestclassifier",
+    "rakel": "rakeld rakelo",
+    "mlknn": "knn kneighborsclassifier",
+    "subset_accuracy": "exactmatch exactmatchratio accuracyscore zerooneloss",
+    "accuracy": "jaccard",
+    "macro_auc": "rocauc",
+    "iterative": "iterativestratification",
+    "labels": "pie",
 }
 
 
@@ -179,24 +164,25 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def suggest_parameter(name: str, known: Iterable[str]) -> str:
     """Propose a parameter, also for those that other packages have, after a blank."""
     names = list(known)
-    for ours, theirs in FOREIGN_PARAMETERS.items():
-        if name.lower() in theirs and ours in names:
-            return f" Here it is {ours!r}{BESIDE.get(ours, '')}."
+    for ours in _called(name.lower(), FOREIGN_PARAMETERS, names):
+        return f" Here it is {ours!r}{BESIDE.get(ours, '')}."
     return suggest(name, names)
 
 
 def _same(name: str, candidates: list[str]) -> list[str]:
     """Find names that differ in marks or in the order of words only, or what others call so."""
-    for ours, theirs in FOREIGN_NAMES.items():
-        if _bare(name) in theirs and ours in candidates:
-            return [ours]
-    words = sorted(re.split(r"[-_ .]", name.lower()))
-    return [
+    words = _words(name)
+    return _called("".join(words), FOREIGN_NAMES, candidates) or [
         other
         for other in candidates
-        if _bare(other) == _bare(name) or sorted(re.split(r"[-_ .]", other.lower())) == words
+        if "".join(_words(other)) == "".join(words) or sorted(_words(other)) == sorted(words)
     ]
 
 
-def _bare(name: str) -> str:
-    return re.sub(r"[-_ .]", "", name.lower())
+def _called(name: str, foreign: dict[str, str], known: list[str]) -> list[str]:
+    """List what there is of ours that others call so."""
+    return [ours for ours, theirs in foreign.items() if name in theirs.split() and ours in known]
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[-_ .]", name.lower())

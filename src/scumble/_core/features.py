@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends
+from scumble._core.arrays import Array, column_ends, first_cell, name_column
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
     Column,
@@ -51,7 +51,7 @@ class FeatureCodes:
 
     def where(self, column: int) -> str:
         """Name a column in a message."""
-        return _where(column, self.names)
+        return name_column(column, self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,6 @@ class Features:
     values: Any  # ndarray or csr_array of float64: numbers, and codes 0, 1, ... in nominal columns
     codes: FeatureCodes
     is_integer: Array  # bool, by column: numeric, and whole numbers
-    is_date: Array  # bool, by column: milliseconds since 1970
     source: Any  # what the user gave
 
     @property
@@ -81,29 +80,26 @@ def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> F
     # ``categorical_features`` names columns of codes. Categories, text and truth values are nominal
     # by themselves. A column of codes has as many values as were declared, else the largest code +
     # 1. Infinite values are refused, missing ones stay missing.
-    features = read_values(X, caller=caller)
-    codes = features.codes
-    _refuse_dates(features.is_date, codes, caller)
-    _refuse_infinite(features.values, codes, caller)
-    named = resolve_categorical(
-        categorical_features, len(codes.n_values), codes.names, caller=caller
-    )
-    counted = _count_values(features.values, codes, named, caller)
-    is_integer = features.is_integer & (counted.n_values == 0)
-    return replace(features, codes=counted, is_integer=is_integer)
-
-
-def read_values(X: Any, *, caller: str) -> Features:
-    """Read whatever the columns hold, missing values, infinite ones and dates included."""
     X, names, columns = take_apart(X, caller=caller)
-    if columns is not None:
-        return _from_columns(X, columns, names)
-    values = as_matrix(X, caller=caller)
-    codes = FeatureCodes.numeric(values.shape[1])
-    if X.dtype == bool:
-        codes = replace(codes, n_values=np.full(values.shape[1], 2))
-    is_integer = np.full(values.shape[1], X.dtype.kind in "iu")
-    return Features(values, codes, is_integer, np.zeros(len(is_integer), bool), X)
+    if columns is None:
+        values = as_matrix(X, caller=caller)
+        n_values = np.full(values.shape[1], 2 if X.dtype == bool else 0)
+        is_integer = np.full(values.shape[1], X.dtype.kind in "iu")
+        codes = FeatureCodes(n_values, (None,) * values.shape[1])
+    else:
+        values = join_columns(columns, X.shape[0])
+        n_values = np.array([_n_values(column.categories) for column in columns], np.int64)
+        is_integer = np.array([column.integer for column in columns], bool)
+        codes = FeatureCodes(n_values, tuple(column.categories for column in columns), names)
+        _refuse_dates(columns, codes, caller)
+    _refuse_infinite(values, codes, caller)
+    named = resolve_categorical(categorical_features, values.shape[1], names, caller=caller)
+    codes = _count_values(values, codes, named, caller)
+    return Features(values, codes, is_integer & (codes.n_values == 0), X)
+
+
+def _n_values(categories: tuple[Any, ...] | None) -> int:
+    return 0 if categories is None else max(len(categories), 1)
 
 
 def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
@@ -113,12 +109,12 @@ def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
         values = as_matrix(X, caller=caller)
     else:
         parts = [
-            _translated(_filled(column, X.shape[0]), known, _where(at, names), caller)
+            _translated(_filled(column, X.shape[0]), known, name_column(at, names), caller)
             if column.categories != known
             else column
             for at, (column, known) in enumerate(zip(columns, codes.categories, strict=True))
         ]
-        _refuse_dates(np.array([part.date for part in parts], bool), codes, caller)
+        _refuse_dates(parts, codes, caller)
         values = join_columns(parts, X.shape[0])
     _refuse_infinite(values, codes, caller)
     _check_codes(values, codes, caller)  # they may come from a file
@@ -151,22 +147,10 @@ def take_apart(X: Any, *, caller: str) -> tuple[Any, tuple[str, ...] | None, lis
         if sparse.issparse(X) or X.dtype.kind not in "OSU" or X.ndim != 2:
             return X, None, None
         columns = X.T
-    read = [read_column(part, _where(at, names), caller=caller) for at, part in enumerate(columns)]
+    read = [
+        read_column(part, name_column(at, names), caller=caller) for at, part in enumerate(columns)
+    ]
     return X, names, read
-
-
-def _from_columns(
-    source: Any, columns: Sequence[Column], names: tuple[str, ...] | None
-) -> Features:
-    categories = tuple(column.categories for column in columns)
-    n_values = [0 if known is None else max(len(known), 1) for known in categories]
-    return Features(
-        join_columns(columns, source.shape[0]),
-        FeatureCodes(np.array(n_values, np.int64), categories, names),
-        np.array([column.integer for column in columns], bool),
-        np.array([column.date for column in columns], bool),
-        source,
-    )
 
 
 def join_columns(parts: Sequence[Column], n_rows: int) -> Any:
@@ -253,9 +237,10 @@ def _translated(column: Column, known: tuple[Any, ...] | None, where: str, calle
     return column._replace(values=values)
 
 
-def _refuse_dates(is_date: Array, codes: FeatureCodes, caller: str) -> None:
-    if is_date.any():
-        raise wrong_type("datetime", codes.where(int(is_date.argmax())), caller)
+def _refuse_dates(columns: Sequence[Column], codes: FeatureCodes, caller: str) -> None:
+    for at, column in enumerate(columns):
+        if column.date:
+            raise wrong_type("datetime", codes.where(at), caller)
 
 
 def _count_values(
@@ -293,7 +278,8 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
     wrong &= ~np.isnan(cells)
     if not wrong.any():
         return
-    row, column = _first_cell(values, wrong, columns)
+    row, column = first_cell(values, wrong)
+    column = column if sparse.issparse(values) else int(columns[column])
     raise DataError(
         f"{caller}: the categorical {codes.where(column)} of X holds "
         f"{values[row, column]:.10g} in row {row}. Expected a code 0, 1, ... below "
@@ -311,21 +297,9 @@ def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str) -> None:
     wrong = np.isinf(stored)
     if not wrong.any():
         return
-    row, column = _first_cell(values, wrong, np.arange(values.shape[1]))
+    row, column = first_cell(values, wrong)
     raise DataError(
         f"{caller}: X holds {values[row, column]} in row {row}, {codes.where(column)}. "
         "Expected finite numbers: replace infinity, for "
         "instance by the largest number that can occur."
     )
-
-
-def _first_cell(values: Any, wrong: Array, columns: Array) -> tuple[int, int]:
-    """Find the row and the column of the first cell that is wrong, of those stored or looked at."""
-    at = int(wrong.argmax())
-    if sparse.issparse(values):
-        return int(np.searchsorted(values.indptr, at, side="right")) - 1, int(values.indices[at])
-    return at // len(columns), int(columns[at % len(columns)])
-
-
-def _where(column: int, names: Sequence[str] | None) -> str:
-    return f"column {column}" if names is None else f"column {names[column]!r}"

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ScumbleError, refused
-from scumble._core.parameters import is_integer
+from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.parameters import Threads
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,19 +33,9 @@ class StoppedError(ScumbleError):
     """Ends a block of work whose result nobody waits for any more."""
 
 
-class _Stop:
-    """Whether the blocks of one `run` shall end; those of a run inside end with them."""
-
-    def __init__(self, outer: _Stop | None) -> None:
-        self.outer = outer
-        self.wanted = False
-
-    def is_wanted(self) -> bool:
-        return self.wanted or (self.outer is not None and self.outer.is_wanted())
-
-
 class _Here(threading.local):
-    stop: _Stop | None = None
+    #: Set where the blocks of a `run` shall end: of that around this thread, and those around it.
+    stops: tuple[threading.Event, ...] = ()
 
 
 _here = _Here()
@@ -59,8 +49,7 @@ def thread_count(n_jobs: int | None = None) -> int:
     n_jobs = _from_environment() if n_jobs is None else n_jobs
     if n_jobs is None:
         return _cores()
-    if not is_integer(n_jobs) or n_jobs == 0:
-        raise refused("n_jobs", "", "be a nonzero int or None", n_jobs)
+    Threads().check(n_jobs, name="n_jobs", caller="")
     n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
 
@@ -95,10 +84,11 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
     n_threads = min(thread_count(n_jobs), len(blocks))
     if n_threads <= 1:
         return [work(block) for block in blocks]
-    stop = _Stop(_here.stop)
+    stop = threading.Event()
+    stops = (*_here.stops, stop)
 
     def work_until_stopped(block: T) -> R:
-        _here.stop = stop
+        _here.stops = stops
         return work(block)
 
     with ThreadPoolExecutor(n_threads) as pool:
@@ -107,7 +97,7 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
             futures.extend(pool.submit(work_until_stopped, block) for block in blocks)
             return [future.result() for future in futures]
         except BaseException:  # Ctrl-C too
-            stop.wanted = True
+            stop.set()
             for future in futures:
                 future.cancel()
             raise
@@ -116,7 +106,7 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
 def raise_if_stopped() -> None:
     """Raise where a kernel shall end before it is done; kernels ask every now and then."""
     # In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
-    if _here.stop is not None and _here.stop.is_wanted():
+    if any(stop.is_set() for stop in _here.stops):
         raise StoppedError("This block of work was stopped, because another has failed.")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, first_cell, name_column
 from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
@@ -179,8 +179,9 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
         Y = Y.tocsr()  # COO duplicates are summed here, as everywhere in scipy
     if Y.dtype != bool:
         present = Y.data != 0
-        if not np.all(Y.data[present] == 1):
-            raise _first_bad_stored(Y, caller)
+        wrong = present & (Y.data != 1)
+        if wrong.any():
+            raise _bad_cell(*first_cell(Y, wrong), Y.data[wrong.argmax()].item(), caller, None)
         Y = sparse.csr_array((present, Y.indices, Y.indptr), shape=Y.shape)
     elif not isinstance(Y, sparse.csr_array):
         Y = sparse.csr_array(Y)
@@ -238,8 +239,8 @@ def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.
     if Y.dtype != bool:
         wrong = ~(present | (Y == 0))
         if wrong.any():
-            row, column = np.unravel_index(int(wrong.argmax()), Y.shape)
-            raise _bad_cell(int(row), int(column), Y[row, column].item(), caller, names)
+            row, column = first_cell(Y, wrong)
+            raise _bad_cell(row, column, Y[row, column].item(), caller, names)
     return sparse.csr_array(present)
 
 
@@ -339,19 +340,12 @@ def _wrong_shape(shape: tuple[int, ...], caller: str) -> LabelError:
 def _bad_cell(
     row: int, column: int, value: Any, caller: str, names: tuple[str, ...] | None
 ) -> LabelError:
-    where = f"column {column}" if names is None else f"column {names[column]!r}"
     # What does not equal itself is NaN or NaT; pandas' NA does not even say so.
     missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
     found = "is missing" if missing else f"holds {value!r}"
-    hint = _HINT
+    where, hint = name_column(column, names), _HINT
     if not missing and names is None:
         hint += (
             " If Y is meant as label lists, give sets or label names, not lists of equal length."
         )
     return LabelError(f"{caller}: the label cell in row {row}, {where} {found}. {hint}")
-
-
-def _first_bad_stored(Y: Any, caller: str) -> LabelError:
-    at = int(((Y.data != 0) & (Y.data != 1)).argmax())
-    row = int(np.searchsorted(Y.indptr, at, side="right")) - 1
-    return _bad_cell(row, int(Y.indices[at]), Y.data[at].item(), caller, None)

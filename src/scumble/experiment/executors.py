@@ -17,9 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scumble._core.children import Child, ChildGoneError, pack
 from scumble._core.optional import require
-from scumble._core.processes import peak, reset_peak, resident_of
+from scumble._core.processes import Child, ChildGoneError, pack, peak, reset_peak, resident_of
 from scumble.experiment.cell import Cell, PlanError, Result
 
 Compute = Callable[[Cell], Result]

@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from scumble._core.children import ChildGoneError
+from scumble._core.processes import ChildGoneError
 from scumble.gui.answers import RefusedError
 from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
 

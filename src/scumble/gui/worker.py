@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from scumble._core.children import Child
+from scumble._core.processes import Child
 
 #: What somebody is told who cannot do anything about it.
 WRONG_INSIDE = "Something went wrong inside; the terminal shows where."

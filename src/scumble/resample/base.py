@@ -180,15 +180,14 @@ class BaseResampler(Declared, BaseEstimator, ABC):
             The new data.
         """
         out_of_core = getattr(data, "__scumble_resample__", None)
-        if out_of_core is not None:
-            self.check_parameters()
-            return out_of_core(self, out)
-        if not isinstance(data, MultilabelDataset):
+        if out_of_core is None and not isinstance(data, MultilabelDataset):
             raise ScumbleError(
                 f"{type(self).__name__}.resample takes a MultilabelDataset. "
                 f"Got {type(data).__name__} instead: use fit_resample(X, Y) for arrays."
             )
         self.check_parameters()
+        if out_of_core is not None:
+            return out_of_core(self, out)
         result = self._run(data.X, data.Y, data.features)
         X = self._gather(data.X, result)
         resampled = data.with_rows(X, result.Y, self.sample_indices_)

@@ -15,7 +15,6 @@ from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.mlenn import count_of
 from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
 
 
@@ -126,7 +125,7 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     def _pools(self, Y: sparse.csr_array) -> list[Array]:
         """List the rows that may be seeds together."""
         if self.seeds == "minority":
-            return [np.flatnonzero(count_of(Y, is_minority(Y)))]
+            return [np.flatnonzero(Y @ is_minority(Y))]
         if self.seeds == "pure":
             return [np.flatnonzero(np.diff(Y.indptr) == 1)]
         starts, rows = rows_by_label(Y, np.flatnonzero(label_counts(Y)))

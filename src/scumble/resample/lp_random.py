@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import refused
 from scumble._core.parameters import Choice, Real, declare
 from scumble.measures.labelsets import number_labelsets
 from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
@@ -33,10 +33,8 @@ class _LabelsetResampler(BaseResampler):
 
     def _check_together(self) -> None:
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
-            raise ParameterError(
-                f"The 'random_state' parameter of {type(self).__name__} must be an int with "
-                f"seeding='hash'. Got {self.random_state!r} instead."
-            )
+            must = "be an int with seeding='hash'"
+            raise refused("random_state", type(self).__name__, must, self.random_state)
 
     def _open_bags(self, Y: sparse.csr_array, *, sign: int) -> tuple[Bags, Array]:
         """Find the bags above the mean size, or with sign -1 below, and how many rows each gets."""
@@ -242,7 +240,4 @@ def _md5(text: str) -> str:
 def share_out(total: int, capacity: Array) -> Array:
     """Share rows equally among bags in order; what one cannot use goes to those after it."""
     # No bag can use more than the largest capacity, which keeps the shares within integers.
-    total = min(total, int(capacity.sum()))
-    used = np.zeros(len(capacity), np.int64)
-    kernels.share_out(total, capacity, np.zeros(len(capacity) + 1, np.int64), used)
-    return used
+    return kernels.share_out(min(total, int(capacity.sum())), capacity)

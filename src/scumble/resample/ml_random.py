@@ -89,10 +89,10 @@ class MLROS(BaseResampler, family="Add rows"):
         mean_ir = mean_of_ratios(ratios)
         minority = np.flatnonzero(ratios > mean_ir)
         wanted = rows_in_percent(self.percent, n_rows) if len(minority) else 0
-        bags = (minority, *rows_by_label(Y, minority))
-        drawn, clones = self._generator().random(wanted), np.empty(wanted, np.int64)
-        n_clones = kernels.clone_in_turns(Y.indptr, Y.indices, bags, counts, mean_ir, drawn, clones)
-        rows = np.concatenate([np.arange(n_rows), clones[:n_clones]])
+        bags = [minority, *rows_by_label(Y, minority)]
+        drawn = self._generator().random(wanted)
+        clones = kernels.clone_in_turns(Y.indptr, Y.indices, bags, counts, mean_ir, drawn)
+        rows = np.concatenate([np.arange(n_rows), clones])
         return Resampled(rows, take_labels(Y, rows))
 
 
@@ -163,18 +163,15 @@ class MLRUS(BaseResampler, family="Remove rows"):
     random_state: Any = None
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
-        n_rows, n_labels = Y.shape
+        n_rows = Y.shape[0]
         counts = count(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         is_rare = ratios > mean_ir
         labels = np.flatnonzero(~is_rare & (counts > 0))
         wanted = rows_in_percent(self.percent, n_rows) if len(labels) else 0
-        starts = np.empty(n_labels + 1, np.int64)
         listed = np.empty(Y.nnz, np.int32 if n_rows < 2**31 else np.int64)
-        kernels.list_unprotected(
-            Y.indptr, Y.indices, is_rare, counts, np.zeros(n_rows, bool), starts, listed
-        )
+        starts = kernels.list_unprotected(Y.indptr, Y.indices, is_rare, counts, listed)
         keep = np.ones(n_rows, bool)
         lists = (labels, starts, np.diff(starts), counts, np.bincount(counts, minlength=1))
         state = np.array([0, wanted, counts.max(initial=0), len(labels)])

@@ -98,7 +98,7 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
     n_jobs: int | None = None
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        candidates = np.flatnonzero(count_of(Y, is_minority(Y)) == 0)
+        candidates = np.flatnonzero(~(Y @ is_minority(Y)))  # without any
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
         return without_different(Y, candidates, near, self.threshold, union=self.union)
@@ -119,9 +119,3 @@ def without_different(
     is_out = is_far.sum(axis=1) >= max(n_asked / 2, 1)
     rows = np.delete(np.arange(Y.shape[0]), candidates[is_out])
     return Resampled(rows, take_labels(Y, rows))
-
-
-def count_of(Y: sparse.csr_array, is_wanted: Array) -> Array:
-    """Count how many of some labels each row has."""
-    upto = np.concatenate([[0], np.cumsum(is_wanted[Y.indices])])
-    return np.diff(upto[Y.indptr])

@@ -16,7 +16,7 @@ from scumble._core.parameters import Bool, Choice, Either, Real, declare
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import Resampled, _DistanceResampler
-from scumble.resample.mlenn import count_of, without_different
+from scumble.resample.mlenn import without_different
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,4 +127,4 @@ def automatic_threshold(Y: sparse.csr_array) -> float:
 def _rows_with_majority_label(Y: sparse.csr_array) -> Array:
     ratios = irlbl(Y)
     is_majority = ~np.isnan(ratios) & ~minority_from_ratios(ratios)
-    return np.flatnonzero(count_of(Y, is_majority))
+    return np.flatnonzero(Y @ is_majority)

@@ -55,6 +55,8 @@ class Plan(NamedTuple):
     n_values: Array  # of each column, 0 where it is numeric
     is_integer: Array  # by column
     is_drawn: Array  # by column: whether a value is drawn between seed and partner, not voted on
+    draw_starts: Array  # where the factors of each row begin, as soon as they are counted
+    drawn: Array  # the factors
 
 
 class Places(NamedTuple):
@@ -109,13 +111,14 @@ def synthesize(
     is_drawn = (n_values == 0) | (nominal == "coin")
     members = np.column_stack([seeds.rows, partners, seeds.neighbours])
     n_members = np.where(is_drawn.all(), 2, 2 + seeds.n_found)
-    plan = Plan(members, n_members, n_values, features.is_integer, is_drawn)
+    n_draws, none = np.empty(len(partners), np.int64), np.empty(0)
+    plan = Plan(members, n_members, n_values, features.is_integer, is_drawn, n_draws, none)
     count, fill, parts, out = _ways(values, plan)
     blocks = _blocks(len(partners))
-    n_draws = np.empty(len(partners), np.int64)
-    run(lambda block: count(*parts, *block, n_draws), blocks, n_jobs=n_jobs)
-    draws = (np.cumsum(n_draws) - n_draws, rng.random(int(n_draws.sum())))
-    run(lambda block: fill(*parts, draws, *block, out), blocks, n_jobs=n_jobs)
+    run(lambda block: count(*parts, plan, *block, n_draws), blocks, n_jobs=n_jobs)
+    drawn = rng.random(int(n_draws.sum()))
+    plan = plan._replace(draw_starts=np.cumsum(n_draws) - n_draws, drawn=drawn)
+    run(lambda block: fill(*parts, plan, *block, out), blocks, n_jobs=n_jobs)
     return out.pack() if isinstance(out, Places) else out
 
 
@@ -123,8 +126,8 @@ def _ways(values: Any, plan: Plan) -> tuple[Any, Any, Any, Any]:
     """Choose the kernels that count draws and fill rows, what they read and where they write."""
     if not sparse.issparse(values):
         out = np.empty((len(plan.members), values.shape[1]))
-        return kernels.count_draws_dense, kernels.fill_dense, (values, plan), out
-    parts = (values.indptr, values.indices, values.data, plan)
+        return kernels.count_draws_dense, kernels.fill_dense, (values,), out
+    parts = (values.indptr, values.indices, values.data)
     places = Places.of(values, plan.members, plan.n_members)
     return kernels.count_draws_sparse, kernels.fill_sparse, parts, places
 
@@ -150,7 +153,7 @@ def combine_labels(
         "intersection": n_members,
     }
     out = Places.of(Y, members, n_members)
-    parts = (Y.indptr, Y.indices, Y.shape[1], members, (n_members, n_needed[strategy]))
+    parts = (Y.indptr, Y.indices, (members, n_members, n_needed[strategy]))
     blocks = _blocks(len(members))
     run(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
     return out.pack()

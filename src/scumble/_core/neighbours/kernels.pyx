@@ -218,44 +218,29 @@ cdef inline double _distance(
     const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
 ) noexcept nogil:
     """Squared distance of row i of ``a`` from row j of ``b``."""
-    cdef double total, unknown
-    if a.is_sparse:
-        total = _sparse_distance(a, i, b, j, columns)
-    else:
-        total = _dense_distance(a, i, b, j, columns)
-    if columns.n_total > 0.0:
-        unknown = _count_unknown(a, i, b, j)
-        scale_up(columns.n_total, <double>a.n_columns, &unknown, &total, 1)
+    cdef double total
+    cdef double unknown = 0.0
+    if columns.n_total == 0.0:
+        return _sum(a, i, b, j, columns, NULL)
+    total = _sum(a, i, b, j, columns, &unknown)
+    scale_up(columns.n_total, <double>a.n_columns, &unknown, &total, 1)
     return total
 
 
-cdef double _count_unknown(
-    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j
+cdef inline double _sum(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns, double* unknown
 ) noexcept nogil:
-    """Count the columns that are missing in row i of ``a`` or row j of ``b``."""
-    cdef double count = 0.0
-    cdef Py_ssize_t at, other, column
-    if not a.is_sparse:
-        for column in range(a.n_columns):
-            at, other = i * a.n_columns + column, j * b.n_columns + column
-            count += a.dense[at] != a.dense[at] or b.dense[other] != b.dense[other]
-        return count
-    other = b.indptr[j]
-    for at in range(a.indptr[i], a.indptr[i + 1]):
-        if a.data[at] != a.data[at]:
-            while other < b.indptr[j + 1] and b.indices[other] < a.indices[at]:
-                other += 1
-            # Missing in both: it would be counted twice.
-            if other < b.indptr[j + 1] and b.indices[other] == a.indices[at]:
-                count -= b.data[other] != b.data[other]
-            count += 1.0
-    for other in range(b.indptr[j], b.indptr[j + 1]):
-        count += b.data[other] != b.data[other]
-    return count
+    """Sum up how two rows differ; count the columns missing in either, unless ``unknown`` is NULL.
+
+    Without ``b`` the other row is that of zeros.
+    """
+    if a.is_sparse:
+        return _sparse_sum(a, i, b, j, columns, unknown)
+    return _dense_sum(a, i, b, j, columns, unknown)
 
 
-cdef double _dense_distance(
-    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
+cdef double _dense_sum(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns, double* unknown
 ) noexcept nogil:
     cdef const double* values = a.dense + i * a.n_columns
     cdef const double* others = b.dense + j * b.n_columns
@@ -263,17 +248,19 @@ cdef double _dense_distance(
     cdef Py_ssize_t column
     for column in range(a.n_columns):
         total += _difference(columns.kinds[column], values[column], others[column])
+        if unknown != NULL:
+            unknown[0] += values[column] != values[column] or others[column] != others[column]
     return total
 
 
-cdef double _sparse_distance(
-    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
+cdef double _sparse_sum(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns, double* unknown
 ) noexcept nogil:
     cdef double total = 0.0
     cdef Py_ssize_t at = a.indptr[i]
     cdef Py_ssize_t end = a.indptr[i + 1]
-    cdef Py_ssize_t other = b.indptr[j]
-    cdef Py_ssize_t other_end = b.indptr[j + 1]
+    cdef Py_ssize_t other = 0 if b == NULL else b.indptr[j]
+    cdef Py_ssize_t other_end = 0 if b == NULL else b.indptr[j + 1]
     cdef int32_t column
     cdef double value, other_value
     while at < end or other < other_end:
@@ -291,6 +278,8 @@ cdef double _sparse_distance(
             at += 1
             other += 1
         total += _difference(columns.kinds[column], value, other_value)
+        if unknown != NULL:
+            unknown[0] += value != value or other_value != other_value
     return total
 
 
@@ -516,24 +505,6 @@ cdef void _answer(
     _rank(queries, query, base, scratch, answers)
 
 
-def sparse_norms(Points points, Metric metric, double[::1] norms):
-    """Write the squared distance of every sparse row from the row of zeros."""
-    cdef Rows rows = points.rows
-    cdef Kinds columns = metric.columns
-    cdef double total
-    cdef Py_ssize_t row, at
-    cdef int32_t column
-    with nogil:
-        for row in range(rows.n_rows):
-            if row % STEP == 0:
-                check_stop()
-            total = 0.0
-            for at in range(rows.indptr[row], rows.indptr[row + 1]):
-                column = rows.indices[at]
-                total += _difference(columns.kinds[column], rows.data[at], columns.zeros[column])
-            norms[row] = total
-
-
 def search_sparse(
     Points queries, Points base, Points by_column, Answers answers, Py_ssize_t start,
     Py_ssize_t stop,
@@ -630,10 +601,14 @@ def rank_candidates(
 
 
 def pairs(Points a, Points b, const int64_t[::1] rows, Metric metric, double[::1] squared):
-    """Write the squared distances of the rows of ``a`` from the given rows of ``b``."""
+    """Write the squared distances of the rows of ``a`` from the given rows of ``b``.
+
+    Without ``b`` they are those from the row of zeros.
+    """
+    cdef const Rows* others = NULL if b is None else &b.rows
     cdef Py_ssize_t at
     with nogil:
         for at in range(rows.shape[0]):
             if at % STEP == 0:
                 check_stop()
-            squared[at] = _distance(&a.rows, at, &b.rows, rows[at], &metric.columns)
+            squared[at] = _distance(&a.rows, at, others, rows[at], &metric.columns)

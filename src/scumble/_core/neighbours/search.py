@@ -85,10 +85,20 @@ def nearest(
     # rows with missing values are compared directly.
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
     check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
-    task = _task(space, n_neighbors, rows, among, queries, table, ties == "weka", n_jobs)
-    n_queries = task.queries.shape[0]
-    found = np.empty((n_queries, task.n_wanted), np.int64)
-    squared = np.empty((n_queries, task.n_wanted))
+    base, asked, own = _matrices(space, rows, among, queries)
+    kinds, zeros = _kinds_of(space), space.zeros
+    if table is not None and not space.is_numeric:
+        nominal = space.n_values > 0
+        kinds[nominal] = kernels.ABSOLUTE
+        zeros[nominal] = table[_starts(space.n_values)[nominal]]
+        mapped = _mapped(base, space.n_values, table)
+        asked = mapped if asked is base else _mapped(asked, space.n_values, table)
+        base = mapped
+    n_total = _mark_gaps(kinds, space, base, asked)
+    n_wanted = max(0, min(n_neighbors, base.shape[0] - int((own >= 0).any())))
+    task = _Task(asked, base, own, kinds, zeros, n_wanted, ties == "weka", n_jobs, n_total)
+    found = np.empty((len(own), n_wanted), np.int64)
+    squared = np.empty(found.shape)
     if found.size:
         _choose(task, space, table)(task, space, found, squared)
     if among is not None:
@@ -98,7 +108,7 @@ def nearest(
 
 def distances(space: Space, others: Space, rows: Array) -> Array:
     """Take the distance of each of some rows from a row of a space."""
-    kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
+    kinds = _kinds_of(space)
     n_total = _mark_gaps(kinds, space, space.values, others.values)
     metric = kernels.Metric(kinds, space.zeros, n_total=n_total)
     ours, theirs = kernels.Points(others.values), kernels.Points(space.values)
@@ -107,40 +117,24 @@ def distances(space: Space, others: Space, rows: Array) -> Array:
     return np.sqrt(squared)
 
 
-def _task(
-    space: Space,
-    n_neighbors: int,
-    rows: Array | None,
-    among: Array | None,
-    queries: Space | None,
-    table: Array | None,
-    by_heap: bool,
-    n_jobs: int | None,
-) -> _Task:
-    kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
-    zeros = space.zeros
+def _matrices(
+    space: Space, rows: Array | None, among: Array | None, queries: Space | None
+) -> tuple[Any, Any, Array]:
+    """Give the rows that are searched, the queries, and the place of each query among the rows."""
     base = space.values if among is None else space.values[among]
     if queries is not None:
-        asked, own = queries.values, np.full(len(queries), -1)
-    else:
-        all_rows = np.arange(len(space))
-        rows = all_rows if rows is None else np.asarray(rows)
-        searched = all_rows if among is None else among
-        places = np.full(len(space), -1)
-        places[searched] = np.arange(len(searched))
-        own = places[rows]
-        asked = base if np.array_equal(rows, searched) else space.values[rows]
-    if table is not None and not space.is_numeric:
-        nominal = space.n_values > 0
-        kinds[nominal] = kernels.ABSOLUTE
-        zeros[nominal] = table[_starts(space.n_values)[nominal]]
-        mapped = _mapped(base, space.n_values, table)
-        asked = mapped if asked is base else _mapped(asked, space.n_values, table)
-        base = mapped
-    n_total = _mark_gaps(kinds, space, base, asked)
-    n_others = base.shape[0] - int((own >= 0).any())
-    n_wanted = max(0, min(n_neighbors, n_others))
-    return _Task(asked, base, own, kinds, zeros, n_wanted, by_heap, n_jobs, n_total)
+        return base, queries.values, np.full(len(queries), -1)
+    all_rows = np.arange(len(space))
+    rows = all_rows if rows is None else np.asarray(rows)
+    searched = all_rows if among is None else among
+    places = np.full(len(space), -1)
+    places[searched] = np.arange(len(searched))
+    asked = base if np.array_equal(rows, searched) else space.values[rows]
+    return base, asked, places[rows]
+
+
+def _kinds_of(space: Space) -> Array:
+    return np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
 
 
 def _mark_gaps(kinds: Array, space: Space, base: Any, asked: Any) -> int:
@@ -266,8 +260,8 @@ def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     by_column = base.tocsc()
     longest = max(int(np.diff(part.indptr).max(initial=0)) for part in (base, asked))
     metric = task.metric(_error_bound(2 * longest, task.kinds))
-    rows_b = _with_norms(base, metric)
-    rows_q = rows_b if asked is base else _with_norms(asked, metric)
+    rows_b = _with_norms(base, task)
+    rows_q = rows_b if asked is base else _with_norms(asked, task)
     columns = kernels.Points(by_column)
     answers = task.answers(metric, rows, squared)
 
@@ -279,11 +273,13 @@ def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
-def _with_norms(values: sparse.csr_array, metric: kernels.Metric) -> kernels.Points:
+def _with_norms(values: sparse.csr_array, task: _Task) -> kernels.Points:
+    """Take the squared distance of every row from the row of zeros."""
     norms = np.empty(values.shape[0])
     upto = np.concatenate([[0.0], np.cumsum(np.isnan(values.data))])
     points = kernels.Points(values, norms, np.diff(upto[values.indptr]))
-    kernels.sparse_norms(points, metric, norms)
+    metric = kernels.Metric(task.kinds, task.zeros)
+    kernels.pairs(points, None, np.zeros(len(norms), np.int64), metric, norms)
     return points
 
 

@@ -64,14 +64,13 @@ def group_by_number(const int64_t[::1] numbers, int64_t[::1] places, int64_t[::1
             places[numbers[row]] += 1
 
 
-def share_out(
-    int64_t total, const int64_t[::1] capacity, int64_t[::1] change, int64_t[::1] used
-):
-    """Share ``total`` equally among bags in order, passing on what a bag cannot use.
-
-    ``change`` holds, at each bag, by how much the share differs from that of the bag before.
-    """
+def share_out(int64_t total, const int64_t[::1] capacity):
+    """Share ``total`` equally among bags in order, passing on what a bag cannot use."""
     cdef Py_ssize_t n_bags = capacity.shape[0]
+    # At each bag, by how much the share differs from that of the bag before.
+    shares, changes = np.zeros(n_bags, np.int64), np.zeros(n_bags + 1, np.int64)
+    cdef int64_t[::1] used = shares
+    cdef int64_t[::1] change = changes
     cdef int64_t spare = total
     cdef int64_t share = 0
     cdef int64_t left, single
@@ -88,6 +87,7 @@ def share_out(
             share += change[bag]
             used[bag] = min(share, capacity[bag])
             spare = share - used[bag]
+    return shares
 
 
 def drop_from_bags(
@@ -134,9 +134,9 @@ def list_rows(
 
 def clone_in_turns(
     const index_t[::1] indptr, const index_t[::1] indices, bags, int64_t[::1] counts,
-    double mean_ir, const double[::1] drawn, int64_t[::1] clones,
+    double mean_ir, const double[::1] drawn,
 ):
-    """Let the labels take turns in cloning a row of their bags; return how many were cloned.
+    """Let the labels take turns in cloning a row of their bags; return the clones.
 
     ``bags`` are the labels, where the rows of each start, and the rows.
     """
@@ -146,7 +146,9 @@ def clone_in_turns(
     cdef uint8_t[::1] is_open = np.ones(labels.shape[0], np.uint8)
     cdef Py_ssize_t n_open = labels.shape[0]
     cdef Py_ssize_t n_clones = 0
-    cdef Py_ssize_t n_wanted = clones.shape[0]
+    cdef Py_ssize_t n_wanted = drawn.shape[0]
+    cloned = np.empty(n_wanted, np.int64)
+    cdef int64_t[::1] clones = cloned
     cdef Py_ssize_t at, place, row, label
     cdef int64_t most = 0
     with nogil:
@@ -173,19 +175,22 @@ def clone_in_turns(
                     label = indices[place]
                     counts[label] += 1
                     most = max(most, counts[label])
-    return n_clones
+    return cloned[:n_clones]
 
 
 def list_unprotected(
     const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
-    const int64_t[::1] counts, uint8_t[::1] is_protected, int64_t[::1] starts, row_t[::1] listed,
+    const int64_t[::1] counts, row_t[::1] listed,
 ):
-    """List the rows without minority labels under each of their labels.
+    """List the rows without minority labels under each of their labels; return where each starts.
 
     Rows with a minority label are few: they are found in a pass over the elements, and their
     labels taken off the counts.
     """
     cdef int64_t[::1] places = np.array(counts)
+    begins, spared = np.zeros(counts.shape[0] + 1, np.int64), np.zeros(indptr.shape[0] - 1, bool)
+    cdef int64_t[::1] starts = begins
+    cdef uint8_t[::1] is_protected = spared
     cdef Py_ssize_t n_places = indices.shape[0]
     cdef Py_ssize_t row = 0
     cdef Py_ssize_t start, label, place, own
@@ -201,7 +206,6 @@ def list_unprotected(
                         is_protected[row] = True
                         for own in range(indptr[row], indptr[row + 1]):
                             places[indices[own]] -= 1
-        starts[0] = 0
         for label in range(counts.shape[0]):
             size = places[label]
             places[label] = starts[label]
@@ -213,6 +217,7 @@ def list_unprotected(
                 for place in range(indptr[row], indptr[row + 1]):
                     listed[places[indices[place]]] = <row_t>row
                     places[indices[place]] += 1
+    return begins
 
 
 def delete_in_turns(

@@ -86,9 +86,11 @@ cdef inline Py_ssize_t _find(
 
 def sum_support(
     const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
-    const double[::1] shares, const int8_t[::1] types, double[::1] support,
+    const double[::1] shares, const int8_t[::1] types,
 ):
     """Sum up how far each row supports the rows that have it among their neighbours."""
+    sums = np.zeros(indptr.shape[0] - 1)
+    cdef double[::1] support = sums
     cdef Py_ssize_t asker, near, row, place, at
     cdef double total
     with nogil:
@@ -104,3 +106,4 @@ def sum_support(
                     at = _find(&indices[0], indptr[row], indptr[row + 1], indices[place])
                     total += shares[place] if at >= 0 and types[at] != OUTLIER else -shares[place]
                 support[row] += total
+    return sums

@@ -22,6 +22,8 @@ cdef struct Plan:
     const int64_t* n_values
     const uint8_t* is_integer
     const uint8_t* is_drawn
+    const int64_t* draw_starts
+    const double* drawn
     Py_ssize_t most  # members of a row
     Py_ssize_t n_columns
 
@@ -43,9 +45,12 @@ cdef Plan _read(plan) except *:
     cdef const int64_t[::1] n_values = plan.n_values
     cdef const uint8_t[::1] is_integer = plan.is_integer
     cdef const uint8_t[::1] is_drawn = plan.is_drawn
+    cdef const int64_t[::1] draw_starts = plan.draw_starts
+    cdef const double[::1] drawn = plan.drawn
+    cdef const double* first = &drawn[0] if drawn.shape[0] else NULL
     return Plan(
         &members[0, 0], &n_members[0], &n_values[0], &is_integer[0], &is_drawn[0],
-        members.shape[1], n_values.shape[0],
+        &draw_starts[0], first, members.shape[1], n_values.shape[0],
     )
 
 
@@ -117,20 +122,16 @@ def count_draws_dense(
 
 
 def fill_dense(
-    const double[:, ::1] values, plan, draws, Py_ssize_t start, Py_ssize_t stop,
-    double[:, ::1] out,
+    const double[:, ::1] values, plan, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out
 ):
-    """Write synthetic rows start..stop; ``draws`` are where their factors begin, and these."""
+    """Write synthetic rows start..stop."""
     cdef Plan p = _read(plan)
-    cdef const int64_t[::1] draw_starts = draws[0]
-    cdef const double[::1] drawn = draws[1]
     cdef double[::1] cells = np.empty(p.most)
-    cdef const double* first = &drawn[0] if drawn.shape[0] else NULL
     cdef const double* factors
     cdef Py_ssize_t at, column, member
     with nogil:
         for at in range(start, stop):
-            factors = first + draw_starts[at]
+            factors = p.drawn + p.draw_starts[at]
             for column in range(p.n_columns):
                 for member in range(2 if p.is_drawn[column] else p.n_members[at]):
                     cells[member] = values[p.members[at * p.most + member], column]
@@ -207,27 +208,24 @@ def count_draws_sparse(
 
 
 def fill_sparse(
-    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] data, plan, draws,
+    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] data, plan,
     Py_ssize_t start, Py_ssize_t stop, out,
 ):
     """Write synthetic rows start..stop, each from its place in ``out.starts`` on."""
     cdef Plan p = _read(plan)
-    cdef const int64_t[::1] draw_starts = draws[0]
-    cdef const double[::1] drawn = draws[1]
     cdef const int64_t[::1] starts = out.starts
     cdef index_t[::1] out_indices = out.indices
     cdef double[::1] out_data = out.data
     cdef int64_t[::1] lengths = out.lengths
     cdef _Walker walker = _Walker(p.most, p.n_columns)
     cdef Walk* walk = &walker.walk
-    cdef const double* first = &drawn[0] if drawn.shape[0] else NULL
     cdef const double* factors
     cdef Py_ssize_t at, column, end
     cdef double value
     with nogil:
         for at in range(start, stop):
             _start(&indptr[0], &indices[0], p.members + at * p.most, p.n_members[at], walk)
-            factors = first + draw_starts[at]
+            factors = p.drawn + p.draw_starts[at]
             end = starts[at]
             column = _next_column(&indices[0], &data[0], walk)
             while column < p.n_columns:
@@ -241,15 +239,17 @@ def fill_sparse(
 
 
 def combine_labels(
-    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
-    const int64_t[:, ::1] members, votes, Py_ssize_t start, Py_ssize_t stop, out,
+    const index_t[::1] indptr, const index_t[::1] indices, votes, Py_ssize_t start,
+    Py_ssize_t stop, out,
 ):
     """Give synthetic rows start..stop the labels that enough of their members have.
 
-    ``votes`` are the number of members of each row, and how many of them are enough.
+    ``votes`` are the members of each row, their number, and how many of them are enough.
     """
-    cdef const int64_t[::1] n_members = votes[0]
-    cdef const int64_t[::1] n_needed = votes[1]
+    cdef const int64_t[:, ::1] members = votes[0]
+    cdef const int64_t[::1] n_members = votes[1]
+    cdef const int64_t[::1] n_needed = votes[2]
+    cdef Py_ssize_t n_labels = out.n_columns
     cdef const int64_t[::1] starts = out.starts
     cdef index_t[::1] out_indices = out.indices
     cdef int64_t[::1] lengths = out.lengths

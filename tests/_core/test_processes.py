@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from scumble._core.children import Child, ChildGoneError
-from scumble._core.processes import is_alive
+from scumble._core.processes import Child, ChildGoneError, is_alive
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds after which an orphan counts as one, on however busy a machine; most are gone at once.
 PATIENCE = 60
-HERE = "tests._core.test_children"
+HERE = "tests._core.test_processes"
 
 
 @pytest.fixture(autouse=True)
@@ -138,9 +137,9 @@ def test_a_child_outlives_the_thread_that_started_it():
 
 PARENT = """
 import sys, threading, time
-from scumble._core.children import Child
+from scumble._core.processes import Child
 def start():
-    child = Child("tests._core.test_children.work")
+    child = Child("tests._core.test_processes.work")
     child.send(sys.argv[1])
     print(child.receive(), flush=True)
     time.sleep(10000)
