@@ -285,15 +285,10 @@ def sum_deviations(
     return total
 
 
-cdef Packing _packing(Py_ssize_t n_labels, Py_ssize_t n_indices) noexcept nogil:
+cdef Packing _packing(object n_labels, Py_ssize_t n_indices):
     """Tell how the labels 1..n_labels are packed into 63 bits."""
-    cdef Packing packing
-    packing.bits = 1
-    while n_labels >> packing.bits:
-        packing.bits += 1
-    packing.capacity = 63 // packing.bits
-    packing.n_indices = n_indices
-    return packing
+    cdef int bits = max(n_labels.bit_length(), 1)
+    return Packing(bits, 63 // bits, n_indices)
 
 
 cdef inline uint64_t _row_key(
@@ -336,14 +331,6 @@ cdef inline uint64_t _mix(uint64_t value) noexcept nogil:
     return value ^ (value >> 33)
 
 
-cdef int _shift(Py_ssize_t n_partitions) noexcept nogil:
-    """Tell which of the top bits number the partitions, a power of two and at least two."""
-    cdef int shift = 63
-    while n_partitions >> (64 - shift) > 1:
-        shift -= 1
-    return shift
-
-
 def deal_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
     Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, uint_t[::1] rows,
@@ -354,7 +341,7 @@ def deal_rows(
     the places move on all the same.
     """
     cdef Packing packing = _packing(n_labels, indices.shape[0])
-    cdef int shift = _shift(places.shape[0])
+    cdef int shift = 65 - (<object>places.shape[0]).bit_length()  # a power of two, at least two
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
     cdef bint is_written = keys.shape[0] > 0
     cdef Py_ssize_t row, place
@@ -398,7 +385,8 @@ def group_rows(
             n_rows = starts[partition + 1] - start
             sizes[partition] = 0
             if n_rows > 0:
-                _clear(&slots, n_rows)
+                slots.mask = _room(n_rows) - 1
+                memset(slots.places, 0, (slots.mask + 1) * sizeof(uint32_t))
                 sizes[partition] = _group(
                     &indptr[0], labels, &keys[start], &rows[start], n_rows, slots, &counts[0]
                 )
@@ -466,13 +454,6 @@ cdef Py_ssize_t _room(Py_ssize_t n_rows) noexcept nogil:
     while size < 2 * n_rows:
         size *= 2
     return size
-
-
-cdef void _clear(Slots* slots, Py_ssize_t n_rows) noexcept nogil:
-    """Empty the slots for so many rows."""
-    cdef Py_ssize_t size = _room(n_rows)
-    slots.mask = size - 1
-    memset(slots.places, 0, size * sizeof(uint32_t))
 
 
 cdef inline uint64_t _find_slot(
