@@ -181,20 +181,17 @@ cdef Py_ssize_t _coprime(Py_ssize_t n, uint64_t* random) noexcept nogil:
 cdef void _sort_by_row(Block* block, int64_t* sizes) noexcept nogil:
     """Put labels and rows in order of rows, labels ascending, and find where each row starts.
 
-    The sizes of the rows are used up.
+    The sizes of the rows become the places after their labels.
     """
-    cdef int64_t* places = sizes
     cdef Py_ssize_t row, slot
-    cdef int64_t size
     block.starts[0] = 0
     for row in range(block.n_rows):
-        size = sizes[row]
-        places[row] = block.starts[row]
-        block.starts[row + 1] = block.starts[row] + size
+        block.starts[row + 1] = block.starts[row] + sizes[row]
+        sizes[row] = block.starts[row]
     for slot in range(block.n_slots):
         row = block.rows[slot]
-        block.labels[places[row]] = block.taken[slot]
-        places[row] += 1
+        block.labels[sizes[row]] = block.taken[slot]
+        sizes[row] += 1
     for row in range(block.n_rows):
         for slot in range(block.starts[row], block.starts[row + 1]):
             block.rows[slot] = <int32_t> row
@@ -294,7 +291,7 @@ cdef inline double _exchange(Block* block, double total, double wanted) noexcept
     return changed
 
 
-cdef int _spread(Block* block, int64_t[::1] row_ends) except -1 nogil:
+cdef void _spread(Block* block, int64_t[::1] row_ends) noexcept nogil:
     """Put the rows with labels among those without, each place as likely as any other."""
     cdef Py_ssize_t n_places = row_ends.shape[0]
     cdef Py_ssize_t row = 0
@@ -304,7 +301,6 @@ cdef int _spread(Block* block, int64_t[::1] row_ends) except -1 nogil:
             _sort(block.labels, block.starts[row], block.starts[row + 1])
             row += 1
         row_ends[place] = block.starts[row]
-    return 0
 
 
 cdef inline void _sort(int32_t* labels, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:

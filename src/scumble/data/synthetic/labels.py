@@ -283,7 +283,13 @@ def assign_labels(
     if nearest and scumble is not None:
         closest = min(tried, key=lambda deal: abs(deal.try_out(scumble) - scumble))
         return closest.all(scumble, n_jobs)[0]
-    raise _unreachable(tried, scumble)
+    low = min(deal.try_out(-1.0) for deal in tried)
+    high = max(deal.try_out(2.0) for deal in tried)
+    raise ParameterError(
+        f"make_multilabel: a SCUMBLE of {scumble} cannot be reached with this number of labels, "
+        f"cardinality and MeanIR. Expected 'scumble' in about [{low:.3f}, {high:.3f}], or None. "
+        "A higher cardinality or 'mean_ir' widens the range."
+    )
 
 
 class Deal:
@@ -348,13 +354,3 @@ class Deal:
 
 def _count_blocks(n_rows: int) -> int:
     return max(1, n_rows // BLOCK_ROWS)
-
-
-def _unreachable(tried: list[Deal], scumble: float | None) -> ParameterError:
-    low = min(deal.try_out(-1.0) for deal in tried)
-    high = max(deal.try_out(2.0) for deal in tried)
-    return ParameterError(
-        f"make_multilabel: a SCUMBLE of {scumble} cannot be reached with this number of labels, "
-        f"cardinality and MeanIR. Expected 'scumble' in about [{low:.3f}, {high:.3f}], or None. "
-        "A higher cardinality or 'mean_ir' widens the range."
-    )
