@@ -122,13 +122,11 @@ def test_rounding_keeps_the_sum_of_inverses():
 @given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=20), n_blocks=st.integers(1, 7))
 def test_blocks_share_the_line_of_assignments(counts, n_blocks):
     line = np.repeat(np.arange(len(counts)), counts)
-    ones = np.ones(len(counts))
+    deal = labels.Deal(np.array(counts), len(line), 0, np.zeros(n_blocks, np.uint64))
     dealt = []
     for block in range(min(n_blocks, len(line))):
-        dealer = kernels.Dealer(np.cumsum(counts), ones, ones, n_blocks)
-        labels = dealer.take_labels(block)
-        assert labels.tolist() == line[block::n_blocks].tolist()
-        dealt.append(labels)
+        dealt.append(deal.labels_of(block))
+        assert dealt[-1].tolist() == line[block::n_blocks].tolist()
     assert sorted(np.concatenate(dealt)) == line.tolist()
 
 

@@ -11,13 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import (
-    ParameterError,
-    ParameterTypeError,
-    ReadError,
-    ScumbleWarning,
-    suggest,
-)
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
 from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
 from scumble._core.text import PIPE, shown_path
@@ -81,7 +75,12 @@ def read(
         rest = _options_for_features(chosen.read, options)
         _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
         data = chosen.read(source, labels=labels, **options)
-        return _with_chosen_features(source, data, rest) if rest else data
+        if not rest:
+            return data
+        from scumble.data.formats.label_choice import choose_features
+
+        # Nothing is left out unasked here, so there is nothing to keep.
+        return choose_features(source, data, ignore=rest.get("ignore"), text=rest.get("text"))
 
 
 def write(
@@ -243,15 +242,6 @@ def _options_for_features(reader: Any, options: dict[str, Any]) -> dict[str, Any
     return {name: options.pop(name) for name in general & options.keys()}
 
 
-def _with_chosen_features(
-    source: Source, data: MultilabelDataset, options: dict[str, Any]
-) -> MultilabelDataset:
-    from scumble.data.formats.label_choice import choose_features
-
-    # Nothing is left out unasked here, so there is nothing to keep.
-    return choose_features(source, data, ignore=options.get("ignore"), text=options.get("text"))
-
-
 def _formats() -> dict[str, Format]:
     import scumble.data.formats  # noqa: F401  (importing it registers all formats)
 
@@ -270,14 +260,13 @@ def find_format(source: Source, name: str | None) -> Format:
 
 
 def _by_name(name: str) -> Format:
-    formats = _formats()
-    formats = formats if name in formats else _all_formats()
-    if name not in formats:
-        raise ParameterError(
-            f"Unknown format {name!r}.{suggest(name, formats)} "
-            f"Expected one of {', '.join(sorted(formats))}."
-        )
-    return formats[name]
+    for look in (_formats, _all_formats):
+        if name in (formats := look()):
+            return formats[name]
+    raise ParameterError(
+        f"Unknown format {name!r}.{suggest(name, formats)} "
+        f"Expected one of {', '.join(sorted(formats))}."
+    )
 
 
 def _by_content(source: Source) -> Format:
@@ -289,10 +278,9 @@ def _by_content(source: Source) -> Format:
         best = max(scores, key=lambda name: scores[name])
         if scores[best] > 0:
             return look()[best]
-    raise ReadError(
+    raise source.error(
         f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
-        "name it with format=... if it is one of them.",
-        path=source.where,
+        "name it with format=... if it is one of them."
     )
 
 

@@ -14,6 +14,9 @@ from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ScumbleWarning, refused
 from scumble._core.frames import is_text
 
+#: A label matrix, and the names of its columns.
+NamedLabels = tuple[sparse.csr_array, tuple[str, ...]]
+
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
@@ -24,9 +27,7 @@ def label_order(names: Sequence[str]) -> Array:
     return np.array(sorted(range(len(names)), key=keys.__getitem__), dtype=np.int64)
 
 
-def label_matrix(
-    indptr: Array, codes: Array, names: Sequence[str], where: str
-) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def label_matrix(indptr: Array, codes: Array, names: Sequence[str], where: str) -> NamedLabels:
     """Make a label matrix with one column per name, in `label_order`."""
     order = label_order(names)
     column = np.empty(len(order), np.int64)
@@ -83,9 +84,7 @@ def warn_of_empty(n_empty: int, where: str) -> None:
         )
 
 
-def labels_from_texts(
-    column: Any, separator: str, where: str
-) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def labels_from_texts(column: Any, separator: str, where: str) -> NamedLabels:
     """Make a label matrix from an Arrow column of texts in which a separator parts the labels."""
     # A text that is missing has no labels: that is how pandas reads an empty cell.
     import pyarrow as pa
@@ -107,7 +106,7 @@ def labels_from_texts(
     return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)
 
 
-def labels_from_lists(array: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def labels_from_lists(array: Any, where: str) -> NamedLabels:
     """Make a label matrix from an Arrow column of label lists."""
     import pyarrow as pa
     import pyarrow.compute as pc

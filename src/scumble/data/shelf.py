@@ -101,8 +101,8 @@ class Entry:
     aliases: tuple[str, ...]
     files: tuple[File, ...]
     measures: Mapping[str, float]
-    fallback: str | None
-    note: str
+    fallback: str | None = None
+    note: str = ""
 
     @property
     def can_be_fetched(self) -> bool:
@@ -337,21 +337,13 @@ def _shelf() -> dict[str, Entry]:
 
 
 def _entry(name: str, row: dict[str, Any], sources: dict[str, Any]) -> Entry:
-    bases = sources[row["source"]]["addresses"] if "source" in row else []
-    return Entry(
-        name=name,
-        title=row["title"],
-        domain=row["domain"],
-        format=row["format"],
-        aliases=tuple(row.get("aliases", ())),
-        files=tuple(
-            File(f["name"], f["size"], f["sha256"], tuple(base + f["path"] for base in bases))
-            for f in row.get("files", ())
-        ),
-        measures=MappingProxyType(row["measures"]),
-        fallback=row.get("fallback"),
-        note=row.get("note", ""),
+    bases = sources[row.pop("source")]["addresses"] if "source" in row else []
+    files = tuple(
+        File(f["name"], f["size"], f["sha256"], tuple(base + f["path"] for base in bases))
+        for f in row.pop("files", ())
     )
+    aliases, measures = tuple(row.pop("aliases", ())), MappingProxyType(row.pop("measures"))
+    return Entry(name, **row, aliases=aliases, files=files, measures=measures)
 
 
 def _known(name: str) -> Entry | None:

@@ -17,7 +17,7 @@ from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.data.feature_table import describe_features
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.measures.difficult import rank_difficult
+from scumble.measures.difficult import meetings_in, rank_difficult
 from scumble.measures.summary import LABEL_COLUMNS, Summary, plain
 from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
 from scumble.report.treatment import TRAITS, step_notes
@@ -43,7 +43,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
     """Gather what the overview shows."""
     table = summary.labels
-    difficult = rank_difficult(data.Y, table.irlbl, table.scumble, data.labels)
+    difficult = rank_difficult(meetings_in(data.Y), table.irlbl, table.scumble, data.labels)
     return {
         "summary": summary.to_dict(),
         "verdict": verdict(summary, difficult),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.shown import Sheet, Shown
@@ -88,12 +89,21 @@ def concurrence(Y: Any) -> Concurrence:
     >>> result.by_label.round(3)
     array([0.079, 0.057, 0.2  ])
     """
-    Y = check_labels(Y, caller="concurrence")
+    return count_and_score(check_labels(Y, caller="concurrence"))[1]
+
+
+def count_and_score(Y: sparse.csr_array) -> tuple[Array, Concurrence]:
+    """Count the instances of each label, and do what `concurrence` does for checked labels."""
     counts = passes.count(Y)
-    ratios = ratios_from_counts(counts)
-    scores = passes.score(Y, ratios)
-    by_label, mean = mean_by_label(scores.by_label_sum, counts), quotient(scores.total, Y.shape[0])
-    return Concurrence(ratios, scores.by_instance, by_label, mean)
+    ratios, unknown = ratios_from_counts(counts), np.full(len(counts), np.nan)
+    scores, total, sums = passes.score(Y, ratios)
+    by_label = np.divide(sums, counts, out=unknown, where=counts > 0)
+    return counts, Concurrence(ratios, scores, by_label, quotient(total, Y.shape[0]))
+
+
+def deviations(Y: sparse.csr_array, found: Concurrence) -> tuple[float, Array]:
+    """Sum the squared deviations of scores from SCUMBLE, and from SCUMBLELbl of their labels."""
+    return passes.deviations(Y, found.by_instance, found.scumble, found.by_label)
 
 
 @measure(level="instance", upper=1.0)
@@ -200,9 +210,8 @@ def scumble_cv(Y: Any) -> float:
     1.0854
     """
     Y = check_labels(Y, caller="scumble_cv")
-    result = concurrence(Y)
-    total, _ = passes.deviations(Y, result.by_instance, result.scumble, result.by_label)
-    return cv_of_scores(total, Y.shape[0], result.scumble)
+    found = concurrence(Y)
+    return cv_of_scores(deviations(Y, found)[0], Y.shape[0], found.scumble)
 
 
 @measure(level="label", upper=1.0)
@@ -267,14 +276,8 @@ def scumble_cv_by_label(Y: Any) -> Array:
     array([1.085, 0.   ,   nan])
     """
     Y = check_labels(Y, caller="scumble_cv_by_label")
-    result = concurrence(Y)
-    _, squares = passes.deviations(Y, result.by_instance, result.scumble, result.by_label)
-    return cv_by_label(squares, passes.count(Y), result.by_label)
-
-
-def mean_by_label(sums: Array, counts: Array) -> Array:
-    """Mean score over the rows of each label; NaN for a label without rows."""
-    return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    counts, found = count_and_score(Y)
+    return cv_by_label(deviations(Y, found)[1], counts, found.by_label)
 
 
 def cv_of_scores(squares: float, n_rows: int, mean: float) -> float:

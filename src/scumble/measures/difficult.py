@@ -116,19 +116,13 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> Records[Difficul
     (2, 0.2, 0)
     """
     matrix, names = check_named_labels(Y, caller="difficult_labels")
-    result = concurrence(matrix)
-    return rank_difficult(matrix, result.irlbl, result.by_label, names, n_labels=n_labels)
+    found = concurrence(matrix)
+    names = names or tuple(f"y{at}" for at in range(matrix.shape[1]))
+    return rank_difficult(meetings_in(matrix), found.irlbl, found.by_label, names, n_labels)
 
 
-def rank_difficult(
-    Y: sparse.csr_array,
-    ratios: Array,
-    scores: Array,
-    names: Sequence[str] | None,
-    *,
-    n_labels: int | None = None,
-) -> Records[DifficultLabel]:
-    """Do what `difficult_labels` does, from measures already at hand."""
+def meetings_in(Y: sparse.csr_array) -> Callable[[Array], Iterator[Meeting]]:
+    """Let labels tell which other ones they meet."""
 
     def meetings(chosen: Array) -> Iterator[Meeting]:
         joint = joint_counts(Y, chosen)
@@ -136,16 +130,15 @@ def rank_difficult(
             part = slice(joint.indptr[row], joint.indptr[row + 1])
             yield int(joint[row, label]), joint.indices[part], joint.data[part]
 
-    names = [f"y{at}" for at in range(len(ratios))] if names is None else names
-    return list_difficult(ratios, scores, names, meetings, n_labels)
+    return meetings
 
 
-def list_difficult(
+def rank_difficult(
+    meetings: Callable[[Array], Iterable[Meeting]],
     ratios: Array,
     scores: Array,
     names: Sequence[str],
-    meetings: Callable[[Array], Iterable[Meeting]],
-    n_labels: int | None,
+    n_labels: int | None = None,
 ) -> Records[DifficultLabel]:
     """Rank the minority labels; ``meetings`` tells of some of them what labels each meets."""
     if n_labels is not None:

@@ -38,12 +38,4 @@ def group_rows(
     last: int,
     sizes: Array,
 ) -> None: ...
-def number_labelsets(
-    indptr: Array,
-    indices: Array,
-    n_labels: int,
-    keys: Array,
-    places: Array,
-    numbers: Array,
-    first_rows: Array,
-) -> int: ...
+def number_labelsets(indptr: Array, indices: Array, n_labels: int) -> tuple[Array, Array]: ...

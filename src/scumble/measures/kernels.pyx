@@ -2,11 +2,12 @@
 
 from libc.math cimport exp, log
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
+
+import numpy as np
 
 cdef enum:
     CHUNK_ROWS = 2048  # sorted by size at a time
@@ -87,30 +88,25 @@ def score_rows(
     of several rows goes through one vector instruction.
     """
     cdef Py_ssize_t high, low = start
+    cdef Work work
     if start >= stop:
         return 0.0
     if indptr[start] == indptr[stop]:
         memset(&scores[start], 0, (stop - start) * sizeof(double))
         return 0.0
-    cdef Work* work = <Work*>malloc(sizeof(Work))
-    if work == NULL:
-        raise MemoryError
     work.total = 0.0
-    try:
-        with nogil:
-            while low < stop:
-                if (low - start) % STEP == 0:
-                    check_stop()
-                high = min(low + CHUNK_ROWS, stop)
-                if table.shape[0] > CACHE_HOLDS:
-                    _fetch(&table[0, 0], &indices[0], indptr[low], indptr[high])
-                memset(&scores[low], 0, (high - low) * sizeof(double))
-                _sort_by_size(&indptr[low], high - low, work)
-                _score_chunk(&indptr[low], &indices[0], &table[0, 0], work, &scores[low])
-                low = high
-        return work.total
-    finally:
-        free(work)
+    with nogil:
+        while low < stop:
+            if (low - start) % STEP == 0:
+                check_stop()
+            high = min(low + CHUNK_ROWS, stop)
+            if table.shape[0] > CACHE_HOLDS:
+                _fetch(&table[0, 0], &indices[0], indptr[low], indptr[high])
+            memset(&scores[low], 0, (high - low) * sizeof(double))
+            _sort_by_size(&indptr[low], high - low, &work)
+            _score_chunk(&indptr[low], &indices[0], &table[0, 0], &work, &scores[low])
+            low = high
+    return work.total
 
 
 cdef void _fetch(
@@ -197,10 +193,7 @@ cdef inline void _score_size(
 ) noexcept nogil:
     """Score the rows of ``size`` labels; as a constant it unrolls loops."""
     cdef Py_ssize_t n_rows = work.n_rows[size]
-    if size == LONG:
-        _look_up_long(indptr, indices, table, work)
-    else:
-        _look_up(indptr, indices, table, work, size)
+    _look_up(indptr, indices, table, work, size)
     if size == 3:
         take_all_cube_roots(work.geometric, n_rows)
     if size == 2 or size == 4:
@@ -214,24 +207,33 @@ cdef inline void _score_size(
 cdef inline void _look_up(
     const index_t* indptr, const index_t* indices, const double* table, Work* work, int size
 ) noexcept nogil:
-    """Multiply and add the ratios of rows of ``size`` labels."""
+    """Take the means of rows of ``size`` labels, but for the root of products of few ratios.
+
+    The ratios of many may multiply to more than a float holds: these products become logarithms.
+    """
     cdef const index_t* labels
-    cdef double lead, ratio, product, ratio_sum, spread
-    cdef Py_ssize_t place
-    cdef int at
+    cdef double lead, ratio, product, ratio_sum, log_sum, spread
+    cdef Py_ssize_t place, row, at
+    cdef Py_ssize_t n_labels = size
     for place in range(work.n_rows[size]):
-        labels = indices + indptr[work.rows[size][place]]
-        lead = table[2 * <Py_ssize_t>labels[0]]
-        product = lead
-        ratio_sum = lead
-        spread = 0.0
-        for at in range(1, size):
+        row = work.rows[size][place]
+        labels = indices + indptr[row]
+        if size == LONG:
+            n_labels = indptr[row + 1] - indptr[row]
+        lead = product = ratio_sum = table[2 * <Py_ssize_t>labels[0]]
+        log_sum = spread = 0.0
+        for at in range(1, n_labels):
             ratio = table[2 * <Py_ssize_t>labels[at]]
             product *= ratio
             ratio_sum += ratio
             spread += (ratio - lead) * (ratio - lead)
+            if size == LONG and at % SAFE_FACTORS == SAFE_FACTORS - 1:
+                log_sum += log(product)
+                product = 1.0
+        if size == LONG:
+            product = exp((log_sum + log(product)) / n_labels)
         work.geometric[place] = product
-        work.arithmetic[place] = ratio_sum * (1.0 / size)
+        work.arithmetic[place] = ratio_sum / n_labels if size == LONG else ratio_sum * (1.0 / size)
         work.spread[place] = spread
 
 
@@ -253,34 +255,6 @@ cdef inline void _add_up(
         for at in range(size if size < LONG else indptr[row + 1] - indptr[row]):
             table[2 * <Py_ssize_t>labels[at] + 1] += score
     work.total += total
-
-
-cdef void _look_up_long(
-    const index_t* indptr, const index_t* indices, const double* table, Work* work
-) noexcept nogil:
-    """Take the means of rows of any size; their ratios may multiply to more than a float holds."""
-    cdef double lead, ratio, product, ratio_sum, log_sum, spread, size
-    cdef Py_ssize_t place, row, at, pending
-    for place in range(work.n_rows[LONG]):
-        row = work.rows[LONG][place]
-        lead = table[2 * <Py_ssize_t>indices[indptr[row]]]
-        ratio_sum = log_sum = spread = 0.0
-        product = 1.0
-        pending = 0
-        for at in range(indptr[row], indptr[row + 1]):
-            ratio = table[2 * <Py_ssize_t>indices[at]]
-            ratio_sum += ratio
-            product *= ratio
-            spread += (ratio - lead) * (ratio - lead)
-            pending += 1
-            if pending == SAFE_FACTORS:
-                log_sum += log(product)
-                product = 1.0
-                pending = 0
-        size = <double>(indptr[row + 1] - indptr[row])
-        work.geometric[place] = exp((log_sum + log(product)) / size)
-        work.arithmetic[place] = ratio_sum / size
-        work.spread[place] = spread
 
 
 def take_cube_roots(double[::1] values):
@@ -311,15 +285,10 @@ def sum_deviations(
     return total
 
 
-cdef Packing _packing(Py_ssize_t n_labels, Py_ssize_t n_indices) noexcept nogil:
+cdef Packing _packing(object n_labels, Py_ssize_t n_indices):
     """Tell how the labels 1..n_labels are packed into 63 bits."""
-    cdef Packing packing
-    packing.bits = 1
-    while n_labels >> packing.bits:
-        packing.bits += 1
-    packing.capacity = 63 // packing.bits
-    packing.n_indices = n_indices
-    return packing
+    cdef int bits = max(n_labels.bit_length(), 1)
+    return Packing(bits, 63 // bits, n_indices)
 
 
 cdef inline uint64_t _row_key(
@@ -362,14 +331,6 @@ cdef inline uint64_t _mix(uint64_t value) noexcept nogil:
     return value ^ (value >> 33)
 
 
-cdef int _shift(Py_ssize_t n_partitions) noexcept nogil:
-    """Tell which of the top bits number the partitions, a power of two and at least two."""
-    cdef int shift = 63
-    while n_partitions >> (64 - shift) > 1:
-        shift -= 1
-    return shift
-
-
 def deal_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
     Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, uint_t[::1] rows,
@@ -380,7 +341,7 @@ def deal_rows(
     the places move on all the same.
     """
     cdef Packing packing = _packing(n_labels, indices.shape[0])
-    cdef int shift = _shift(places.shape[0])
+    cdef int shift = 65 - (<object>places.shape[0]).bit_length()  # a power of two, at least two
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
     cdef bint is_written = keys.shape[0] > 0
     cdef Py_ssize_t row, place
@@ -409,28 +370,26 @@ def group_rows(
     its size, instead of its key: fresh memory would cost more than the grouping.
     """
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
-    cdef Py_ssize_t most = _largest(starts, first, last)
     cdef Py_ssize_t partition, start, n_rows
+    cdef Py_ssize_t most = starts[last] - starts[first]
+    cdef uint64_t[::1] counts
+    cdef uint32_t[::1] places
     cdef Slots slots
-    cdef uint64_t* counts = <uint64_t*>malloc(max(most, 1) * sizeof(uint64_t))
-    slots.places = <uint32_t*>malloc(_room(most) * sizeof(uint32_t))
-    try:
-        if counts == NULL or slots.places == NULL:
-            raise MemoryError
-        with nogil:
-            for partition in range(first, last):
-                check_stop()
-                start = starts[partition]
-                n_rows = starts[partition + 1] - start
-                sizes[partition] = 0
-                if n_rows > 0:
-                    _clear(&slots, n_rows)
-                    sizes[partition] = _group(
-                        &indptr[0], labels, &keys[start], &rows[start], n_rows, slots, counts
-                    )
-    finally:
-        free(counts)
-        free(slots.places)
+    # Room for all these partitions: what the largest of them does not touch costs nothing.
+    counts, places = np.empty(most + 1, np.uint64), np.empty(_room(most), np.uint32)
+    slots.places = &places[0]
+    with nogil:
+        for partition in range(first, last):
+            check_stop()
+            start = starts[partition]
+            n_rows = starts[partition + 1] - start
+            sizes[partition] = 0
+            if n_rows > 0:
+                slots.mask = _room(n_rows) - 1
+                memset(slots.places, 0, (slots.mask + 1) * sizeof(uint32_t))
+                sizes[partition] = _group(
+                    &indptr[0], labels, &keys[start], &rows[start], n_rows, slots, &counts[0]
+                )
 
 
 cdef Py_ssize_t _group(
@@ -459,21 +418,24 @@ cdef Py_ssize_t _group(
 
 
 def number_labelsets(
-    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels, uint64_t[::1] keys,
-    uint32_t[::1] places, int64_t[::1] numbers, uint64_t[::1] first_rows,
+    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels
 ):
-    """Give the labelsets numbers in the order of their first rows; return how many there are.
-
-    ``keys`` has room for one of each row, and one more; ``places`` are the slots, all free.
-    """
+    """Give the labelsets numbers in the order of their first rows: one a row, and these rows."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
     cdef Packing packing = _packing(n_labels, indices.shape[0])
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
-    cdef Slots slots = Slots(&places[0], places.shape[0] - 1)
-    cdef Py_ssize_t n_found = 0
-    cdef Py_ssize_t row
+    cdef int64_t[::1] numbers
+    cdef uint64_t[::1] keys, first_rows
+    cdef uint32_t[::1] places
+    cdef Slots slots
     cdef uint64_t slot
+    cdef Py_ssize_t row, n_found = 0
+    number_of, first_of = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.uint64)
+    numbers, first_rows, keys = number_of, first_of, np.empty(n_rows + 1, np.uint64)
+    places = np.zeros(_room(n_rows), np.uint32)
+    slots.places, slots.mask = &places[0], places.shape[0] - 1
     with nogil:
-        for row in range(indptr.shape[0] - 1):
+        for row in range(n_rows):
             if row % STEP == 0:
                 check_stop()
             keys[n_found] = _row_key(&indptr[0], labels, row, packing)
@@ -483,15 +445,7 @@ def number_labelsets(
                 n_found += 1
                 slots.places[slot] = <uint32_t>n_found
             numbers[row] = slots.places[slot] - 1
-    return n_found
-
-
-cdef Py_ssize_t _largest(const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last) noexcept:
-    """Find the number of rows of the largest partition."""
-    cdef Py_ssize_t partition, most = 0
-    for partition in range(first, last):
-        most = max(most, starts[partition + 1] - starts[partition])
-    return most
+    return number_of, first_of[:n_found].astype(np.int64)
 
 
 cdef Py_ssize_t _room(Py_ssize_t n_rows) noexcept nogil:
@@ -500,13 +454,6 @@ cdef Py_ssize_t _room(Py_ssize_t n_rows) noexcept nogil:
     while size < 2 * n_rows:
         size *= 2
     return size
-
-
-cdef void _clear(Slots* slots, Py_ssize_t n_rows) noexcept nogil:
-    """Empty the slots for so many rows."""
-    cdef Py_ssize_t size = _room(n_rows)
-    slots.mask = size - 1
-    memset(slots.places, 0, size * sizeof(uint32_t))
 
 
 cdef inline uint64_t _find_slot(

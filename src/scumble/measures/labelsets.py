@@ -146,13 +146,8 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 
 def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
     """Do what `labelset_of_rows` does for labels that have come through the door already."""
-    n_rows, n_labels = Y.shape
-    numbers, first_rows = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.uint64)
-    slots = np.zeros(1 << (2 * n_rows).bit_length(), np.uint32)
-    found = (np.empty(n_rows + 1, np.uint64), slots, numbers, first_rows)
-    n_sets = kernels.number_labelsets(Y.indptr, Y.indices, n_labels, *found)
-    counts = np.bincount(numbers, minlength=n_sets)
-    return numbers, Labelsets(first_rows[:n_sets].astype(np.int64), counts)
+    numbers, first_rows = kernels.number_labelsets(Y.indptr, Y.indices, Y.shape[1])
+    return numbers, Labelsets(first_rows, np.bincount(numbers, minlength=len(first_rows)))
 
 
 @measure(level="dataset", upper=1.0)

@@ -16,7 +16,7 @@ from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_named_labels, is_dataset
 from scumble.measures import imbalance, passes
 from scumble.measures.base import quotient
-from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label
+from scumble.measures.concurrence import count_and_score, cv_by_label, cv_of_scores, deviations
 from scumble.measures.imbalance import Unseen, minority_from_ratios, ratios_from_counts
 from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
 
@@ -224,15 +224,12 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     n_rows, n_labels = Y.shape
 
     sets = find_labelsets(Y)  # first, so that the scores can use the memory it takes meanwhile
-    counts = passes.count(Y)
-    scores = passes.score(Y, ratios_from_counts(counts))
-    mean = quotient(scores.total, n_rows)
-    label_means = mean_by_label(scores.by_label_sum, counts)
-    squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
+    counts, found = count_and_score(Y)
+    squares, label_squares = deviations(Y, found)
     n_unlabelled, n_one_label = passes.count_short_rows(Y)
     names = names or tuple(f"y{k}" for k in range(n_labels))
     return summarize(
-        LabelNumbers(names, counts, label_means, label_squares),
+        LabelNumbers(names, counts, found.by_label, label_squares),
         sets,
         unseen=unseen,
         name=str(getattr(data, "name", "")) if has_features else "",
@@ -241,9 +238,9 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
         n_assignments=Y.nnz,
         n_one_label=n_one_label,
         n_unlabelled=n_unlabelled,
-        scumble=mean,
-        scumble_cv=cv_of_scores(squares, n_rows, mean),
-        scumble_by_instance=scores.by_instance,
+        scumble=found.scumble,
+        scumble_cv=cv_of_scores(squares, n_rows, found.scumble),
+        scumble_by_instance=found.by_instance,
     )
 
 

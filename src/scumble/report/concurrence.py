@@ -16,7 +16,7 @@ from scumble._core.version import __version__
 from scumble.advise.evidence import BORDER, HIGH_CONCURRENCE, treatment_sentences
 from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
-from scumble.measures.difficult import DifficultLabel, Partner, rank_difficult
+from scumble.measures.difficult import DifficultLabel, Partner, meetings_in, rank_difficult
 from scumble.measures.summary import plain
 
 #: Majority partners shown per difficult label, as in mldr.
@@ -82,9 +82,8 @@ def concurrence_report(
 
     summary = characterize(data)
     data = _with_features(data)
-    difficult = rank_difficult(
-        data.Y, summary.labels.irlbl, summary.labels.scumble, data.labels, n_labels=n_labels
-    )
+    meetings, table = meetings_in(data.Y), summary.labels
+    difficult = rank_difficult(meetings, table.irlbl, table.scumble, data.labels, n_labels)
     chord = chord_layout(data, summary=summary)
     drawn = [arc.label for arc in chord.arcs]
     labelsets = frequent_labelsets(data, summary, top=N_LABELSETS)

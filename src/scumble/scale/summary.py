@@ -16,7 +16,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
 from scumble.measures.base import quotient
 from scumble.measures.concurrence import cv_of_scores
-from scumble.measures.difficult import DifficultLabel, Meeting, list_difficult
+from scumble.measures.difficult import DifficultLabel, Meeting, rank_difficult
 from scumble.measures.imbalance import ratios_from_counts
 from scumble.measures.summary import LabelNumbers, Summary, summarize
 from scumble.scale import statements
@@ -211,7 +211,7 @@ def difficult_labels(
             yield int(counts[at]), partners, times
 
     ratios = ratios_from_counts(counts)
-    return list_difficult(ratios, means, [*map(str, names)], meetings, n_labels)
+    return rank_difficult(meetings, ratios, means, [*map(str, names)], n_labels)
 
 
 def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple[Any, int]]]:

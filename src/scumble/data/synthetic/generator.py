@@ -22,6 +22,8 @@ from scumble._core.validation import check_count
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.synthetic.labels import assign_labels, label_counts, most_rows
 
+#: The features, and what they are.
+Made = tuple[Any, tuple[Feature, ...]]
 CALLER = "make_multilabel"
 AUTO = "auto"
 #: What is made where nothing else is asked for; or what comes nearest.
@@ -151,8 +153,7 @@ def make_multilabel(
     bends = BENDS if aim is not None and n_labels > 2 else ()
     counts = _candidates(law, bends, nearest=mean_ir == AUTO)
     Y = assign_labels(counts, n_instances, n_unlabelled, aim, rng, n_jobs, nearest=scumble == AUTO)
-    make_features = sparse_features if sparse and n_features else dense_features
-    X, features = make_features(Y, plan, rng)
+    X, features = (plan.sparse if sparse and n_features else plan.dense)(Y, rng)
     return MultilabelDataset(X, Y, features=features, name=name)
 
 
@@ -235,71 +236,55 @@ class FeaturePlan:
         """Numbers of the nominal columns."""
         return np.linspace(0, self.n_features - 1, self.n_nominal).round().astype(np.int64)
 
+    def dense(self, Y: csr_array, rng: np.random.Generator) -> Made:
+        """Make a sum of the labels' directions plus noise; cut nominal columns at quantiles."""
+        n_rows, n_labels = Y.shape
+        X = np.empty((n_rows, self.n_features))
+        directions = self.separation * rng.standard_normal((n_labels, self.n_informative))
+        for start in range(0, n_rows, BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, n_rows))
+            X[rows] = rng.standard_normal((rows.stop - start, self.n_features))
+            if self.n_informative:
+                X[rows, : self.n_informative] += Y[rows].astype(np.float64) @ directions
+        for column in self.nominal:
+            X[:, column] = _cut(X[:, column], self.n_categories)
+        return X, self._described([f"v{code}" for code in range(self.n_categories)])
 
-def dense_features(
-    Y: csr_array, plan: FeaturePlan, rng: np.random.Generator
-) -> tuple[Array, tuple[Feature, ...]]:
-    """Make a sum of the labels' directions plus noise; cut nominal columns at their quantiles."""
-    n_rows, n_labels = Y.shape
-    X = np.empty((n_rows, plan.n_features))
-    directions = plan.separation * rng.standard_normal((n_labels, plan.n_informative))
-    for start in range(0, n_rows, BLOCK_ROWS):
-        rows = slice(start, min(start + BLOCK_ROWS, n_rows))
-        X[rows] = rng.standard_normal((rows.stop - start, plan.n_features))
-        if plan.n_informative:
-            X[rows, : plan.n_informative] += Y[rows].astype(np.float64) @ directions
-    for column in plan.nominal:
-        X[:, column] = _cut(X[:, column], plan.n_categories)
-    return X, _describe(plan, [f"v{code}" for code in range(plan.n_categories)])
+    def sparse(self, Y: csr_array, rng: np.random.Generator) -> Made:
+        """Make counts of words: each label has words of its own, all rows share some chatter."""
+        n_rows, n_labels = Y.shape
+        vocabulary = rng.integers(0, max(self.n_informative, 1), size=(n_labels, WORDS_PER_LABEL))
+        starts = range(0, n_rows, BLOCK_ROWS)
+        parts = [self._words(Y[start : start + BLOCK_ROWS], vocabulary, rng) for start in starts]
+        X = vstack(parts, format="csr")
+        X.data[np.isin(X.indices, self.nominal)] = 1.0
+        return X, self._described(["0", "1"], integer=True)
 
+    def _words(self, Y: csr_array, vocabulary: Array, rng: np.random.Generator) -> csr_array:
+        n_rows = Y.shape[0]
+        lengths = rng.poisson(self.density * self.n_features, size=n_rows)
+        rows = np.repeat(np.arange(n_rows), lengths)
+        sizes = np.diff(Y.indptr)[rows]
+        words = rng.integers(0, self.n_features, size=len(rows))
+        told = (rng.random(len(rows)) < TOLD_BY_LABELS) & (sizes > 0)
+        told &= self.n_informative > 0
+        turn = (rng.random(len(rows)) * sizes).astype(np.int64)  # which of the row's labels speaks
+        speaking = Y.indices[Y.indptr[rows[told]] + turn[told]]
+        words[told] = vocabulary[speaking, rng.integers(0, WORDS_PER_LABEL, size=int(told.sum()))]
+        counts = coo_array((np.ones(len(rows)), (rows, words)), shape=(n_rows, self.n_features))
+        return counts.tocsr()
 
-def sparse_features(
-    Y: csr_array, plan: FeaturePlan, rng: np.random.Generator
-) -> tuple[csr_array, tuple[Feature, ...]]:
-    """Make counts of words: each label has words of its own, and all rows share some chatter."""
-    n_rows, n_labels = Y.shape
-    vocabulary = rng.integers(0, max(plan.n_informative, 1), size=(n_labels, WORDS_PER_LABEL))
-    parts = [
-        _count_words(Y[start : start + BLOCK_ROWS], vocabulary, plan, rng)
-        for start in range(0, n_rows, BLOCK_ROWS)
-    ]
-    X = vstack(parts, format="csr")
-    is_nominal = np.zeros(plan.n_features, bool)
-    is_nominal[plan.nominal] = True
-    X.data[is_nominal[X.indices]] = 1.0
-    return X, _describe(plan, ["0", "1"], integer=True)
-
-
-def _count_words(
-    Y: csr_array, vocabulary: Array, plan: FeaturePlan, rng: np.random.Generator
-) -> csr_array:
-    n_rows = Y.shape[0]
-    lengths = rng.poisson(plan.density * plan.n_features, size=n_rows)
-    rows = np.repeat(np.arange(n_rows), lengths)
-    sizes = np.diff(Y.indptr)[rows]
-    words = rng.integers(0, plan.n_features, size=len(rows))
-    told = (rng.random(len(rows)) < TOLD_BY_LABELS) & (sizes > 0)
-    told &= plan.n_informative > 0
-    turn = (rng.random(len(rows)) * sizes).astype(np.int64)  # which of the row's labels speaks
-    speaking = Y.indices[Y.indptr[rows[told]] + turn[told]]
-    words[told] = vocabulary[speaking, rng.integers(0, WORDS_PER_LABEL, size=int(told.sum()))]
-    counts = coo_array((np.ones(len(rows)), (rows, words)), shape=(n_rows, plan.n_features))
-    return counts.tocsr()
+    def _described(self, categories: list[str], *, integer: bool = False) -> tuple[Feature, ...]:
+        nominal = set(self.nominal.tolist())
+        return tuple(
+            Feature(f"x{at}", "nominal", tuple(categories))
+            if at in nominal
+            else Feature(f"x{at}", integer=integer)
+            for at in range(self.n_features)
+        )
 
 
 def _cut(values: Array, n_categories: int) -> Array:
     """Replace numbers by the number of the quantile they fall into."""
     edges = np.quantile(values[:BLOCK_ROWS], np.arange(1, n_categories) / n_categories)
     return np.searchsorted(edges, values, side="right").astype(np.float64)
-
-
-def _describe(
-    plan: FeaturePlan, categories: list[str], *, integer: bool = False
-) -> tuple[Feature, ...]:
-    nominal = set(plan.nominal.tolist())
-    return tuple(
-        Feature(f"x{at}", "nominal", tuple(categories))
-        if at in nominal
-        else Feature(f"x{at}", integer=integer)
-        for at in range(plan.n_features)
-    )

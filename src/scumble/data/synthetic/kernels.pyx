@@ -9,6 +9,7 @@ import numpy as np
 
 cdef enum:
     STEPS = 1 << 20  # exchanges tried between two looks at whether to stop, some 50 ms
+    EFFORT = 50  # rounds of exchanges, each of two per assignment, that a block may take
 
 
 def round_counts(const double[::1] values, int64_t most):
@@ -61,84 +62,46 @@ cdef struct Block:
     double* scores
 
 
-cdef class Dealer:
-    """Deals labels, cut into blocks by the shape of the data alone.
+def deal_block(
+    const int32_t[::1] taken, const double[::1] ratios, const double[::1] logs, uint64_t seed,
+    Py_ssize_t n_rows, double target, int64_t[::1] row_ends, int32_t[::1] labels,
+):
+    """Deal labels to rows; return the sum of their SCUMBLE.
 
-    Think of all assignments in a line, sorted by label, those of each label up to its ``ends``.
-    Every ``n_blocks``-th belongs to a block, so each block is a small copy of the whole.
-    ``ratios`` and ``logs`` are each label's IRLbl and its logarithm.
+    ``taken`` names the label of each assignment, in order; ``ratios`` and ``logs`` are each label's
+    IRLbl and its logarithm. Of the ``len(row_ends)`` rows, ``n_rows`` get labels, one at least if
+    there are enough. ``target`` is the mean SCUMBLE to steer towards (NaN: leave it). The labels go
+    to ``labels``, and each row's end there to ``row_ends``.
     """
-
-    cdef const int64_t[::1] ends
-    cdef const double[::1] ratios
-    cdef const double[::1] logs
-    cdef Py_ssize_t n_blocks
-
-    def __cinit__(
-        self, const int64_t[::1] ends, const double[::1] ratios, const double[::1] logs,
-        Py_ssize_t n_blocks,
-    ):
-        if not 0 < ends.shape[0] == ratios.shape[0] == logs.shape[0] or n_blocks < 1:
-            raise ValueError("Every label has an end, a ratio and its logarithm.")
-        self.ends, self.ratios, self.logs, self.n_blocks = ends, ratios, logs, n_blocks
-
-    def take_labels(self, Py_ssize_t block):
-        """Find the labels at places block, block + n_blocks, ... of the line of assignments."""
-        if not 0 <= block < self.n_blocks:
-            raise ValueError(f"There is no block {block} of {self.n_blocks}.")
-        cdef Py_ssize_t label = 0
-        cdef int64_t place = block
-        cdef Py_ssize_t slot
-        end = self.ends[self.ends.shape[0] - 1]
-        taken = np.empty(len(range(block, end, self.n_blocks)), np.int32)
-        cdef int32_t[::1] labels = taken
-        with nogil:
-            for slot in range(labels.shape[0]):
-                while self.ends[label] <= place:
-                    label += 1
-                labels[slot] = <int32_t> label
-                place += self.n_blocks
-        return taken
-
-    def fill(
-        self, Py_ssize_t block, uint64_t seed, Py_ssize_t n_rows, double target, int effort,
-        int64_t[::1] row_ends, int32_t[::1] indices,
-    ):
-        """Deal one block's share of the labels to its rows; return the sum of their SCUMBLE.
-
-        Of the ``len(row_ends)`` rows, ``n_rows`` get labels, one at least if there are enough.
-        ``target`` is the mean SCUMBLE to steer towards (NaN: leave it), ``effort`` how long. The
-        labels go to ``indices``, and each row's end there to ``row_ends``.
-        """
-        cdef Block dealt
-        taken = self.take_labels(block)
-        cdef int32_t[::1] labels = taken
-        cdef int32_t[::1] rows = np.empty(labels.shape[0], np.int32)
-        cdef int64_t[::1] last = np.empty(n_rows + 1, np.int64)
-        cdef int64_t[::1] starts = np.zeros(n_rows + 1, np.int64)
-        cdef double[:, ::1] sums = np.zeros((3, n_rows + 1))
-        cdef double total
-        if not 0 <= n_rows <= row_ends.shape[0] or labels.shape[0] != indices.shape[0]:
-            raise ValueError("There is no room for the rows, or not for the labels.")
-        # In order, so that more places of a label than rows would reach beyond n_rows.
-        if (taken[n_rows:] == taken[: max(len(taken) - n_rows, 0)]).any():
-            raise ValueError("A label has more places than there are rows.")
-        if labels.shape[0] == 0:
-            row_ends[:] = 0
-            return 0.0
-        dealt.random = seed
-        dealt.n_slots, dealt.n_rows = labels.shape[0], n_rows
-        dealt.taken, dealt.labels = &labels[0], &indices[0]
-        dealt.rows, dealt.starts = &rows[0], &starts[0]
-        dealt.ratios, dealt.logs = &self.ratios[0], &self.logs[0]
-        dealt.ratio_sums, dealt.log_sums, dealt.scores = &sums[0, 0], &sums[1, 0], &sums[2, 0]
-        with nogil:
-            _draw_rows(&dealt, &last[0])
-            _fill_empty_rows(&dealt, &last[0])
-            _sort_by_row(&dealt, &last[0])
-            total = _steer(&dealt, target * row_ends.shape[0], effort)
-            _spread(&dealt, row_ends)
-        return total
+    cdef Py_ssize_t n_slots = taken.shape[0]
+    cdef Py_ssize_t n_places = row_ends.shape[0]
+    cdef int32_t[::1] rows = np.empty(n_slots, np.int32)
+    cdef int64_t[:, ::1] places = np.zeros((2, n_rows + 1), np.int64)
+    cdef double[:, ::1] sums = np.zeros((3, n_rows + 1))
+    cdef double total
+    cdef Block block
+    given = np.asarray(taken)
+    # In order, so that more places of a label than rows would reach beyond n_rows.
+    if (given[n_rows:] == given[: max(n_slots - n_rows, 0)]).any():
+        raise ValueError("A label has more places than there are rows.")
+    if not 0 <= n_rows <= n_places or n_slots != labels.shape[0]:
+        raise ValueError("There is no room for the rows, or not for the labels.")
+    if n_slots == 0:
+        row_ends[:] = 0
+        return 0.0
+    if not 0 <= taken[0] <= taken[n_slots - 1] < ratios.shape[0] == logs.shape[0]:
+        raise ValueError("Every label has a ratio and its logarithm.")
+    block = Block(
+        seed, n_slots, &taken[0], &labels[0], &rows[0], n_rows, &places[0, 0], &ratios[0], &logs[0],
+        &sums[0, 0], &sums[1, 0], &sums[2, 0],
+    )
+    with nogil:
+        _draw_rows(&block, &places[1, 0])
+        _fill_empty_rows(&block, &places[1, 0])
+        _sort_by_row(&block, &places[1, 0])
+        total = _steer(&block, target * n_places)
+        _spread(&block, row_ends)
+    return total
 
 
 cdef void _draw_rows(Block* block, int64_t* last) noexcept nogil:
@@ -218,20 +181,17 @@ cdef Py_ssize_t _coprime(Py_ssize_t n, uint64_t* random) noexcept nogil:
 cdef void _sort_by_row(Block* block, int64_t* sizes) noexcept nogil:
     """Put labels and rows in order of rows, labels ascending, and find where each row starts.
 
-    The sizes of the rows are used up.
+    The sizes of the rows become the places after their labels.
     """
-    cdef int64_t* places = sizes
     cdef Py_ssize_t row, slot
-    cdef int64_t size
     block.starts[0] = 0
     for row in range(block.n_rows):
-        size = sizes[row]
-        places[row] = block.starts[row]
-        block.starts[row + 1] = block.starts[row] + size
+        block.starts[row + 1] = block.starts[row] + sizes[row]
+        sizes[row] = block.starts[row]
     for slot in range(block.n_slots):
         row = block.rows[slot]
-        block.labels[places[row]] = block.taken[slot]
-        places[row] += 1
+        block.labels[sizes[row]] = block.taken[slot]
+        sizes[row] += 1
     for row in range(block.n_rows):
         for slot in range(block.starts[row], block.starts[row + 1]):
             block.rows[slot] = <int32_t> row
@@ -267,7 +227,7 @@ cdef double _total(Block* block) noexcept nogil:
     return total
 
 
-cdef double _steer(Block* block, double wanted, int effort) except? -1 nogil:
+cdef double _steer(Block* block, double wanted) except? -1 nogil:
     """Exchange labels between rows until the sum of their SCUMBLE is near ``wanted``.
 
     Two random places exchange their labels if that brings the sum of scores closer. Neither the
@@ -281,7 +241,7 @@ cdef double _steer(Block* block, double wanted, int effort) except? -1 nogil:
     cdef int _turn
     if isnan(wanted) or block.n_slots < 2:
         return total
-    for _turn in range(effort):
+    for _turn in range(EFFORT):
         before = fabs(total - wanted)
         for step in range(2 * block.n_slots):
             if fabs(total - wanted) <= enough:
@@ -331,7 +291,7 @@ cdef inline double _exchange(Block* block, double total, double wanted) noexcept
     return changed
 
 
-cdef int _spread(Block* block, int64_t[::1] row_ends) except -1 nogil:
+cdef void _spread(Block* block, int64_t[::1] row_ends) noexcept nogil:
     """Put the rows with labels among those without, each place as likely as any other."""
     cdef Py_ssize_t n_places = row_ends.shape[0]
     cdef Py_ssize_t row = 0
@@ -341,7 +301,6 @@ cdef int _spread(Block* block, int64_t[::1] row_ends) except -1 nogil:
             _sort(block.labels, block.starts[row], block.starts[row + 1])
             row += 1
         row_ends[place] = block.starts[row]
-    return 0
 
 
 cdef inline void _sort(int32_t* labels, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:

@@ -12,7 +12,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.progress import track
-from scumble.data.synthetic.kernels import Dealer, round_counts
+from scumble.data.synthetic.kernels import deal_block, round_counts
 
 #: MeanIR may be off by this share.
 TOLERANCE = 0.02
@@ -29,8 +29,6 @@ USUAL_SHARE = 0.75
 BLOCK_ROWS = 8192
 #: SCUMBLE may be off by this much.
 SCUMBLE_TOLERANCE = 0.01
-#: How many rounds of exchanges, each of two per assignment, a block may take.
-EFFORT = 50
 
 
 def label_counts(
@@ -285,7 +283,13 @@ def assign_labels(
     if nearest and scumble is not None:
         closest = min(tried, key=lambda deal: abs(deal.try_out(scumble) - scumble))
         return closest.all(scumble, n_jobs)[0]
-    raise _unreachable(tried, scumble)
+    low = min(deal.try_out(-1.0) for deal in tried)
+    high = max(deal.try_out(2.0) for deal in tried)
+    raise ParameterError(
+        f"make_multilabel: a SCUMBLE of {scumble} cannot be reached with this number of labels, "
+        f"cardinality and MeanIR. Expected 'scumble' in about [{low:.3f}, {high:.3f}], or None. "
+        "A higher cardinality or 'mean_ir' widens the range."
+    )
 
 
 class Deal:
@@ -293,25 +297,18 @@ class Deal:
 
     def __init__(self, counts: Array, n_rows: int, n_unlabelled: int, seeds: Array) -> None:
         self.n_rows, self.n_labelled = n_rows, n_rows - n_unlabelled
-        self.n_labels = len(counts)
-        self.n_assignments = int(counts.sum())
         self.seeds = seeds
-        ratios = counts[0] / counts
-        self.dealer = Dealer(np.cumsum(counts), ratios, np.log(ratios), len(seeds))
-        wide = max(self.n_assignments, n_rows) >= 2**31
-        self.index_type = np.int64 if wide else np.int32
+        self.ends = np.cumsum(counts)
+        self.ratios = counts[0] / counts
+        self.logs = np.log(self.ratios)
 
     def try_out(self, scumble: float) -> float:
         """Fill the first block and tell the SCUMBLE it reached."""
-        n_rows = self._before(self.n_rows, 1)
-        indptr = np.zeros(n_rows + 1, self.index_type)
-        indices = np.empty(self._before(self.n_assignments, 1), np.int32)
-        return self._fill(0, scumble, indptr, indices) / n_rows
+        return self._fill(0, scumble, *self._room()) / self._before(self.n_rows, 1)
 
     def all(self, scumble: float | None, n_jobs: int | None) -> tuple[sparse.csr_array, float]:
         """Fill all blocks."""
-        indptr = np.zeros(self.n_rows + 1, self.index_type)
-        indices = np.empty(self.n_assignments, np.int32)
+        indptr, indices = self._room()
         target = np.nan if scumble is None else scumble
         with track("Dealing labels", len(self.seeds)) as advance:
 
@@ -321,36 +318,39 @@ class Deal:
                 return total
 
             total = sum(run(fill, range(len(self.seeds)), n_jobs=n_jobs))
-        present = np.ones(self.n_assignments, bool)
-        Y = sparse.csr_array((present, indices, indptr), shape=(self.n_rows, self.n_labels))
+        present = np.ones(len(indices), bool)
+        Y = sparse.csr_array((present, indices, indptr), shape=(self.n_rows, len(self.ends)))
         return Y, total / self.n_rows
+
+    def _room(self) -> tuple[Array, Array]:
+        """Make room for all rows and labels; it costs nothing until it is filled."""
+        n_assignments = int(self.ends[-1])
+        wide = max(n_assignments, self.n_rows) >= 2**31
+        indptr = np.zeros(self.n_rows + 1, np.int64 if wide else np.int32)
+        return indptr, np.empty(n_assignments, np.int32)
 
     def _before(self, n: int, block: int) -> int:
         """Share n among the blocks, the first ones getting one more; count up to ``block``."""
         share, rest = divmod(n, len(self.seeds))
         return block * share + min(block, rest)
 
+    def labels_of(self, block: int) -> Array:
+        """Take every n-th of all assignments, sorted by label: a small copy of the whole."""
+        n_blocks = len(self.seeds)
+        n_taken = np.diff((self.ends - block + n_blocks - 1) // n_blocks, prepend=0)
+        return np.repeat(np.arange(len(n_taken), dtype=np.int32), n_taken)
+
     def _fill(self, block: int, target: float, indptr: Array, indices: Array) -> float:
-        first, last = self._before(self.n_rows, block), self._before(self.n_rows, block + 1)
-        n_labelled = self._before(self.n_labelled, block + 1) - self._before(self.n_labelled, block)
-        start, stop = (self._before(self.n_assignments, block + i) for i in (0, 1))
+        sizes = (self.n_rows, self.n_labelled, len(indices))
+        first, n_before, start = (self._before(n, block) for n in sizes)
+        last, n_until, stop = (self._before(n, block + 1) for n in sizes)
         row_ends = np.empty(last - first, np.int64)
-        total = self.dealer.fill(
-            block, self.seeds[block], n_labelled, target, EFFORT, row_ends, indices[start:stop]
-        )
+        labels, room = (self.labels_of(block), self.ratios, self.logs), indices[start:stop]
+        n_labelled = n_until - n_before
+        total = deal_block(*labels, self.seeds[block], n_labelled, target, row_ends, room)
         indptr[first + 1 : last + 1] = row_ends + start
         return total
 
 
 def _count_blocks(n_rows: int) -> int:
     return max(1, n_rows // BLOCK_ROWS)
-
-
-def _unreachable(tried: list[Deal], scumble: float | None) -> ParameterError:
-    low = min(deal.try_out(-1.0) for deal in tried)
-    high = max(deal.try_out(2.0) for deal in tried)
-    return ParameterError(
-        f"make_multilabel: a SCUMBLE of {scumble} cannot be reached with this number of labels, "
-        f"cardinality and MeanIR. Expected 'scumble' in about [{low:.3f}, {high:.3f}], or None. "
-        "A higher cardinality or 'mean_ir' widens the range."
-    )

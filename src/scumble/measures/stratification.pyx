@@ -21,27 +21,41 @@ cdef struct Deal:
     double* wanted_rows  # rows by each fold
 
 
-def stratify(
+def deal_rows(Y, Py_ssize_t n_folds, generator, wanted=None, wanted_rows=None):
+    """Deal rows to folds, the rarest label first, each row to the fold that wants it most.
+
+    All folds want the same, unless ``wanted`` tells how many rows of each label each of them wants,
+    and ``wanted_rows`` how many in all.
+    """
+    order = generator.permutation(Y.shape[0])
+    shuffled = Y[order]
+    columns = shuffled.tocsc()
+    columns.sort_indices()
+    first_choice = generator.integers(n_folds, size=len(order))
+    arrays = (shuffled.indptr, shuffled.indices, columns.indptr, columns.indices)
+    kind = np.result_type(*arrays)
+    parts = [part.astype(kind, copy=False) for part in arrays]
+    if wanted is None or wanted_rows is None:
+        wanted = np.repeat(np.diff(columns.indptr)[:, None] / n_folds, n_folds, axis=1)
+        wanted_rows = np.full(n_folds, len(order) / <double>n_folds)
+    folds = np.empty(len(order), np.int64)
+    folds[order] = _stratify(*parts, n_folds, first_choice, wanted.copy(), wanted_rows.copy())
+    return folds
+
+
+def _stratify(
     const index_t[::1] indptr, const index_t[::1] indices, const index_t[::1] column_indptr,
     const index_t[::1] column_rows, Py_ssize_t n_folds, const int64_t[::1] first_choice,
-    double[:, ::1] wanted=None, double[::1] wanted_rows=None,
+    double[:, ::1] wanted, double[::1] wanted_rows,
 ):
-    """Deal rows to folds, the rarest label first, each to the fold that wants it most.
-
-    ``wanted`` tells how many rows of each label each fold wants, ``wanted_rows`` how many rows: by
-    default all want the same. What they still want in the end is left in them.
-    """
+    """Deal rows shuffled already; what is still wanted in the end is left in ``wanted``."""
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1
     cdef Py_ssize_t n_labels = column_indptr.shape[0] - 1
     cdef int64_t[::1] counts = np.diff(column_indptr).astype(np.int64)
-    if wanted is None:
-        wanted = np.repeat(np.asarray(counts)[:, None] / n_folds, n_folds, axis=1)
-    if wanted_rows is None:
-        wanted_rows = np.full(n_folds, n_rows / <double>n_folds)
     if wanted.shape[0] != n_labels or wanted.shape[1] != n_folds or wanted_rows.shape[0] != n_folds:
         raise ValueError("wanted must be a table of labels and folds, wanted_rows one of folds")
-    cdef int64_t[:, ::1] room = np.empty((2, max(n_labels, 1)), np.int64)
     cdef int64_t[::1] folds = np.full(n_rows, -1, np.int64)
+    cdef int64_t[:, ::1] room = np.empty((2, max(n_labels, 1)), np.int64)
     cdef Deal deal = Deal(&room[0, 0], &room[1, 0], NULL, 0, n_folds, NULL, &wanted_rows[0])
     cdef Py_ssize_t row, label, at
     cdef Py_ssize_t seen = 0
@@ -65,9 +79,7 @@ def stratify(
             for at in range(column_indptr[label], column_indptr[label + 1]):
                 row = column_rows[at]
                 if folds[row] < 0:
-                    folds[row] = _neediest(
-                        &deal, deal.wanted + label * n_folds, first_choice[row]
-                    )
+                    folds[row] = _neediest(&deal, &wanted[label, 0], first_choice[row])
                     _give(&deal, indices, indptr[row], indptr[row + 1], folds[row])
         for row in range(n_rows):
             if folds[row] < 0:

@@ -1,12 +1,13 @@
+from typing import Any
+
+import numpy as np
+
 from scumble._core.arrays import Array
 
-def stratify(
-    indptr: Array,
-    indices: Array,
-    column_indptr: Array,
-    column_rows: Array,
+def deal_rows(
+    Y: Any,
     n_folds: int,
-    first_choice: Array,
+    generator: np.random.Generator,
     wanted: Array | None = None,
     wanted_rows: Array | None = None,
 ) -> Array: ...
