@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.files import Source
 from scumble._core.text import excerpt
 from scumble.data.formats.arff.dates import date_format
@@ -23,7 +24,7 @@ from scumble.data.formats.arff.header import (
     refuse_zero_bytes,
 )
 from scumble.data.formats.arff.quoting import BLANKS, unescape
-from scumble.data.formats.arff.rows import DenseRows, SparseRows, explain, undeclared
+from scumble.data.formats.arff.rows import Rows, explain
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
 
@@ -50,20 +51,15 @@ class BodyReader:
         line = header.n_lines + 1
         self._parser = k.Parser(roles, lookup.entries, lookup.blob, nulls, line)
         self._shape = (len(header.attributes) - len(labels), len(labels))
-        self._rows: DenseRows | SparseRows | None = None
+        self._rows: Rows | None = None
         self._noted = _noted_texts(header)
-        self._texts = {
-            at: {text: code for code, text in enumerate(self._noted.get(at, ()))}
-            for at, attribute in enumerate(header.attributes)
-            if attribute.type.kind == "string"
-        }
-        self._known: dict[int, dict[str, float]] = {}  # codes of nominal values, times of dates
-        self._readers: dict[str, Callable[[int, str], float]] = {
-            "string": self._text,
-            "date": self._date,
-            "nominal": self._code,
-            "numeric": self._number,
-        }
+        # Codes of texts and of nominal values, times of dates.
+        self._known: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        self._strings = [
+            at for at, attribute in enumerate(header.attributes) if attribute.type.kind == "string"
+        ]
+        for at in self._strings:
+            self._known[at] = {text: code for code, text in enumerate(self._noted.get(at, ()))}
 
     def feed(self, block: bytes) -> None:
         """Read some whole lines."""
@@ -73,40 +69,43 @@ class BodyReader:
         text = np.frombuffer(block, np.uint8)
         at = self._parser.next_row(text)
         if self._rows is None and at < len(text):  # the first row decides the form of all
-            self._rows = self._sparse_rows() if text[at] == ord("{") else self._dense_rows()
+            self._rows = self._first_rows(is_sparse=text[at] == ord("{"))
         ended = k.FULL
         while ended == k.FULL and self._rows is not None:
-            ended, state = self._rows.parse(self._parser, text, at)
+            ended, state = self._parser.parse(text, at, self._rows)
             at = state["at"]
-            self._resolve(block, text, self._rows, state["n_events"])
+            events = self._rows.events[: state["n_events"]]
+            self._resolve(block, self._rows, events[:-1] if ended < 0 else events)
             if ended < 0:
-                self._refuse(ended, block, **state["fault"])
+                self._refuse(ended, block, *events[-1].item())
             self._rows.keep(state["n_rows"], state["n_present"], state["n_values"])
-            if self._rows.n_implied > MOST_IMPLIED:
-                raise self._source.error(
-                    f"more than {MOST_IMPLIED} labels are present because sparse rows omit them "
-                    "(the first value declared for them is 1). Declare them as {0,1}.",
-                    line=self._parser.line,
-                )
+            self._check_implied(self._rows)
 
-    def _sparse_rows(self) -> SparseRows:
-        for attribute, texts in self._texts.items():
+    def _first_rows(self, *, is_sparse: bool) -> Rows:
+        for attribute in self._strings if is_sparse else ():
             if attribute not in self._noted:
-                texts[""] = 0  # what a text is where it is omitted
-        return SparseRows(self._shape, self._roles)
+                self._known[attribute][""] = 0  # what a text is where it is omitted
+        as_sparse = self._header.notes.get("sparse", False)
+        return Rows(self._shape, is_sparse=is_sparse, as_sparse=as_sparse)
 
-    def _dense_rows(self) -> DenseRows:
-        return DenseRows(self._shape, as_sparse=self._header.notes.get("sparse", False))
+    def _check_implied(self, rows: Rows) -> None:
+        n_implied = np.count_nonzero(self._roles["omitted"]) * rows.n_rows
+        if rows.indices is not None and n_implied > MOST_IMPLIED:
+            raise self._source.error(
+                f"more than {MOST_IMPLIED} labels are present because sparse rows omit them "
+                "(the first value declared for them is 1). Declare them as {0,1}.",
+                line=self._parser.line,
+            )
 
     def finish(self) -> tuple[Any, sparse.csr_array, Array | None, dict[int, tuple[str, ...]]]:
         """Give features, labels, weights, and the texts of string attributes by attribute."""
-        rows = self._dense_rows() if self._rows is None else self._rows
-        X: Any = rows.features()
-        if isinstance(rows, SparseRows):
+        rows = self._first_rows(is_sparse=False) if self._rows is None else self._rows
+        X = rows.features()
+        if rows.indices is not None:
             self._settle_omitted_texts(X)
         if not self._header.attributes and not self._header.notes.get("sparse", False):
-            X = X.toarray() if sparse.issparse(X) else X  # rows without columns are always sparse
-        texts = {attribute: tuple(found) for attribute, found in self._texts.items()}
+            X = dense(X)  # rows without columns are always sparse
+        texts = {attribute: tuple(self._known[attribute]) for attribute in self._strings}
         return X, rows.labels(), rows.weights(), texts
 
     def _settle_omitted_texts(self, X: sparse.csr_array) -> None:
@@ -114,59 +113,48 @@ class BodyReader:
         X.eliminate_zeros()
         counts = np.bincount(X.indices, minlength=X.shape[1])
         is_named = np.zeros(X.shape[1], bool)
-        for attribute in self._texts.keys() - self._noted.keys():
+        for attribute in set(self._strings) - self._noted.keys():
             column = self._roles["column"][attribute]
             if counts[column] == X.shape[0]:
                 is_named[column] = True
-                del self._texts[attribute][""]
+                del self._known[attribute][""]
         if is_named.any():
             X.data[is_named[X.indices]] -= 1
             X.eliminate_zeros()
 
-    def _resolve(
-        self, block: bytes, text: Array, rows: DenseRows | SparseRows, n_events: int
-    ) -> None:
+    def _resolve(self, block: bytes, rows: Rows, events: Array) -> None:
         """Read what the compiled loops could not."""
-        events = rows.events[:n_events]
-        if not len(events):
-            return
-        of_row = events["attribute"] == k.WEIGHT
+        of_row, is_long = events["attribute"] == k.WEIGHT, events["how"] == k.LATER_LONG
         if of_row.any():
-            self._resolve_weights(events[of_row], block, rows)
-            events = events[~of_row]
-        is_long = events["how"] == k.LATER_LONG
+            weights = [self._weight(block, *event) for event in events[of_row].tolist()]
+            rows.weighted.append((rows.n_rows + events["place"][of_row], weights))
         if is_long.any():
-            self._resolve_numbers(events[is_long], text, rows)
-            events = events[~is_long]
-        self._put(rows, events, [self._read_text(block, *event) for event in events.tolist()])
+            rows.values[events["place"][is_long]] = self._long_numbers(block, events[is_long])
+        others = events[~(of_row | is_long)]
+        rows.values[others["place"]] = [self._read_text(block, *event) for event in others.tolist()]
 
-    def _put(self, rows: DenseRows | SparseRows, events: Array, values: Any) -> None:
-        columns = self._roles["column"][events["attribute"]]
-        rows.put(events["place"], columns, np.array(values, np.float64))
+    def _weight(self, block: bytes, *event: int) -> float:
+        _, _, start, end, _, line, value = event
+        text = block[start:end].strip(BLANKS.encode())
+        kind, weight = parse_float(text)
+        closed = block[end : end + 1] == b"}"
+        if kind == NO_NUMBER or not 0 <= weight < math.inf or not closed:
+            raise self._source.error(
+                f"found {excerpt(text.decode('latin-1'))} as the weight of the row. Expected a "
+                "number that is not negative, in braces.",
+                line=line,
+                column=value,
+            )
+        return weight
 
-    def _resolve_weights(self, events: Array, block: bytes, rows: DenseRows | SparseRows) -> None:
-        for row, _, start, end, _, line, value in events.tolist():
-            text = block[start:end].strip(BLANKS.encode())
-            kind, weight = parse_float(text)
-            closed = block[end : end + 1] == b"}"
-            if kind == NO_NUMBER or not 0 <= weight < math.inf or not closed:
-                raise self._source.error(
-                    f"found {excerpt(text.decode('latin-1'))} as the weight of the row. Expected a "
-                    "number that is not negative, in braces.",
-                    line=line,
-                    column=value,
-                )
-            rows.row_weights[row] = weight
-        rows.any_weight = True
-
-    def _resolve_numbers(self, events: Array, text: Array, rows: DenseRows | SparseRows) -> None:
-        values = exact_floats(text, events["start"], events["end"])
+    def _long_numbers(self, block: bytes, events: Array) -> Array:
+        values = exact_floats(np.frombuffer(block, np.uint8), events["start"], events["end"])
         infinite = np.isinf(values)
         if infinite.any():
             _, _, start, end, _, line, value = events[infinite][0].item()
-            found = excerpt(text[start:end].tobytes().decode("ascii"))
+            found = excerpt(block[start:end].decode("ascii"))
             raise self._source.error(_TOO_LARGE.format(found), line=line, column=value)
-        self._put(rows, events, values)
+        return values
 
     def _read_text(self, block: bytes, *event: int) -> float:
         """Read one text, date, nominal value with escapes or number in words."""
@@ -177,58 +165,52 @@ class BodyReader:
             raise EncodingError(line) from error
         if how == k.LATER_ESCAPED:
             text = unescape(text)
+        known = self._known[attribute]
+        if text in known:
+            return known[text]
+        declared = self._header.attributes[attribute]
+        if declared.type.kind == "string":
+            return known.setdefault(text, len(known))
         try:
-            return self._readers[self._header.attributes[attribute].type.kind](attribute, text)
+            if declared.type.kind == "numeric":
+                return _number(declared, text)
+            known[text] = _date_or_code(declared, text)
         except ValueError as error:
             raise self._source.error(str(error), line=line, column=value) from error
-
-    def _text(self, attribute: int, text: str) -> int:
-        texts = self._texts[attribute]
-        return texts.setdefault(text, len(texts))
-
-    def _number(self, attribute: int, text: str) -> float:
-        """Read a number in quotes, or a word: infinity is let through, so that X survives."""
-        kind, value = parse_float(text.encode())
-        if kind == NO_NUMBER:
-            declared = self._header.attributes[attribute]
-            raise ValueError(explain(k.BAD_NUMBER, declared, 0, text, 0))
-        if kind == LONG and math.isinf(value):
-            raise ValueError(_TOO_LARGE.format(excerpt(text)))
-        return value
-
-    def _code(self, attribute: int, text: str) -> float:
-        declared = self._header.attributes[attribute]
-        if attribute not in self._known:
-            categories = enumerate(declared.type.categories)
-            self._known[attribute] = {value: code for code, value in categories}
-        if text not in self._known[attribute]:
-            raise ValueError(undeclared(declared, text))
-        return self._known[attribute][text]
-
-    def _date(self, attribute: int, text: str) -> float:
-        known = self._known.setdefault(attribute, {})
-        if text not in known:
-            declared = self._header.attributes[attribute]
-            try:
-                known[text] = date_format(declared.type.date_format).parse(text)
-            except ValueError as error:
-                raise ValueError(
-                    f"{excerpt(text)} is no date for {excerpt(declared.name)}: {error}."
-                ) from error
         return known[text]
 
-    def _refuse(
-        self, fault: int, block: bytes, *, attribute: int, line: int, value: int, **place: int
-    ) -> NoReturn:
-        token = block[place["start"] : place["end"]].decode(self._encoding, "replace")
+    def _refuse(self, fault: int, block: bytes, *event: int) -> NoReturn:
+        _, attribute, start, end, _, line, value = event
+        token = block[start:end].decode(self._encoding, "replace")
         attributes = self._header.attributes
         about_row = attribute < 0 or fault == k.OTHER_FORM
         declared = None if about_row else attributes[attribute]
-        if declared is not None and fault == k.UNDECLARED:
-            message = undeclared(declared, token)
-        else:
-            message = explain(fault, declared, value, token, len(attributes))
+        message = explain(fault, declared, value, token, len(attributes))
         raise self._source.error(message, line=line, column=value)
+
+
+def _number(declared: Attribute, text: str) -> float:
+    """Read a number in quotes, or a word: infinity is let through, so that X survives."""
+    kind, value = parse_float(text.encode())
+    if kind == NO_NUMBER:
+        raise ValueError(explain(k.BAD_NUMBER, declared, 0, text, 0))
+    if kind == LONG and math.isinf(value):
+        raise ValueError(_TOO_LARGE.format(excerpt(text)))
+    return value
+
+
+def _date_or_code(declared: Attribute, text: str) -> float:
+    """Read a date, or a nominal value that is not spelled as it was declared."""
+    kind = declared.type
+    if kind.kind == "nominal":
+        if text not in kind.categories:
+            raise ValueError(explain(k.UNDECLARED, declared, 0, text, 0))
+        return kind.categories.index(text)
+    try:
+        return date_format(kind.date_format).parse(text)
+    except ValueError as error:
+        message = f"{excerpt(text)} is no date for {excerpt(declared.name)}: {error}."
+        raise ValueError(message) from error
 
 
 def _noted_texts(header: Header) -> dict[int, list[str]]:

@@ -45,6 +45,8 @@ _FAULTS = {
     "a text is written \\'.",
     k.NO_SEPARATOR: "no comma follows {found}, the value of {name}.",
     k.BAD_NUMBER: "{name} is numeric, but its value is {found}. Expected a number or ?.",
+    k.UNDECLARED: "{found} is not among the values declared for {name} in line {line}. Expected "
+    "one of {listed}.{near}",
     k.BAD_LABEL: "the label {name} has the value {found}. " + _LABEL_HELP,
     k.MISSING_LABEL: "the label {name} is missing. " + _LABEL_HELP,
     k.OMITTED_LABEL: "the label {name} is omitted from this sparse row, which stands for its first "
@@ -83,98 +85,56 @@ def _joined(parts: list[Array], kind: type) -> Array:
 
 
 class Rows:
-    """What dense and sparse rows have in common: labels, weights, events."""
+    """Rows, all dense or all sparse: where the compiled loops put them, and those put aside."""
 
-    n_implied = 0  # labels that may be present without being named
-
-    def __init__(self, shape: tuple[int, int], height: int, *outputs: Array | None) -> None:
+    def __init__(self, shape: tuple[int, int], *, is_sparse: bool, as_sparse: bool) -> None:
         self.n_features, self.n_labels = shape
-        self.events = np.empty(_EVENTS + sum(shape), k.EVENT)
-        self.row_weights = np.ones(height)
-        self.any_weight = False
-        self._present = np.empty(_ROOM // 4 + sum(shape), np.int32)
-        self._ends = np.empty(height, k.ENDS)
+        width = sum(shape)
+        height = _ROOM // 8 if is_sparse else max(1, _ROOM // max(width, 1))
+        size = _ROOM + width if is_sparse else height * self.n_features
+        self.values = np.empty(size)
+        self.indices = np.empty(size, np.int32) if is_sparse else None
+        self.present = np.empty(_ROOM // 4 + width, np.int32)
+        self.ends = np.empty(height, k.ENDS)
+        self.events = np.empty(_EVENTS + width + 1, k.EVENT)
+        self.n_rows = 0  # put aside
+        self.weighted: list[tuple[Array, Any]] = []  # numbers of rows, and their weights
         self._labels = Entries()
-        self._weights: list[Array] = []
-        self._outputs = (*outputs, self._present, self._ends, self.events)
-
-    def parse(self, parser: k.Parser, text: Array, at: int) -> tuple[int, dict[str, Any]]:
-        """Read on in a text until it ends or the arrays are full."""
-        return parser.parse(text, at, *self._outputs)  # type: ignore[arg-type]  # all arrays
+        self._entries = Entries() if is_sparse or as_sparse else None
+        self._dense: list[Array] = []
 
     def keep(self, n_rows: int, n_present: int, n_values: int) -> None:
         """Put the rows aside that were read last."""
-        self._labels.add(self._present[:n_present], self._ends["labels"][:n_rows])
-        if self.any_weight:
-            before = self._labels.counts[len(self._weights) : -1]  # of rows without a weight
-            self._weights += [np.ones(len(counts)) for counts in before]
-            self._weights.append(self.row_weights[:n_rows].copy())
-            self.row_weights[:n_rows] = 1.0
+        self.n_rows += n_rows
+        ends = self.ends[:n_rows]
+        self._labels.add(self.present[:n_present], ends["labels"])
+        if self.indices is not None and self._entries is not None:
+            values, columns = self.values[:n_values], self.indices[:n_values]
+            self._entries.add(columns, ends["values"], values)
+            return
+        part = self.values[: n_rows * self.n_features].reshape(n_rows, self.n_features)
+        if self._entries is None:
+            self._dense.append(part.copy())
+        else:
+            entries = sparse.csr_array(part)
+            self._entries.add(entries.indices, entries.indptr[1:], entries.data)
+
+    def features(self) -> Any:
+        """Join all features."""
+        if self._entries is not None:
+            return self._entries.matrix(self.n_features, float)
+        return np.concatenate([np.empty((0, self.n_features)), *self._dense])
 
     def labels(self) -> sparse.csr_array:
         """Join all labels."""
         return self._labels.matrix(self.n_labels, bool)
 
     def weights(self) -> Array | None:
-        """Join all weights."""
-        return np.concatenate(self._weights) if self._weights else None
-
-
-class DenseRows(Rows):
-    """Rows with a value for every attribute."""
-
-    def __init__(self, shape: tuple[int, int], *, as_sparse: bool) -> None:
-        height = max(1, _ROOM // max(sum(shape), 1))
-        self._X = np.empty((height, shape[0]))
-        super().__init__(shape, height, self._X.reshape(-1), None)
-        self._as_sparse = as_sparse
-        self._parts: list[Any] = []
-
-    def put(self, places: Array, columns: Array, values: Array) -> None:
-        """Enter values that Python had to read, by row and column."""
-        self._X[places, columns] = values
-
-    def keep(self, n_rows: int, n_present: int, n_values: int) -> None:
-        """Put rows aside, see `Rows.keep`."""
-        super().keep(n_rows, n_present, n_values)
-        part = self._X[:n_rows]
-        self._parts.append(sparse.csr_array(part) if self._as_sparse else part.copy())
-
-    def features(self) -> Array | sparse.csr_array:
-        """Join all features."""
-        if self._as_sparse:
-            empty = sparse.csr_array((0, self.n_features))
-            return sparse.vstack([empty, *self._parts], format="csr")
-        if len(self._parts) == 1:
-            part: Array = self._parts[0]
-            return part
-        return np.concatenate([np.empty((0, self.n_features)), *self._parts])
-
-
-class SparseRows(Rows):
-    """Rows that name their nonzero values."""
-
-    def __init__(self, shape: tuple[int, int], roles: Array) -> None:
-        size = _ROOM + sum(shape)
-        self._values, self._columns = np.empty(size), np.empty(size, np.int32)
-        super().__init__(shape, _ROOM // 8, self._values, self._columns)
-        self._implied_by_row = int(np.count_nonzero(roles["omitted"]))
-        self._features = Entries()
-
-    def put(self, places: Array, columns: Array, values: Array) -> None:
-        """Enter values that Python had to read, by place; their columns stand there already."""
-        self._values[places] = values
-
-    def keep(self, n_rows: int, n_present: int, n_values: int) -> None:
-        """Put rows aside, see `Rows.keep`."""
-        super().keep(n_rows, n_present, n_values)
-        ends = self._ends["values"][:n_rows]
-        self._features.add(self._columns[:n_values], ends, self._values[:n_values])
-        self.n_implied += n_rows * self._implied_by_row
-
-    def features(self) -> sparse.csr_array:
-        """Join all features."""
-        return self._features.matrix(self.n_features, float)
+        """Join all weights; None if no row has one."""
+        weights = np.ones(self.n_rows)
+        for rows, given in self.weighted:
+            weights[rows] = given
+        return weights if self.weighted else None
 
 
 # What the compiled loops refuse, in words ---------------------------------------------------------
@@ -183,21 +143,18 @@ class SparseRows(Rows):
 def explain(fault: int, attribute: Attribute | None, value: int, token: str, n: int) -> str:
     """Say what is wrong with a row, or with the value of an attribute in it."""
     categories: Sequence[str] = () if attribute is None else attribute.type.categories
-    return _FAULTS[fault].format(
-        name="" if attribute is None else excerpt(attribute.name),
-        found=excerpt(token),
-        n=n,
-        before=value - 1,
-        first=excerpt(categories[0]) if categories else "which it does not have",
-    )
-
-
-def undeclared(attribute: Attribute, token: str) -> str:
-    """Say that a nominal value was not declared."""
-    categories = attribute.type.categories
-    listed = ", ".join(excerpt(value) for value in categories[:8])
-    more = f" and {len(categories) - 8} more" if len(categories) > 8 else ""
-    return (
-        f"{excerpt(token)} is not among the values declared for {excerpt(attribute.name)} in line "
-        f"{attribute.line}. Expected one of {listed}{more}.{suggest(token, categories)}"
-    )
+    said = {
+        "name": "" if attribute is None else excerpt(attribute.name),
+        "found": excerpt(token),
+        "n": n,
+        "before": value - 1,
+        "first": excerpt(categories[0]) if categories else "which it does not have",
+    }
+    if attribute is not None and fault == k.UNDECLARED:
+        listed = ", ".join(excerpt(value) for value in categories[:8])
+        said["line"] = attribute.line
+        said["listed"] = listed + (
+            f" and {len(categories) - 8} more" if len(categories) > 8 else ""
+        )
+        said["near"] = suggest(token, categories)
+    return _FAULTS[fault].format(**said)
