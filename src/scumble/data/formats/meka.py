@@ -60,7 +60,7 @@ def read_meka(
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
-    names, renamed = label_columns(dataset, lambda name: True)
+    names, renamed = label_columns(dataset)
     notes: dict[str, Any] = {"labels": renamed, "parents": dataset.label_parents}
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"

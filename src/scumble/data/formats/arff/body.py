@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any, NoReturn
 
@@ -126,26 +126,26 @@ class BodyReader:
         """Read what the compiled loops could not."""
         of_row, is_long = events["attribute"] == k.WEIGHT, events["how"] == k.LATER_LONG
         if of_row.any():
-            weights = [self._weight(block, *event) for event in events[of_row].tolist()]
+            weights = list(self._weights(block, events[of_row]))
             rows.weighted.append((rows.n_rows + events["place"][of_row], weights))
         if is_long.any():
             rows.values[events["place"][is_long]] = self._long_numbers(block, events[is_long])
         others = events[~(of_row | is_long)]
         rows.values[others["place"]] = [self._read_text(block, *event) for event in others.tolist()]
 
-    def _weight(self, block: bytes, *event: int) -> float:
-        _, _, start, end, _, line, value = event
-        text = block[start:end].strip(BLANKS.encode())
-        kind, weight = parse_float(text)
-        closed = block[end : end + 1] == b"}"
-        if kind == NO_NUMBER or not 0 <= weight < math.inf or not closed:
-            raise self._source.error(
-                f"found {excerpt(text.decode('latin-1'))} as the weight of the row. Expected a "
-                "number that is not negative, in braces.",
-                line=line,
-                column=value,
-            )
-        return weight
+    def _weights(self, block: bytes, events: Array) -> Iterator[float]:
+        for _, _, start, end, _, line, value in events.tolist():
+            text = block[start:end].strip(BLANKS.encode())
+            kind, weight = parse_float(text)
+            closed = block[end : end + 1] == b"}"
+            if kind == NO_NUMBER or not 0 <= weight < math.inf or not closed:
+                raise self._source.error(
+                    f"found {excerpt(text.decode('latin-1'))} as the weight of the row. Expected a "
+                    "number that is not negative, in braces.",
+                    line=line,
+                    column=value,
+                )
+            yield weight
 
     def _long_numbers(self, block: bytes, events: Array) -> Array:
         values = exact_floats(np.frombuffer(block, np.uint8), events["start"], events["end"])
