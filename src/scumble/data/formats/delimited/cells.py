@@ -7,7 +7,6 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -57,10 +56,6 @@ class Cells:
         at = row * self.n_columns + column
         text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
         return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
-
-    def column(self, column: int) -> tuple[Array, Array, Any]:
-        """Copy a column's texts."""
-        return k.copy_cells(self.text, self.places, self.marks, self.n_columns, column)
 
     def error(self, source: Source, message: str, row: int, column: int) -> ReadError:
         """Make an error that names a cell's place in the file."""

@@ -17,7 +17,7 @@ from scumble._core.text import excerpt
 from scumble.data.feature import Feature
 from scumble.data.formats.delimited.cells import EXCHANGED, Cells
 from scumble.data.formats.kernels import lists
-from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
+from scumble.data.formats.kernels.csv import copy_cells, parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.guesses import ROW_NUMBERS, numbers_all_rows
 from scumble.data.label_lists import (
@@ -66,14 +66,8 @@ class Features:
 
     def add(self, cells: Cells) -> Array:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
-        values, long_at = parse_numbers(
-            cells.text,
-            cells.places,
-            cells.n_columns,
-            self.columns,
-            self.state.view(np.uint8),
-            ord(self.decimal),
-        )
+        state = self.state.view(np.uint8)
+        values, long_at = parse_numbers(cells, self.columns, state, ord(self.decimal))
         if len(long_at):
             row, k, start, end = long_at.T
             text = cells.text
@@ -84,7 +78,7 @@ class Features:
             if k not in self.texts and self.blocks:
                 self.late.add(k)
             else:
-                texts = strings(*cells.column(self.columns[k]))
+                texts = strings(*copy_cells(cells, self.columns[k]))
                 codes = self.texts.setdefault(k, Texts()).number(texts)
                 values[:, k] = np.where(codes < 0, np.nan, codes)
         self.blocks.append(values)
@@ -136,9 +130,7 @@ class Flags:
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        row, k, present, counts = parse_flags(
-            cells.text, cells.places, cells.n_columns, self.columns
-        )
+        row, k, present, counts = parse_flags(cells, self.columns)
         if row >= 0:
             raise self._fault(cells, row, k)
         self.present.append(present.copy())
@@ -171,7 +163,7 @@ class Lists:
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        data, offsets, missing = cells.column(self.column)
+        data, offsets, missing = copy_cells(cells, self.column)
         self._refuse_missing(cells, offsets, missing)
         if self.separator is not None:
             names, counts, n_empty = split_labels(strings(data, offsets), self.separator)
@@ -226,7 +218,7 @@ class Lists:
         return self._error(cells, row, f"{reasons[fault]} Found {found}.")
 
     def _likely_separator(self, cells: Cells) -> str:
-        text = cells.column(self.column)[0].tobytes()
+        text = copy_cells(cells, self.column)[0].tobytes()
         return max(";|,/", key=lambda sign: text.count(sign.encode()))
 
     def _error(self, cells: Cells, row: int, message: str) -> ReadError:
