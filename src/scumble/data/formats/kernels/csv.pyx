@@ -122,33 +122,35 @@ cdef int _split_rows(Split* split, bint at_end) noexcept nogil:
 cdef int _split_row(Split* split) noexcept nogil:
     """Cut one row, up to its line's end; give a fault."""
     cdef const uint8_t* text = split.text
+    cdef const uint8_t* roles = split.roles
+    cdef Py_ssize_t size = split.size
     cdef Py_ssize_t start, end
     cdef int mark
     while True:
         _skip_blanks(split)
         start = split.at
-        if start < split.size and text[start] == c'"':
+        if start < size and text[start] == c'"':
             start += 1
             mark = _skip_quoted(split)
             if mark < 0:
                 return UNCLOSED
             end = split.at - 1
             _skip_blanks(split)
-            if split.at < split.size and split.roles[text[split.at]] != ENDS_CELL:
+            if split.at < size and roles[text[split.at]] != ENDS_CELL:
                 return AFTER_QUOTE
         else:
             mark = PLAIN
             end = start
-            while end < split.size and split.roles[text[end]] != ENDS_CELL:
+            while end < size and roles[text[end]] != ENDS_CELL:
                 end += 1
             split.at = end
-            while end > start and split.roles[text[end - 1]] == BLANK:
+            while end > start and roles[text[end - 1]] == BLANK:
                 end -= 1
         split.cells[split.n_cells].start = <int32_t> start
         split.cells[split.n_cells].end = <int32_t> end
         split.marks[split.n_cells] = mark
         split.n_cells += 1
-        if split.at == split.size or text[split.at] != split.delimiter:
+        if split.at == size or text[split.at] != split.delimiter:
             return FINE
         split.at += 1
 
