@@ -57,12 +57,8 @@ def read_extreme(
 
 def write_extreme(dataset: MultilabelDataset, target: Target) -> None:
     """Write a file of the extreme-classification text form."""
-    from scumble.data.formats.arrow_texts import sparse_rows
-
-    with target.open() as stream:
-        stream.write(f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n".encode())
-        for lines in sparse_rows(dataset, base=0):
-            stream.write(lines)
+    first = f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n"
+    sparse_lines.write_lines(dataset, target, first, base=0)
 
 
 def _header(source: Source, line: bytes) -> tuple[int, int, int]:

@@ -22,7 +22,8 @@ from scumble.data.label_lists import indicator, label_matrix
 
 # The writer's first line tells what the rows cannot: how many columns there are.
 _FIRST_LINE = re.compile(
-    rb"# multilabel LibSVM, features from ([01]): (\d{1,18}) features, (\d{1,18}) labels\r?\n?"
+    rb"# multilabel LibSVM, features from (?P<base>[01]): (?P<features>\d{1,18}) features, "
+    rb"(?P<labels>\d{1,18}) labels\r?\n?"
 )
 _NUMBER = rb"[+-]?(?:[0-9.]+(?:[eE][+-]?[0-9]+)?|inf|nan)"
 _ROW = re.compile(
@@ -84,17 +85,12 @@ def write_libsvm(
     dataset: MultilabelDataset, target: Target, *, zero_based: bool = False, comment: bool = True
 ) -> None:
     """Write a multilabel LibSVM file; labels are written as their numbers from 0."""
-    from scumble.data.formats.arrow_texts import sparse_rows
-
     base = 0 if zero_based else 1
-    with target.open() as stream:
-        if comment:
-            stream.write(
-                f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
-                f"{dataset.n_labels} labels\n".encode()
-            )
-        for lines in sparse_rows(dataset, base=base):
-            stream.write(lines)
+    first = (
+        f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
+        f"{dataset.n_labels} labels\n"
+    )
+    sparse_lines.write_lines(dataset, target, first if comment else "", base=base)
 
 
 def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
@@ -102,11 +98,7 @@ def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
     blocks = source.blocks()
     first = next(blocks, b"").removeprefix(BOM_UTF8)
     found = _FIRST_LINE.match(first)
-    told = (
-        dict(zip(("base", "features", "labels"), map(int, found.groups()), strict=True))
-        if found
-        else {}
-    )
+    told = {what: int(n) for what, n in found.groupdict().items()} if found else {}
     return chain([first], blocks), told
 
 

@@ -23,8 +23,7 @@ def split_relation(relation: str) -> tuple[str, int | None]:
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
-    option = _OPTION.search(relation)
-    name = relation if option is None else relation[: option.start()]
+    name = _OPTION.split(relation, maxsplit=1)[0]
     return name.rstrip().removesuffix(":").rstrip(), int(count[1])
 
 

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
-from scumble._core.files import Source
+from scumble._core.files import Source, Target
+from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import Feature
 from scumble.data.formats.kernels import svmlight as k
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
@@ -166,6 +167,16 @@ def _excerpt(text: bytes) -> str:
     token = text[:200].partition(b"\n")[0].split()[:1]
     shown = token[0].decode(errors="replace") if token else ""
     return shown if len(shown) <= 40 else shown[:40] + "..."
+
+
+def write_lines(dataset: MultilabelDataset, target: Target, first: str, *, base: int) -> None:
+    """Write a first line, which may be empty, and the rows; ``base`` is the first feature's."""
+    from scumble.data.formats.arrow_texts import sparse_rows
+
+    with target.open() as stream:
+        stream.write(first.encode())
+        for lines in sparse_rows(dataset, base=base):
+            stream.write(lines)
 
 
 def refuse_label_choice(labels: object, name: str) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -175,12 +176,9 @@ def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) 
 
 def _has_decimal_commas(cells: Cells) -> bool:
     """Tell whether there are commas, all of them before decimals."""
-    found = False
-    for text in _sample(cells, ",", range(cells.n_columns)):
-        found = _WITH_COMMA.fullmatch(text) is not None
-        if not found:
-            break
-    return found
+    texts = _sample(cells, ",", range(cells.n_columns))
+    first = next(texts, "")
+    return all(map(_WITH_COMMA.fullmatch, chain([first], texts)))
 
 
 def _sample(cells: Cells, sign: str, columns: Container[int]) -> Iterator[str]:
