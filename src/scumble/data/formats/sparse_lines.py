@@ -29,19 +29,17 @@ CARRIES = frozenset(
 
 
 class Rows:
-    """What whole lines hold, read block by block."""
+    """What whole lines hold, read block by block; ``rules`` are those of `parse_lines`."""
 
     def __init__(
         self,
         source: Source,
         blocks: Iterable[bytes],
-        *,
-        lenient: bool,
+        rules: tuple[bool, int, int],
+        max_columns: int | None,
         n_lines: int = 0,
-        label_limit: int = -1,
-        index_limit: int = MOST_COLUMNS,
     ) -> None:
-        self.source, self.rules = source, (lenient, label_limit, index_limit)
+        self.source, self.rules, self.max_columns = source, rules, max_columns
         self.n_bytes, self.n_lines, self.whole = 0, n_lines, True
         self.names: dict[str, int] = {}
         parts = zip(*map(self._parse, blocks), strict=True)
@@ -66,10 +64,10 @@ class Rows:
         integer = self.whole and not np.isnan(X.data).all()
         return [Feature(f"x{at}", integer=integer) for at in range(X.shape[1])]
 
-    def check_width(self, n_columns: int, what: str, max_columns: int | None) -> None:
+    def check_width(self, n_columns: int, what: str) -> None:
         """Refuse a number of columns that the size of the file does not explain."""
         allowed = max(FREE_COLUMNS, COLUMNS_PER_BYTE * self.n_bytes)
-        if n_columns > min(MOST_COLUMNS, allowed if max_columns is None else max_columns):
+        if n_columns > min(MOST_COLUMNS, allowed if self.max_columns is None else self.max_columns):
             raise self.source.error(
                 f"{n_columns} {what} in a file of {self.n_bytes} bytes would need much memory for "
                 "their names. Is a number mistaken? If not, allow them with "
