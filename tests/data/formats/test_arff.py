@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats.arff import body, reader, rows
+from scumble.data.formats.arff import body, reader
 from scumble.data.formats.arff.dates import DateFormat
 from scumble.data.formats.arff.quoting import quote, scan, unescape
 from scumble.data.formats.arff.writer import number_text
@@ -618,8 +618,8 @@ def test_small_blocks_and_arrays_change_nothing(tmp_path, monkeypatch):
         whole = read(tmp_path, head + content)
         with monkeypatch.context() as patch:
             patch.setattr(reader, "BLOCK", 50)
-            patch.setattr(rows, "_ROOM", 16)
-            patch.setattr(rows, "_EVENTS", 1)
+            patch.setattr(body, "_ROOM", 16)
+            patch.setattr(body, "_EVENTS", 1)
             assert read(tmp_path, head + content) == whole
         assert whole.n_instances == 300
     weights = read(tmp_path, head + "\n".join(lines)).weights

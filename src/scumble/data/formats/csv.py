@@ -118,9 +118,9 @@ class _Reading:
             [] if layout.weights is None else [layout.weights], set(), self.decimal
         )
         self.labels: Flags | Lists = (
-            Flags(source, layout.labels, layout.label_names)
+            Flags(source.where, layout.labels, layout.label_names)
             if layout.label_lists is None
-            else Lists(source, layout.label_lists, options.label_separator)
+            else Lists(source.where, layout.label_lists, options.label_separator)
         )
         for cells in chain([first], blocks):
             self._add(cells)
@@ -143,7 +143,7 @@ class _Reading:
             if kind == NO_NUMBER or not 0 <= weight < np.inf:
                 break
         message = f"the weight is {text!r}. Expected a number >= 0."
-        return cells.error(self.source, message, row, column)
+        return cells.error(message, row, column)
 
     def dataset(self) -> MultilabelDataset:
         """Put everything together."""

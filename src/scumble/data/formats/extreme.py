@@ -38,16 +38,10 @@ def read_extreme(
     blocks = source.blocks()
     line, _, rest = next(blocks, b"").removeprefix(BOM_UTF8).partition(b"\n")
     n_rows, n_features, n_labels = _header(source, line)
-    rows = Rows(
-        source,
-        chain([rest], blocks),
-        lenient=False,
-        n_lines=1,
-        label_limit=n_labels,
-        index_limit=min(n_features, MOST_COLUMNS),
-    )
-    rows.check_width(n_features, "features", max_columns)
-    rows.check_width(n_labels, "labels", max_columns)
+    rules = (False, n_labels, min(n_features, MOST_COLUMNS))
+    rows = Rows(source, chain([rest], blocks), rules, max_columns, n_lines=1)
+    rows.check_width(n_features, "features")
+    rows.check_width(n_labels, "labels")
     _drop_last_blank_lines(rows, n_rows)
     _check_count(source, rows, n_rows)
     X = rows.features(0, n_features)
@@ -57,12 +51,8 @@ def read_extreme(
 
 def write_extreme(dataset: MultilabelDataset, target: Target) -> None:
     """Write a file of the extreme-classification text form."""
-    from scumble.data.formats.arrow_texts import sparse_rows
-
-    with target.open() as stream:
-        stream.write(f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n".encode())
-        for lines in sparse_rows(dataset, base=0):
-            stream.write(lines)
+    first = f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n"
+    sparse_lines.write_lines(dataset, target, first, base=0)
 
 
 def _header(source: Source, line: bytes) -> tuple[int, int, int]:

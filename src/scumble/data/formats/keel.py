@@ -11,11 +11,18 @@ from scipy import sparse
 from scumble._core.arrays import Array, column_ends
 from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff import writer
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
+from scumble.data.formats.arff.writer import (
+    Column,
+    Writer,
+    label_columns,
+    nominal_column,
+    number_column,
+    number_text,
+)
 from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_names
 
@@ -54,13 +61,14 @@ def read_keel(
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     """Write a KEEL data set: dense rows, labels last."""
-    names, renamed = writer.label_columns(dataset, lambda name: True)
+    names, renamed = label_columns(dataset)
     ends = np.column_stack(_ranges(dataset.X)).tolist()
     columns = [
         _column(feature, *low_high)
         for feature, low_high in zip(dataset.features, ends, strict=True)
     ]
-    notes = writer.common_notes(dataset, columns) | {
+    writer = Writer(dataset, columns, names, sparse_rows=not (columns or names))
+    notes = writer.notes() | {
         "labels": renamed,
         "parents": dataset.label_parents,
         "weights": None if dataset.weights is None else dataset.weights.tolist(),
@@ -68,22 +76,20 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     }
     header = (
         f"{format_notes(notes)}@relation {quote(dataset.name)}\n"
-        f"{writer.attribute_lines(columns, names, labels_first=False)}"
+        f"{writer.attribute_lines()}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
-    as_sparse = not (columns or names)
-    rows = writer.RowWriter(dataset, columns, labels_first=False, sparse_rows=as_sparse)
     with target.open() as stream:
         stream.write(header.encode())
-        rows.write(stream)
+        writer.write_rows(stream)
 
 
-def _column(feature: Feature, low: float, high: float) -> writer.Column:
+def _column(feature: Feature, low: float, high: float) -> Column:
     """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
     if feature.holds_codes:
-        return writer.nominal_column(feature, ", ")
-    limits = f" [{writer.number_text(low)}, {writer.number_text(high)}]" if low <= high else ""
-    return writer.number_column(feature, "real", limits)
+        return nominal_column(feature, ", ")
+    limits = f" [{number_text(low)}, {number_text(high)}]" if low <= high else ""
+    return number_column(feature, "real", limits)
 
 
 def _ranges(X: Any) -> tuple[Array, Array]:

@@ -22,7 +22,8 @@ from scumble.data.label_lists import indicator, label_matrix
 
 # The writer's first line tells what the rows cannot: how many columns there are.
 _FIRST_LINE = re.compile(
-    rb"# multilabel LibSVM, features from ([01]): (\d{1,18}) features, (\d{1,18}) labels\r?\n?"
+    rb"# multilabel LibSVM, features from (?P<base>[01]): (?P<features>\d{1,18}) features, "
+    rb"(?P<labels>\d{1,18}) labels\r?\n?"
 )
 _NUMBER = rb"[+-]?(?:[0-9.]+(?:[eE][+-]?[0-9]+)?|inf|nan)"
 _ROW = re.compile(
@@ -66,17 +67,12 @@ def read_libsvm(
     n_features = told.get("features") if n_features is None else n_features
     n_labels = told.get("labels") if n_labels is None else n_labels
     limit = MOST_COLUMNS if n_features is None else n_features + (1 if base is None else base)
-    rows = Rows(
-        source,
-        blocks,
-        lenient=True,
-        label_limit=-1 if n_labels is None else n_labels,
-        index_limit=min(limit, MOST_COLUMNS),
-    )
+    rules = (True, -1 if n_labels is None else n_labels, min(limit, MOST_COLUMNS))
+    rows = Rows(source, blocks, rules, max_columns)
     if not told and len(rows) == 0:
         raise source.error("the file is empty. Expected a data set.")
-    X = _features(source, rows, base, n_features, max_columns)
-    Y, names = _labels(source, rows, n_labels, max_columns)
+    X = _features(rows, base, n_features)
+    Y, names = _labels(rows, n_labels)
     return MultilabelDataset(X, Y, features=rows.columns(X), labels=names, name=source.stem)
 
 
@@ -84,17 +80,12 @@ def write_libsvm(
     dataset: MultilabelDataset, target: Target, *, zero_based: bool = False, comment: bool = True
 ) -> None:
     """Write a multilabel LibSVM file; labels are written as their numbers from 0."""
-    from scumble.data.formats.arrow_texts import sparse_rows
-
     base = 0 if zero_based else 1
-    with target.open() as stream:
-        if comment:
-            stream.write(
-                f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
-                f"{dataset.n_labels} labels\n".encode()
-            )
-        for lines in sparse_rows(dataset, base=base):
-            stream.write(lines)
+    first = (
+        f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
+        f"{dataset.n_labels} labels\n"
+    )
+    sparse_lines.write_lines(dataset, target, first if comment else "", base=base)
 
 
 def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
@@ -102,18 +93,12 @@ def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
     blocks = source.blocks()
     first = next(blocks, b"").removeprefix(BOM_UTF8)
     found = _FIRST_LINE.match(first)
-    told = (
-        dict(zip(("base", "features", "labels"), map(int, found.groups()), strict=True))
-        if found
-        else {}
-    )
+    told = {what: int(n) for what, n in found.groupdict().items()} if found else {}
     return chain([first], blocks), told
 
 
-def _features(
-    source: Source, rows: Rows, base: int | None, n_features: int | None, max_columns: int | None
-) -> sparse.csr_array:
-    found = rows.indices
+def _features(rows: Rows, base: int | None, n_features: int | None) -> sparse.csr_array:
+    found, source = rows.indices, rows.source
     lowest, highest = (int(found.min()), int(found.max())) if len(found) else (0, -1)
     if base is None:
         base = int(lowest > 0)
@@ -123,21 +108,19 @@ def _features(
         n_features = max(highest + 1 - base, 0)
     elif highest - base >= n_features:
         raise source.error(f"feature {highest} is beyond the {n_features} features of the data.")
-    rows.check_width(n_features, "features", max_columns)
+    rows.check_width(n_features, "features")
     return rows.features(base, n_features)
 
 
-def _labels(
-    source: Source, rows: Rows, n_labels: int | None, max_columns: int | None
-) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    indptr = rows.label_indptr()
+def _labels(rows: Rows, n_labels: int | None) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    indptr, where = rows.label_indptr(), rows.source.where
     if n_labels is not None:
-        rows.check_width(n_labels, "labels", max_columns)
-        return indicator(indptr, rows.labels, n_labels, source.where), None
+        rows.check_width(n_labels, "labels")
+        return indicator(indptr, rows.labels, n_labels, where), None
     numbers, codes = np.unique(rows.labels, return_inverse=True)
     texts = list(rows.names)
     names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
-    return label_matrix(indptr, codes, names, source.where)
+    return label_matrix(indptr, codes, names, where)
 
 
 FORMAT = Format(

@@ -23,8 +23,7 @@ def split_relation(relation: str) -> tuple[str, int | None]:
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
-    option = _OPTION.search(relation)
-    name = relation if option is None else relation[: option.start()]
+    name = _OPTION.split(relation, maxsplit=1)[0]
     return name.rstrip().removesuffix(":").rstrip(), int(count[1])
 
 
@@ -60,7 +59,7 @@ def read_meka(
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
-    names, renamed = label_columns(dataset, lambda name: True)
+    names, renamed = label_columns(dataset)
     notes: dict[str, Any] = {"labels": renamed, "parents": dataset.label_parents}
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
-from scumble._core.files import Source
+from scumble._core.files import Source, Target
+from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import Feature
 from scumble.data.formats.kernels import svmlight as k
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
@@ -28,19 +29,17 @@ CARRIES = frozenset(
 
 
 class Rows:
-    """What whole lines hold, read block by block."""
+    """What whole lines hold, read block by block; ``rules`` are those of `parse_lines`."""
 
     def __init__(
         self,
         source: Source,
         blocks: Iterable[bytes],
-        *,
-        lenient: bool,
+        rules: tuple[bool, int, int],
+        max_columns: int | None,
         n_lines: int = 0,
-        label_limit: int = -1,
-        index_limit: int = MOST_COLUMNS,
     ) -> None:
-        self.source, self.rules = source, (lenient, label_limit, index_limit)
+        self.source, self.rules, self.max_columns = source, rules, max_columns
         self.n_bytes, self.n_lines, self.whole = 0, n_lines, True
         self.names: dict[str, int] = {}
         parts = zip(*map(self._parse, blocks), strict=True)
@@ -65,10 +64,10 @@ class Rows:
         integer = self.whole and not np.isnan(X.data).all()
         return [Feature(f"x{at}", integer=integer) for at in range(X.shape[1])]
 
-    def check_width(self, n_columns: int, what: str, max_columns: int | None) -> None:
+    def check_width(self, n_columns: int, what: str) -> None:
         """Refuse a number of columns that the size of the file does not explain."""
         allowed = max(FREE_COLUMNS, COLUMNS_PER_BYTE * self.n_bytes)
-        if n_columns > min(MOST_COLUMNS, allowed if max_columns is None else max_columns):
+        if n_columns > min(MOST_COLUMNS, allowed if self.max_columns is None else self.max_columns):
             raise self.source.error(
                 f"{n_columns} {what} in a file of {self.n_bytes} bytes would need much memory for "
                 "their names. Is a number mistaken? If not, allow them with "
@@ -166,6 +165,16 @@ def _excerpt(text: bytes) -> str:
     token = text[:200].partition(b"\n")[0].split()[:1]
     shown = token[0].decode(errors="replace") if token else ""
     return shown if len(shown) <= 40 else shown[:40] + "..."
+
+
+def write_lines(dataset: MultilabelDataset, target: Target, first: str, *, base: int) -> None:
+    """Write a first line, which may be empty, and the rows; ``base`` is the first feature's."""
+    from scumble.data.formats.arrow_texts import sparse_rows
+
+    with target.open() as stream:
+        stream.write(first.encode())
+        for lines in sparse_rows(dataset, base=base):
+            stream.write(lines)
 
 
 def refuse_label_choice(labels: object, name: str) -> None:

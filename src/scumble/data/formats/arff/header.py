@@ -130,7 +130,11 @@ class _HeaderParser:
             self.header.n_lines += 1
             line = line.strip(BLANKS)
             if line.startswith("@"):
-                self._declare(line)
+                try:
+                    self._declare(line)
+                except UnclosedError as error:
+                    found = f"the quote in {excerpt(str(error))} is not closed"
+                    raise self._error(f"{found}. Close it on its line.") from error
             elif line.startswith(NOTE):
                 self.header.notes = parse_notes(line, self.source, self.header.n_lines)
             elif line and not line.startswith("%"):
@@ -179,7 +183,7 @@ class _HeaderParser:
             raise self._error("a second @relation. Expected one in a file.")
         self._has_relation = True
         if rest.startswith(("'", '"')):
-            name, _, end = self._scan(rest, 0)
+            name, _, end = scan(rest, 0)
             after = rest[end:].strip(BLANKS)
             if after and not after.startswith("%"):
                 raise self._error(f"{excerpt(after)} follows the quoted name of the relation.")
@@ -190,7 +194,7 @@ class _HeaderParser:
     def _attribute(self, rest: str) -> None:
         if not self._has_relation:
             raise self._error("@attribute comes before @relation. Expected '@relation name' first.")
-        name, _, end = self._scan(rest, 0)
+        name, _, end = scan(rest, 0)
         if not name and not rest.startswith(("'", '"')):
             raise self._error("@attribute without a name. Expected '@attribute name type'.")
         self._add(name, rest[end:].strip(BLANKS))
@@ -237,7 +241,7 @@ class _HeaderParser:
         after = after.lstrip(BLANKS)
         pattern, end = None, 0
         if after and after[0] not in "%{":
-            pattern, _, end = self._scan(after, 0)
+            pattern, _, end = scan(after, 0)
         self._check_after(name, after[end:])
         try:
             date_format(pattern)
@@ -254,7 +258,7 @@ class _HeaderParser:
         at = skip_blanks(text, 1)
         while text[at : at + 1] != "}":
             start = at
-            value, escaped, at = self._scan(text, at)
+            value, escaped, at = scan(text, at)
             if at == start:
                 found = "an empty value" if text[at : at + 1] == "," else "no closing brace"
                 raise self._error(
@@ -278,21 +282,12 @@ class _HeaderParser:
         names: list[str] = []
         at = skip_blanks(rest, 0, commas=True)
         while at < len(rest) and rest[at] != "%":
-            name, _, end = self._scan(rest, at)
+            name, _, end = scan(rest, at)
             if end == at:
                 raise self._error(f"{excerpt(rest[at:])} is no name. Expected names with commas.")
             names.append(name)
             at = skip_blanks(rest, end, commas=True)
         return names
-
-    def _scan(self, text: str, at: int) -> tuple[str, str | None, int]:
-        try:
-            return scan(text, at)
-        except UnclosedError as error:
-            found = excerpt(str(error))
-            raise self._error(
-                f"the quote in {found} is not closed. Close it on its line."
-            ) from error
 
     def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER) -> None:
         if not allowed.fullmatch(after):

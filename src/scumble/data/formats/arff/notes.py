@@ -21,6 +21,7 @@ Other programs skip it. It holds a JSON object; every key is optional.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from scumble._core.files import Source
@@ -34,7 +35,7 @@ def parse_notes(text: str, source: Source, line: int) -> dict[str, Any]:
         notes = json.loads(text[len(NOTE) :])
     except (ValueError, RecursionError):
         notes = None
-    if not isinstance(notes, dict) or not all(_fits(key, value) for key, value in notes.items()):
+    if not _fit(notes, _NOTES):
         raise source.error(
             f"the comment {NOTE!r} is damaged. Restore it, or remove the line and lose what it "
             "adds to the file.",
@@ -49,31 +50,35 @@ def format_notes(notes: dict[str, Any]) -> str:
     return f"{NOTE} {json.dumps(told, sort_keys=True, separators=(',', ':'))}\n" if told else ""
 
 
-def _fits(key: str, value: Any) -> bool:
-    if key == "name":
-        return isinstance(value, str)
-    if key == "labels":
-        return isinstance(value, dict) and all(isinstance(name, str) for name in value.values())
-    if key == "parents":
-        return isinstance(value, list) and all(type(parent) is int for parent in value)
-    if key == "weights":
-        return isinstance(value, list) and all(type(w) in (int, float) for w in value)
-    if key == "features":
-        return isinstance(value, dict) and all(map(_fits_feature, value.values()))
-    return key in ("sparse", "unlabelled") and isinstance(value, bool)
-
-
-def _fits_feature(fields: Any) -> bool:
-    if not isinstance(fields, dict):
+def _fit(notes: Any, checks: dict[str, Callable[[Any], bool]]) -> bool:
+    """Tell whether something is a mapping, each part of which is known and passes its check."""
+    if not isinstance(notes, dict):
         return False
-    return all(
-        (key == "kind" and value in ("string", "date", "text"))
-        or (key == "integer" and isinstance(value, bool))
-        or (key == "date_format" and (value is None or isinstance(value, str)))
-        or (key == "categories" and _is_list_of_texts(value))
-        for key, value in fields.items()
-    )
+    return all(key in checks and checks[key](value) for key, value in notes.items())
 
 
-def _is_list_of_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) in kinds
+
+
+def _lists(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(type(each) in kinds for each in value)
+
+
+_FEATURE: dict[str, Callable[[Any], bool]] = {
+    "kind": lambda value: value in ("string", "date", "text"),
+    "integer": _is(bool),
+    "date_format": _is(str, type(None)),
+    "categories": _lists(str),
+}
+_NOTES: dict[str, Callable[[Any], bool]] = {
+    "name": _is(str),
+    "labels": lambda value: isinstance(value, dict) and _lists(str)([*value.values()]),
+    "parents": _lists(int),
+    "weights": _lists(int, float),
+    "features": lambda value: (
+        isinstance(value, dict) and all(_fit(fields, _FEATURE) for fields in value.values())
+    ),
+    "sparse": _is(bool),
+    "unlabelled": _is(bool),
+}

@@ -50,12 +50,10 @@ def read_arff(
     try:
         return _dataset(source, name_of, *_read(source, choose, _check_encoding(encoding), nulls))
     except EncodingError as error:
-        if encoding is not None:
-            raise source.error(
-                f"the text cannot be read as {encoding}. Name the right encoding=...",
-                line=error.args[0],
-            ) from error
         line = error.args[0]
+        if encoding is not None:
+            message = f"the text cannot be read as {encoding}. Name the right encoding=..."
+            raise source.error(message, line=line) from error
     parts = _read(source, choose, "latin-1", nulls)
     warnings.warn(
         f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
@@ -80,11 +78,7 @@ def _read(
 
 
 def _dataset(
-    source: Source,
-    name_of: Callable[[str], str],
-    header: Header,
-    chosen: Chosen,
-    body: BodyReader,
+    source: Source, name_of: Callable[[str], str], header: Header, chosen: Chosen, body: BodyReader
 ) -> MultilabelDataset:
     X, Y, weights, texts = body.finish()
     notes, attributes = header.notes, header.attributes

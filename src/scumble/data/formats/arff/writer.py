@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import IO, Any, cast
@@ -20,8 +20,16 @@ from scumble.data.formats.kernels import arff_rows as k
 
 #: About how many values are written at once.
 _ROOM = 1 << 17
-_MISSING = b"?"
+_MISSING = "?"
 LABEL = "{0,1}"
+
+
+def number_text(value: float) -> str:
+    """Write a number with as few digits as give it back."""
+    text = repr(value)
+    if text.endswith("inf"):
+        return text.replace("inf", "Infinity")
+    return text.removesuffix(".0")
 
 
 @dataclass(frozen=True)
@@ -31,9 +39,9 @@ class Column:
     name: str
     declaration: str
     meant: Feature  # what a reader makes of the declaration
-    # Values are codes of texts, or go through `spell`, or are plain numbers.
-    texts: tuple[str, ...] | None = None
-    spell: Callable[[float], str] | None = None
+    # Values are codes of texts, or numbers that go through `spell`.
+    texts: tuple[str, ...] = ()
+    spell: Callable[[float], str] = number_text
     explicit: bool = False  # named in every sparse row
 
 
@@ -50,11 +58,10 @@ def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: b
         texts = tuple(quote(text) for text in feature.categories)
         return Column(name, "string", meant, texts, explicit=True)
     if feature.kind == "date" and _survive(feature.date_format, values()):
-        pattern = feature.date_format
+        pattern, form = feature.date_format, date_format(feature.date_format)
         written = "date" if pattern is None else f'date "{escape(pattern)}"'
-        return Column(
-            name, written, Feature(name, "date", date_format=pattern), spell=_spell_date(pattern)
-        )
+        meant = Feature(name, "date", date_format=pattern)
+        return Column(name, written, meant, spell=lambda value: quote(form.format(value)))
     return number_column(feature, "numeric")
 
 
@@ -72,22 +79,8 @@ def number_column(feature: Feature, real: str, limits: str = "") -> Column:
     return Column(feature.name, ("integer" if integer else real) + limits, meant)
 
 
-def note_features(features: Sequence[Feature], columns: Sequence[Column]) -> dict[str, Any]:
-    """Note what the declarations of features do not say."""
-    noted = {}
-    for feature, column in zip(features, columns, strict=True):
-        if feature == column.meant:
-            continue
-        noted[column.name] = {
-            part.name: getattr(feature, part.name)
-            for part in fields(Feature)
-            if getattr(feature, part.name) != getattr(column.meant, part.name)
-        }
-    return noted
-
-
 def label_columns(
-    dataset: MultilabelDataset, fits: Callable[[str], bool]
+    dataset: MultilabelDataset, fits: Callable[[str], bool] = lambda name: True
 ) -> tuple[list[str], dict[str, str]]:
     """Name the columns of the labels."""
     taken = {*dataset.feature_names, *dataset.labels}
@@ -138,11 +131,6 @@ def _survive(pattern: str | None, values: Array) -> bool:
         return False
 
 
-def _spell_date(pattern: str | None) -> Callable[[float], str]:
-    form = date_format(pattern)
-    return lambda value: quote(form.format(value))
-
-
 def write_arff(
     stream: IO[bytes],
     dataset: MultilabelDataset,
@@ -160,72 +148,93 @@ def write_arff(
         arff_column(feature, partial(column_of, X, at), sparse_rows=sparse_rows)
         for at, feature in enumerate(dataset.features)
     ]
-    notes = notes | common_notes(dataset, columns)
+    writer = Writer(dataset, columns, label_names, sparse_rows, labels_first, dataset.weights)
+    notes = notes | writer.notes()
     no_rows = dataset.n_instances == 0
     notes["sparse"] = dataset.is_sparse and (no_columns or no_rows)
     notes["weights"] = [] if dataset.weights is not None and no_rows else None
-    attributes = attribute_lines(columns, label_names, labels_first=labels_first)
+    attributes = writer.attribute_lines()
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
     stream.write(header.encode())
-    order = {"labels_first": labels_first, "sparse_rows": sparse_rows}
-    RowWriter(dataset, columns, **order, weights=dataset.weights).write(stream)
+    writer.write_rows(stream)
 
 
-def common_notes(dataset: MultilabelDataset, columns: list[Column]) -> dict[str, Any]:
-    """Note what no format of the family can say."""
-    features = note_features(dataset.features, columns)
-    return {"features": features, "unlabelled": dataset.n_labels == 0}
+@dataclass(frozen=True)
+class Texts:
+    """Texts behind each other in a blob: text i is ``blob[at[i]:at[i + 1]]``."""
+
+    blob: bytes
+    at: Array
+
+    def __len__(self) -> int:
+        return len(self.at) - 1
+
+    def plus(self, texts: list[str]) -> Texts:
+        """Add texts."""
+        added = [text.encode() for text in texts]
+        ends = np.cumsum([self.at[-1], *map(len, added)], dtype=np.int64)
+        return Texts(self.blob + b"".join(added), np.concatenate([self.at, ends[1:]]))
 
 
-def attribute_lines(columns: list[Column], label_names: list[str], *, labels_first: bool) -> str:
-    """Declare all attributes."""
-    features = [f"@attribute {quote(c.name)} {c.declaration}\n" for c in columns]
-    labels = [f"@attribute {quote(name)} {LABEL}\n" for name in label_names]
-    return "".join([*labels, *features] if labels_first else [*features, *labels])
+@dataclass
+class Writer:
+    """Declares the columns of a data set, and turns ranges of rows into bytes."""
 
+    dataset: MultilabelDataset
+    columns: list[Column]
+    label_names: list[str]
+    sparse_rows: bool
+    labels_first: bool = False
+    weights: Array | None = None  # that end the rows
 
-class RowWriter:
-    """Turns ranges of rows into bytes."""
-
-    def __init__(
-        self,
-        dataset: MultilabelDataset,
-        columns: list[Column],
-        *,
-        labels_first: bool,
-        sparse_rows: bool,
-        weights: Array | None = None,
-    ) -> None:
-        self._dataset, self._columns, self._weights = dataset, columns, weights
-        self._labels_first, self._sparse_rows = labels_first, sparse_rows
-        self._offset = dataset.n_labels if labels_first else 0
-        n_columns = dataset.n_features + dataset.n_labels
+    def __post_init__(self) -> None:
+        self._offset = self.dataset.n_labels if self.labels_first else 0
+        n_columns = self.dataset.n_features + self.dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
         self._n_texts = np.zeros(n_columns, np.int64)
         self._spelled = np.zeros(n_columns, bool)
         self._declared = self._declare()
-        self._explicit = [self._offset + at for at, column in enumerate(columns) if column.explicit]
+        self._explicit = [at for at, c in enumerate(self.columns, self._offset) if c.explicit]
 
-    def _declare(self) -> k.Texts:
-        """Put the texts of all categories behind each other; equal lists share their place."""
+    def _declare(self) -> Texts:
+        """List the texts of all categories; equal lists share their place."""
         starts: dict[tuple[str, ...], int] = {}
-        texts: list[bytes] = []
-        for at, column in enumerate(self._columns, self._offset):
-            self._spelled[at] = column.spell is not None
-            if column.texts is None:
+        texts = [_MISSING]
+        for at, column in enumerate(self.columns, self._offset):
+            self._spelled[at] = column.spell is not number_text
+            if not column.meant.holds_codes:
                 continue
             if column.texts not in starts:
                 starts[column.texts] = len(texts)
-                texts.extend(text.encode() for text in column.texts)
+                texts.extend(column.texts)
             self._first_text[at] = starts[column.texts]
             self._n_texts[at] = len(column.texts)
-        return k.Texts(texts)
+        return Texts(b"", np.zeros(1, np.int64)).plus(texts)
 
-    def write(self, stream: IO[bytes]) -> None:
+    def notes(self) -> dict[str, Any]:
+        """Note what no format of the family can say, or declarations of features do not."""
+        features = {
+            column.name: {
+                part.name: getattr(feature, part.name)
+                for part in fields(Feature)
+                if getattr(feature, part.name) != getattr(column.meant, part.name)
+            }
+            for feature, column in zip(self.dataset.features, self.columns, strict=True)
+            if feature != column.meant
+        }
+        return {"features": features, "unlabelled": self.dataset.n_labels == 0}
+
+    def attribute_lines(self) -> str:
+        """Declare all attributes."""
+        features = [f"@attribute {quote(c.name)} {c.declaration}\n" for c in self.columns]
+        labels = [f"@attribute {quote(name)} {LABEL}\n" for name in self.label_names]
+        return "".join([*labels, *features] if self.labels_first else [*features, *labels])
+
+    def write_rows(self, stream: IO[bytes]) -> None:
         """Write all rows, in ranges of about equally many values."""
-        X, Y, n = cast(Any, self._dataset.X), self._dataset.Y, len(self._dataset)
+        X, Y, n = cast(Any, self.dataset.X), self.dataset.Y, len(self.dataset)
         width = X.shape[1] + Y.shape[1]
-        if self._dataset.is_sparse and self._sparse_rows and n:
+        if self.dataset.is_sparse and self.sparse_rows and n:
             width = 1 + (X.nnz + Y.nnz) // n
         step = max(1, _ROOM // max(width, 1))
         for start in range(0, n, step):
@@ -233,40 +242,24 @@ class RowWriter:
 
     def _text(self, rows: slice) -> bytes:
         """Write some rows."""
-        values, columns, row_end = self._cells(rows)
+        X, Y = self.dataset.X[rows], self.dataset.Y[rows]
+        parts = [Y, X] if self.labels_first else [X, Y]
+        values, columns, row_end = self._sparse(parts) if self.sparse_rows else _dense(parts)
         decimals = k.count_decimals(values)
-        declared = self._codes(values, columns)
-        prepared, texts = self._prepare(values, columns, decimals, declared)
+        names, spelled = self._name_texts(values, columns, decimals)
         endings = np.full(len(row_end), -1, np.int64)
-        if self._weights is not None:
-            endings = np.arange(len(texts), len(texts) + len(row_end))
-            spelled = map(number_text, self._weights[rows].tolist())
-            texts += [f",{{{weight}}}".encode() for weight in spelled]
-        return k.write_rows(
-            values,
-            decimals,
-            columns if self._sparse_rows else None,
-            (declared, prepared, endings),
-            row_end,
-            self._declared,
-            k.Texts(texts),
-        ).tobytes()
+        if self.weights is not None:
+            endings = len(self._declared) + len(spelled) + np.arange(len(row_end))
+            spelled += [f",{{{number_text(weight)}}}" for weight in self.weights[rows].tolist()]
+        named, texts = columns if self.sparse_rows else None, self._declared.plus(spelled)
+        return k.write_rows(values, decimals, named, names, row_end, endings, texts).tobytes()
 
-    def _cells(self, rows: slice) -> tuple[Array, Array, Array]:
-        """Lay the values of some rows behind each other: values, columns, end of each row."""
-        X, Y = self._dataset.X[rows], self._dataset.Y[rows]
-        parts = [Y, X] if self._labels_first else [X, Y]
-        if not self._sparse_rows:
-            cells = np.hstack([np.asarray(dense(part), np.float64) for part in parts])
-            columns = np.tile(np.arange(cells.shape[1], dtype=np.int32), len(cells))
-            return cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1]
+    def _sparse(self, parts: list[Any]) -> tuple[Array, Array, Array]:
+        """Lay the values of rows behind each other, without zeros, but in columns all must name."""
         cells = sparse.hstack([sparse.csr_array(part, dtype=np.float64) for part in parts], "csr")
-        if self._explicit:
-            return self._with_explicit(cells)
-        return cells.data, cells.indices.astype(np.int32, copy=False), cells.indptr[1:].astype(int)
-
-    def _with_explicit(self, cells: sparse.csr_array) -> tuple[Array, Array, Array]:
-        """Add the zeros of columns that every row has to name."""
+        if not self._explicit:
+            columns = cells.indices.astype(np.int32, copy=False)
+            return cells.data, columns, cells.indptr[1:].astype(int)
         n_rows = cells.shape[0]
         rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
         others = ~np.isin(cells.indices, self._explicit)
@@ -277,43 +270,31 @@ class RowWriter:
         row_end = np.cumsum(np.bincount(rows, minlength=n_rows))
         return values[order], columns[order].astype(np.int32), row_end
 
-    def _codes(self, values: Array, columns: Array) -> Array:
-        """Find the declared texts of coded values; -1 for other values."""
-        declared = self._first_text[columns]
-        declared[np.isnan(values)] = -1
-        coded = np.flatnonzero(declared >= 0)
+    def _name_texts(
+        self, values: Array, columns: Array, decimals: Array
+    ) -> tuple[Array, list[str]]:
+        """Give numbers to the texts of values that the compiled loop does not spell, -1 to others.
+
+        These are missing values, codes of categories, dates and long numbers; the texts of the
+        latter two follow the declared ones.
+        """
+        missing, names = np.isnan(values), self._first_text[columns]
+        coded = np.flatnonzero((names >= 0) & ~missing)
         codes = values[coded]
         fits = _are_codes(codes, self._n_texts[columns[coded]])
         if not fits.all():
-            column = self._columns[columns[coded[~fits][0]] - self._offset]
-            check_codes(column.name, codes[~fits], len(column.texts or ()))
-        declared[coded] += codes.astype(np.int64)
-        return declared
-
-    def _prepare(
-        self, values: Array, columns: Array, decimals: Array, declared: Array
-    ) -> tuple[Array, list[bytes]]:
-        """Spell what the compiled loop cannot: missing values, dates, long numbers."""
-        prepared = np.full(len(values), -1, np.int64)
-        missing = np.isnan(values)
-        prepared[missing] = 0
-        spelled = self._spelled[columns]
-        here = np.flatnonzero(~missing & (declared < 0) & ((decimals < 0) | spelled))
-        prepared[here] = np.arange(1, len(here) + 1)
-        cells = zip(columns[here].tolist(), values[here].tolist(), strict=True)
-        return prepared, [_MISSING, *[self._spell(at, value).encode() for at, value in cells]]
-
-    def _spell(self, column: int, value: float) -> str:
-        if not self._spelled[column]:
-            return number_text(value)
-        spell = self._columns[column - self._offset].spell
-        assert spell is not None
-        return spell(value)
+            column = self.columns[columns[coded[~fits][0]] - self._offset]
+            check_codes(column.name, codes[~fits], len(column.texts))
+        names[coded] += codes.astype(np.int64)
+        names[missing] = 0
+        here = np.flatnonzero((names < 0) & ((decimals < 0) | self._spelled[columns]))
+        names[here] = len(self._declared) + np.arange(len(here))
+        cells = zip((columns[here] - self._offset).tolist(), values[here].tolist(), strict=True)
+        return names, [self.columns[at].spell(value) for at, value in cells]
 
 
-def number_text(value: float) -> str:
-    """Write a number with as few digits as give it back."""
-    text = repr(value)
-    if text.endswith("inf"):
-        return text.replace("inf", "Infinity")
-    return text.removesuffix(".0")
+def _dense(parts: list[Any]) -> tuple[Array, Array, Array]:
+    """Lay the values of rows behind each other: values, columns, end of each row."""
+    cells = np.hstack([np.asarray(dense(part), np.float64) for part in parts])
+    columns = np.tile(np.arange(cells.shape[1], dtype=np.int32), len(cells))
+    return cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1]

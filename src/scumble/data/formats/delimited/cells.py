@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import chain
 
 import numpy as np
 
@@ -35,6 +35,7 @@ _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Cells:
     """Rows of one block."""
 
+    source: Source
     text: Array
     places: Array
     marks: Array
@@ -48,9 +49,8 @@ class Cells:
         """Select neighbouring rows."""
         start, stop, _ = rows.indices(len(self))
         cells = slice(start * self.n_columns, stop * self.n_columns)
-        return Cells(
-            self.text, self.places[cells], self.marks[cells], self.lines[rows], self.n_columns
-        )
+        parts = (self.places[cells], self.marks[cells], self.lines[rows])
+        return Cells(self.source, self.text, *parts, self.n_columns)
 
     def cell(self, row: int, column: int) -> str:
         """Return the text of one cell, whose bytes are text unless a file was only sniffed at."""
@@ -58,13 +58,9 @@ class Cells:
         text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
         return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
 
-    def column(self, column: int) -> tuple[Array, Array, Any]:
-        """Copy a column's texts."""
-        return k.copy_cells(self.text, self.places, self.marks, self.n_columns, column)
-
-    def error(self, source: Source, message: str, row: int, column: int) -> ReadError:
+    def error(self, message: str, row: int, column: int) -> ReadError:
         """Make an error that names a cell's place in the file."""
-        return source.error(message, line=int(self.lines[row]), column=column + 1)
+        return self.source.error(message, line=int(self.lines[row]), column=column + 1)
 
 
 def found_encoding(head: bytes) -> str:
@@ -135,7 +131,7 @@ def split_block(
     )
     if fault:
         raise _fault(source, fault, n_lines + line + 1, column, found)
-    return Cells(text, places, marks, lines + n_lines + 1, found), size, line
+    return Cells(source, text, places, marks, lines + n_lines + 1, found), size, line
 
 
 def has_label_marks(names: Iterable[str]) -> bool:
@@ -180,12 +176,9 @@ def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) 
 
 def _has_decimal_commas(cells: Cells) -> bool:
     """Tell whether there are commas, all of them before decimals."""
-    found = False
-    for text in _sample(cells, ",", range(cells.n_columns)):
-        found = _WITH_COMMA.fullmatch(text) is not None
-        if not found:
-            break
-    return found
+    texts = _sample(cells, ",", range(cells.n_columns))
+    first = next(texts, "")
+    return all(map(_WITH_COMMA.fullmatch, chain([first], texts)))
 
 
 def _sample(cells: Cells, sign: str, columns: Container[int]) -> Iterator[str]:

@@ -11,13 +11,12 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, look_up
 from scumble._core.errors import ReadError
-from scumble._core.files import Source
 from scumble._core.frames import ranked
 from scumble._core.text import excerpt
 from scumble.data.feature import Feature
 from scumble.data.formats.delimited.cells import EXCHANGED, Cells
 from scumble.data.formats.kernels import lists
-from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
+from scumble.data.formats.kernels.csv import copy_cells, parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.guesses import ROW_NUMBERS, numbers_all_rows
 from scumble.data.label_lists import (
@@ -66,14 +65,8 @@ class Features:
 
     def add(self, cells: Cells) -> Array:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
-        values, long_at = parse_numbers(
-            cells.text,
-            cells.places,
-            cells.n_columns,
-            self.columns,
-            self.state.view(np.uint8),
-            ord(self.decimal),
-        )
+        state = self.state.view(np.uint8)
+        values, long_at = parse_numbers(cells, self.columns, state, ord(self.decimal))
         if len(long_at):
             row, k, start, end = long_at.T
             text = cells.text
@@ -84,7 +77,7 @@ class Features:
             if k not in self.texts and self.blocks:
                 self.late.add(k)
             else:
-                texts = strings(*cells.column(self.columns[k]))
+                texts = strings(*copy_cells(cells, self.columns[k]))
                 codes = self.texts.setdefault(k, Texts()).number(texts)
                 values[:, k] = np.where(codes < 0, np.nan, codes)
         self.blocks.append(values)
@@ -125,29 +118,37 @@ def heads_of_text(
     return heads
 
 
-class Flags:
+class Labels:
+    """Labels of the rows of a file, which messages call ``where``."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        none = np.empty(0, np.int32)
+        self.parts: list[tuple[Array, Array]] = [(none, none)]  # each row's count, and the labels
+
+    def joined(self) -> tuple[Array, Array]:
+        """Join all blocks: where the labels of each row begin, and the labels."""
+        counts, labels = map(np.concatenate, zip(*self.parts, strict=True))
+        return row_pointers(counts), labels
+
+
+class Flags(Labels):
     """Columns of 0 and 1."""
 
-    def __init__(self, source: Source, columns: list[int], names: list[str] | None) -> None:
-        self.source, self.names = source, names
-        self.columns = np.array(columns, np.int64)
-        self.present: list[Array] = []
-        self.counts: list[Array] = []
+    def __init__(self, where: str, columns: list[int], names: list[str] | None) -> None:
+        super().__init__(where)
+        self.columns, self.names = np.array(columns, np.int64), names
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        row, k, present, counts = parse_flags(
-            cells.text, cells.places, cells.n_columns, self.columns
-        )
+        row, k, present, counts = parse_flags(cells, self.columns)
         if row >= 0:
             raise self._fault(cells, row, k)
-        self.present.append(present.copy())
-        self.counts.append(counts)
+        self.parts.append((counts, present.copy()))
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
         """Join all blocks into a label matrix with its names."""
-        pointers, present = _joined(self.counts, self.present)
-        Y = indicator(pointers, present, len(self.columns), self.source.where)
+        Y = indicator(*self.joined(), len(self.columns), self.where)
         return Y, None if self.names is None else tuple(self.names)
 
     def _fault(self, cells: Cells, row: int, k: int) -> ReadError:
@@ -156,22 +157,20 @@ class Flags:
         name = f"label {self.names[k]!r}" if self.names else "label"
         what = f"holds {excerpt(found)}" if found.strip() else "is missing"
         message = f"the {name} {what}. Expected 0/1 or true/false."
-        return cells.error(self.source, message, row, column)
+        return cells.error(message, row, column)
 
 
-class Lists:
+class Lists(Labels):
     """One column of label lists."""
 
-    def __init__(self, source: Source, column: int, separator: str | None) -> None:
-        self.source, self.column, self.separator = source, column, separator
-        self.texts = Texts()
-        self.codes: list[Array] = []
-        self.counts: list[Array] = []
-        self.n_empty = 0
+    def __init__(self, where: str, column: int, separator: str | None) -> None:
+        super().__init__(where)
+        self.column, self.separator = column, separator
+        self.texts, self.n_empty = Texts(), 0
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        data, offsets, missing = cells.column(self.column)
+        data, offsets, missing = copy_cells(cells, self.column)
         self._refuse_missing(cells, offsets, missing)
         if self.separator is not None:
             names, counts, n_empty = split_labels(strings(data, offsets), self.separator)
@@ -179,14 +178,12 @@ class Lists:
             self.n_empty += n_empty
         else:
             codes, counts = self._bracketed(cells, data, offsets)
-        self.codes.append(codes)
-        self.counts.append(counts)
+        self.parts.append((counts, codes))
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
         """Join all blocks into a label matrix with its names."""
-        warn_of_empty(self.n_empty, self.source.where)
-        names = list(self.texts.numbers)
-        return label_matrix(*_joined(self.counts, self.codes), names, self.source.where)
+        warn_of_empty(self.n_empty, self.where)
+        return label_matrix(*self.joined(), list(self.texts.numbers), self.where)
 
     def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
         """Read lists as Python and JSON write them."""
@@ -201,7 +198,8 @@ class Lists:
                 codes[at] = self.texts.of(unescape(text))
             except ValueError as error:
                 row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-                raise self._error(cells, row, f"{error} in the label {excerpt(text)}.") from None
+                message = f"{error} in the label {excerpt(text)}."
+                raise cells.error(message, row, self.column) from None
         return codes, counts
 
     def _refuse_missing(self, cells: Cells, offsets: Any, missing: Any) -> None:
@@ -211,7 +209,7 @@ class Lists:
             message = (
                 "the labels are missing. Expected a list; leave the value empty for no labels."
             )
-            raise self._error(cells, int(unknown.argmax()), message)
+            raise cells.error(message, int(unknown.argmax()), self.column)
 
     def _fault(self, cells: Cells, row: int, fault: int) -> ReadError:
         reasons = {
@@ -223,14 +221,11 @@ class Lists:
             lists.AFTER_LIST: "text follows the list of labels.",
         }
         found = excerpt(cells.cell(row, self.column))
-        return self._error(cells, row, f"{reasons[fault]} Found {found}.")
+        return cells.error(f"{reasons[fault]} Found {found}.", row, self.column)
 
     def _likely_separator(self, cells: Cells) -> str:
-        text = cells.column(self.column)[0].tobytes()
+        text = copy_cells(cells, self.column)[0].tobytes()
         return max(";|,/", key=lambda sign: text.count(sign.encode()))
-
-    def _error(self, cells: Cells, row: int, message: str) -> ReadError:
-        return cells.error(self.source, message, row, self.column)
 
 
 def strings(data: Array, offsets: Array, missing: Array | None = None) -> Any:
@@ -242,12 +237,6 @@ def strings(data: Array, offsets: Array, missing: Array | None = None) -> Any:
         present = pa.py_buffer(np.packbits(~missing, bitorder="little"))
     buffers = [present, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
-
-
-def _joined(counts: list[Array], labels: list[Array]) -> tuple[Array, Array]:
-    """Join blocks: where the labels of each row begin, and the labels."""
-    none = np.empty(0, np.int32)
-    return row_pointers(np.concatenate([none, *counts])), np.concatenate([none, *labels])
 
 
 def unescape(text: str) -> str:

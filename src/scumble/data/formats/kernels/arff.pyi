@@ -43,13 +43,4 @@ class Parser:
         self, roles: Array, entries: Array, blob: Array, nulls: bool, line: int
     ) -> None: ...
     def next_row(self, text: Array) -> int: ...
-    def parse(
-        self,
-        text: Array,
-        at: int,
-        values: Array,
-        indices: Array | None,
-        present: Array,
-        ends: Array,
-        events: Array,
-    ) -> tuple[int, dict[str, Any]]: ...
+    def parse(self, text: Array, at: int, rows: Any) -> tuple[int, dict[str, int]]: ...

@@ -114,14 +114,13 @@ cdef struct Ends:  # of a row
     int64_t values
 
 
-cdef struct State:  # how far the parser came, and what it met last if that is a fault
+cdef struct State:  # how far the parser came; a fault is the last of the events
     Py_ssize_t at
     int64_t line
     Py_ssize_t n_rows
     Py_ssize_t n_values
     Py_ssize_t n_present
     Py_ssize_t n_events
-    Event fault
 
 
 # The records as Python has to make them.
@@ -225,19 +224,22 @@ cdef class Parser:
         self.line = state.line
         return state.at
 
-    def parse(
-        self, const uint8_t[::1] text, Py_ssize_t at, double[::1] values, int32_t[::1] indices,
-        int32_t[::1] present not None, Ends[::1] ends, Event[::1] events not None,
-    ):
+    def parse(self, const uint8_t[::1] text, Py_ssize_t at, rows):
         """Read rows from a place on; give how it ended, and a dictionary of what was found.
 
-        Rows are such as ``1.5,red,0,1``, or ``{0 1.5, 3 red}`` if there are ``indices``, else None.
-        Features go to ``values`` row by row; sparse rows have only those that are not zero, their
-        columns in ``indices``, up to the end of each row's values. The numbers of the labels that
-        are present follow each other in ``present``, those of a row up to the end of its labels. An
-        event's place is its row, or that of its value in sparse rows.
+        They are put into the arrays that ``rows`` has as attributes. Rows are such as
+        ``1.5,red,0,1``, or ``{0 1.5, 3 red}`` if there are ``indices``, else None. Features go to
+        ``values`` row by row; sparse rows have only those that are not zero, their columns in
+        ``indices``, up to the end of each row's values. The numbers of the labels that are present
+        follow each other in ``present``, those of a row up to the end of its labels. An event's
+        place is that of its value, or the row of a weight.
         """
         cdef const uint8_t* start = _start_of(text)
+        cdef double[::1] values = rows.values
+        cdef int32_t[::1] indices = rows.indices
+        cdef int32_t[::1] present = rows.present
+        cdef Ends[::1] ends = rows.ends
+        cdef Event[::1] events = rows.events
         cdef Output out
         cdef State state
         cdef int ended
@@ -452,11 +454,12 @@ cdef inline int _read_nominal(
     return BAD_LABEL if schema.entries[number].present < 0 else READ
 
 
-cdef void _note(
-    Event* event, const State* state, int64_t place, int64_t attribute, int64_t number,
+cdef int _note(
+    State* state, const Output* out, int64_t place, int64_t attribute, int64_t number,
     const Value* value,
 ) noexcept nogil:
-    """Leave a value to Python."""
+    """Leave a value, or a fault, to Python; give what it is."""
+    cdef Event* event = &out.events[state.n_events]
     event.place = place
     event.attribute = attribute
     event.start = value.start
@@ -464,14 +467,15 @@ cdef void _note(
     event.how = value.found
     event.line = state.line
     event.value = number
+    state.n_events += 1
+    return value.found
 
 
 cdef int _fail(
-    State* state, int fault, int64_t number, int64_t attribute, Value* value
+    State* state, const Output* out, int fault, int64_t number, int64_t attribute, Value* value
 ) noexcept nogil:
     value.found = fault
-    _note(&state.fault, state, state.n_rows, attribute, number, value)
-    return fault
+    return _note(state, out, state.n_rows, attribute, number, value)
 
 
 cdef int _finish_row(
@@ -488,15 +492,14 @@ cdef int _finish_row(
         while CLASS[text[at]] != CLOSE and CLASS[text[at]] != LINE_END:
             at += 1
         value.end = at
-        _note(&out.events[state.n_events], state, state.n_rows, WEIGHT, number, &value)
-        state.n_events += 1
+        _note(state, out, state.n_rows, WEIGHT, number, &value)
         if CLASS[text[at]] == CLOSE:
             at += 1
         at = _skip_blanks(text, at)
     value.start = at
     value.end = _line_end(text, at)
     if value.end > at and text[at] != c"%":
-        return _fail(state, LONG_ROW, number, WEIGHT, &value)
+        return _fail(state, out, LONG_ROW, number, WEIGHT, &value)
     state.at = value.end
     out.ends[state.n_rows].labels = state.n_present
     out.ends[state.n_rows].values = state.n_values
@@ -533,15 +536,12 @@ cdef int _dense_row(
             _add_present(state, out, role)
         attribute += 1
         if value.found != READ:
-            _note(
-                &out.events[state.n_events], state, state.n_rows, attribute - 1, attribute, &value
-            )
-            state.n_events += 1
+            _note(state, out, &row[role.column] - out.values, attribute - 1, attribute, &value)
     fault = value.found
     if fault < 0:
         if fault == EMPTY_VALUE and (text[at] == c"%" or CLASS[text[at]] == LINE_END):
             fault = SHORT_ROW
-        return _fail(state, fault, attribute + 1, attribute, &value)
+        return _fail(state, out, fault, attribute + 1, attribute, &value)
     return _finish_row(text, at, state, out, attribute + 1)
 
 
@@ -598,20 +598,19 @@ cdef int _sparse_row(
     value.start = state.at
     value.end = state.at + 1
     if CLASS[text[state.at]] != OPEN:
-        return _fail(state, OTHER_FORM, 1, -1, &value)
+        return _fail(state, out, OTHER_FORM, 1, -1, &value)
     value.after = _skip_blanks(text, state.at + 1)
     while CLASS[text[value.after]] != CLOSE:
         number += 1
         attribute = _read_index(text, &value, attribute, schema.n_attributes)
         if attribute < 0:
-            return _fail(state, <int> attribute, number, -1, &value)
+            return _fail(state, out, <int> attribute, number, -1, &value)
         role = &schema.roles[attribute]
         _read_value(schema, role, text, value.after, &value)
         if value.found < 0:
-            return _fail(state, value.found, number, attribute, &value)
+            return _fail(state, out, value.found, number, attribute, &value)
         if value.found != READ:
-            _note(&out.events[state.n_events], state, state.n_values, attribute, number, &value)
-            state.n_events += 1
+            _note(state, out, state.n_values, attribute, number, &value)
         if role.kind >= NUMBER_LABEL:
             schema.seen[attribute] = state.line
             if value.number == 1.0:
@@ -622,7 +621,7 @@ cdef int _sparse_row(
             state.n_values += 1
     attribute = _add_omitted(schema, state, out)
     if attribute >= 0:
-        return _fail(state, OMITTED_LABEL, max(number, 1), attribute, &value)
+        return _fail(state, out, OMITTED_LABEL, max(number, 1), attribute, &value)
     value.after += 1
     while CLASS[text[value.after]] == BLANK or CLASS[text[value.after]] == COMMA:
         value.after += 1
@@ -635,7 +634,7 @@ cdef int _parse(
     const Schema* schema, const uint8_t* text, Py_ssize_t size, State* state, const Output* out,
     bint sparse,
 ) noexcept nogil:
-    """Read rows while every attribute of one more, and its weight, would fit the output."""
+    """Read rows while every attribute of one more, its weight and a fault would fit the output."""
     cdef Py_ssize_t width = schema.n_attributes
     cdef int ended
     while True:
@@ -646,7 +645,7 @@ cdef int _parse(
             state.n_rows >= out.most_rows
             or (sparse and width > out.most_values - state.n_values)
             or width > out.most_present - state.n_present
-            or width >= out.most_events - state.n_events
+            or width + 1 >= out.most_events - state.n_events
         ):
             return FULL
         if sparse:

@@ -1,15 +1,14 @@
-from scumble._core.arrays import Array
+from typing import Any
 
-class Texts:
-    def __init__(self, texts: list[bytes]) -> None: ...
+from scumble._core.arrays import Array
 
 def count_decimals(values: Array) -> Array: ...
 def write_rows(
     values: Array,
     decimals: Array,
     columns: Array | None,
-    names: tuple[Array, Array, Array],
+    names: Array,
     row_end: Array,
-    declared: Texts,
-    prepared: Texts,
+    endings: Array,
+    texts: Any,
 ) -> Array: ...

@@ -57,69 +57,50 @@ cdef inline int8_t _count_decimals(double size) noexcept nogil:
     return -1
 
 
-cdef struct Pool:
-    const uint8_t* blob
-    const int64_t* at
-
-
-cdef class Texts:
-    """Texts, put behind each other in a blob: text i is ``blob[at[i]:at[i + 1]]``."""
-
-    cdef const uint8_t[::1] blob
-    cdef const int64_t[::1] at
-    cdef Py_ssize_t n_texts
-    cdef Pool pool
-
-    def __cinit__(self, list texts not None):
-        self.n_texts = len(texts)
-        self.blob = np.frombuffer(b"".join(texts), np.uint8)
-        self.at = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        self.pool.blob = &self.blob[0] if self.blob.shape[0] else NULL
-        self.pool.at = &self.at[0]
-
-    cdef Py_ssize_t size(self, const int64_t[::1] numbers) except -1:
-        """Sum the lengths of the texts that are named; negative numbers name none."""
-        cdef Py_ssize_t size = 0
-        cdef Py_ssize_t place
-        cdef int64_t text
-        for place in range(numbers.shape[0]):
-            text = numbers[place]
-            if text >= self.n_texts:
-                raise IndexError(f"There is no text {text} of {self.n_texts}.")
-            if text >= 0:
-                size += self.at[text + 1] - self.at[text]
-        return size
-
-
 cdef struct Source:
     const double* values
     const int8_t* decimals
     const int32_t* columns  # NULL where all columns are written
-    const int64_t* declared
-    const int64_t* prepared
-    Pool declared_texts
-    Pool prepared_texts
+    const int64_t* names
+    const uint8_t* blob
+    const int64_t* at
+
+
+cdef Py_ssize_t _size(
+    const uint8_t[::1] blob, const int64_t[::1] at, const int64_t[::1] names
+) except -1:
+    """Sum the lengths of the texts that are named; negative numbers name none."""
+    cdef Py_ssize_t size = 0
+    cdef Py_ssize_t place
+    cdef int64_t text
+    for place in range(names.shape[0]):
+        text = names[place]
+        if text < 0:
+            continue
+        if text + 1 >= at.shape[0] or not 0 <= at[text] <= at[text + 1] <= blob.shape[0]:
+            raise IndexError(f"There is no text {text} of {at.shape[0] - 1}.")
+        size += at[text + 1] - at[text]
+    return size
 
 
 def write_rows(
     const double[::1] values, const int8_t[::1] decimals, const int32_t[::1] columns,
-    names, const int64_t[::1] row_end, Texts declared not None, Texts prepared not None,
+    const int64_t[::1] names, const int64_t[::1] row_end, const int64_t[::1] endings, texts,
 ):
     """Write rows; give their bytes as an array.
 
-    ``names`` are three arrays of numbers of texts, -1 for none: for every value one of the
-    ``declared`` texts, for every value one of the ``prepared``, and one of these that follows each
-    row. A value with neither is a number, of so many ``decimals``. Rows are sparse if ``columns``
-    are given, else None.
+    ``names`` has for every value the number of its text, ``endings`` for every row that of the text
+    which follows it; -1 for none. Text i is ``texts.blob[texts.at[i]:texts.at[i + 1]]``. A value
+    without a text is a number, of so many ``decimals``. Rows are sparse if ``columns`` are given,
+    else None.
     """
-    cdef const int64_t[::1] of_declared = names[0]
-    cdef const int64_t[::1] of_prepared = names[1]
-    cdef const int64_t[::1] endings = names[2]
+    cdef const uint8_t[::1] blob = texts.blob
+    cdef const int64_t[::1] at = texts.at
     cdef Py_ssize_t n_values = values.shape[0]
     cdef uint8_t[::1] out
     cdef Source source
     cdef Py_ssize_t row, size
-    if min(decimals.shape[0], of_declared.shape[0], of_prepared.shape[0]) < n_values or (
+    if min(decimals.shape[0], names.shape[0]) < n_values or (
         columns is not None and columns.shape[0] < n_values
     ):
         raise IndexError("There are more values than things said of them.")
@@ -131,25 +112,22 @@ def write_rows(
     source.values = &values[0] if n_values else NULL
     source.decimals = &decimals[0] if n_values else NULL
     source.columns = &columns[0] if columns is not None and n_values else NULL
-    source.declared = &of_declared[0] if n_values else NULL
-    source.prepared = &of_prepared[0] if n_values else NULL
-    source.declared_texts = declared.pool
-    source.prepared_texts = prepared.pool
-    size = LONGEST * n_values + 3 * row_end.shape[0] + declared.size(of_declared)
-    size += prepared.size(of_prepared) + prepared.size(endings)
-    written = np.empty(size, np.uint8)
-    out = written
-    size = 0
+    source.names = &names[0] if n_values else NULL
+    source.blob = &blob[0] if blob.shape[0] else NULL
+    source.at = &at[0] if at.shape[0] else NULL
+    size = LONGEST * n_values + 3 * row_end.shape[0]
+    size += _size(blob, at, names) + _size(blob, at, endings)
+    out = np.empty(size, np.uint8)
     if row_end.shape[0]:
         with nogil:
             size = _write_rows(&source, columns is not None, row_end, endings, &out[0])
-    return written[:size]
+    return out.base[:size]
 
 
 cdef Py_ssize_t _write_rows(
     const Source* source, bint is_sparse, const int64_t[::1] row_end, const int64_t[::1] endings,
     uint8_t* out,
-) except -1 nogil:
+) noexcept nogil:
     cdef uint8_t* to = out
     cdef Py_ssize_t place = 0
     cdef Py_ssize_t row, first
@@ -166,28 +144,23 @@ cdef Py_ssize_t _write_rows(
                 to = _write_digits(source.columns[place], 1, to)
                 to[0] = c" "
                 to += 1
-            to = _write_value(source, place, to)
+            if source.names[place] >= 0:
+                to = _copy(source, source.names[place], to)
+            else:
+                to = _write_number(source.values[place], source.decimals[place], to)
             place += 1
         if is_sparse:
             to[0] = c"}"
             to += 1
         if endings[row] >= 0:
-            to = _copy(&source.prepared_texts, endings[row], to)
+            to = _copy(source, endings[row], to)
         to[0] = c"\n"
         to += 1
     return to - out
 
 
-cdef inline uint8_t* _write_value(
-    const Source* source, Py_ssize_t place, uint8_t* to
-) noexcept nogil:
-    cdef double value = source.values[place]
-    cdef int n_decimals = source.decimals[place]
+cdef inline uint8_t* _write_number(double value, int n_decimals, uint8_t* to) noexcept nogil:
     cdef uint64_t unit, whole
-    if source.declared[place] >= 0:
-        return _copy(&source.declared_texts, source.declared[place], to)
-    if source.prepared[place] >= 0:
-        return _copy(&source.prepared_texts, source.prepared[place], to)
     if value < 0:
         to[0] = c"-"
         to += 1
@@ -215,10 +188,11 @@ cdef inline uint8_t* _write_digits(uint64_t number, int n_digits, uint8_t* to) n
     return to + wanted
 
 
-cdef inline uint8_t* _copy(const Pool* pool, int64_t text, uint8_t* to) noexcept nogil:
-    cdef Py_ssize_t size = pool.at[text + 1] - pool.at[text]
+cdef inline uint8_t* _copy(const Source* source, int64_t text, uint8_t* to) noexcept nogil:
+    cdef const uint8_t* start = source.blob + source.at[text]
+    cdef Py_ssize_t size = source.at[text + 1] - source.at[text]
     if size == 1:
-        to[0] = pool.blob[pool.at[text]]
+        to[0] = start[0]
     elif size > 0:
-        memcpy(to, pool.blob + pool.at[text], size)
+        memcpy(to, start, size)
     return to + size

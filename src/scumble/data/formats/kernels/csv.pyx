@@ -122,33 +122,35 @@ cdef int _split_rows(Split* split, bint at_end) noexcept nogil:
 cdef int _split_row(Split* split) noexcept nogil:
     """Cut one row, up to its line's end; give a fault."""
     cdef const uint8_t* text = split.text
+    cdef const uint8_t* roles = split.roles
+    cdef Py_ssize_t size = split.size
     cdef Py_ssize_t start, end
     cdef int mark
     while True:
         _skip_blanks(split)
         start = split.at
-        if start < split.size and text[start] == c'"':
+        if start < size and text[start] == c'"':
             start += 1
             mark = _skip_quoted(split)
             if mark < 0:
                 return UNCLOSED
             end = split.at - 1
             _skip_blanks(split)
-            if split.at < split.size and split.roles[text[split.at]] != ENDS_CELL:
+            if split.at < size and roles[text[split.at]] != ENDS_CELL:
                 return AFTER_QUOTE
         else:
             mark = PLAIN
             end = start
-            while end < split.size and split.roles[text[end]] != ENDS_CELL:
+            while end < size and roles[text[end]] != ENDS_CELL:
                 end += 1
             split.at = end
-            while end > start and split.roles[text[end - 1]] == BLANK:
+            while end > start and roles[text[end - 1]] == BLANK:
                 end -= 1
         split.cells[split.n_cells].start = <int32_t> start
         split.cells[split.n_cells].end = <int32_t> end
         split.marks[split.n_cells] = mark
         split.n_cells += 1
-        if split.at == split.size or text[split.at] != split.delimiter:
+        if split.at == size or text[split.at] != split.delimiter:
             return FINE
         split.at += 1
 
@@ -207,37 +209,36 @@ cdef inline Cell _trimmed(const uint8_t* text, Cell cell) noexcept nogil:
 cdef struct Rows:
     const uint8_t* text
     const Cell* cells  # as split_rows left them: all lie within the text
+    const uint8_t* marks  # of cells
     Py_ssize_t n_rows
     Py_ssize_t width
     const int64_t* columns  # the chosen ones
     Py_ssize_t n_columns
 
 
-cdef Rows _chosen(
-    const uint8_t[::1] text, const int32_t[:, ::1] cells, Py_ssize_t width,
-    const int64_t[::1] columns,
-) except *:
-    """Gather what the readers of columns need."""
+cdef Rows _chosen(cells, const int64_t[::1] columns) except *:
+    """Gather what the readers of columns need, from the attributes of ``cells``, which own it."""
+    cdef const uint8_t[::1] text = cells.text
+    cdef const int32_t[:, ::1] places = cells.places
+    cdef const uint8_t[::1] marks = cells.marks
     cdef Rows rows
     cdef Py_ssize_t at
-    if cells.shape[1] != 2 or width < 1:
-        raise IndexError("A cell has two ends, a row has cells.")
+    rows.width = cells.n_columns
+    if places.shape[1] != 2 or marks.shape[0] < places.shape[0] or rows.width < 1:
+        raise IndexError("A cell has two ends and a mark, a row has cells.")
     rows.n_columns = columns.shape[0]
     for at in range(rows.n_columns):
-        if not 0 <= columns[at] < width:
-            raise IndexError(f"There is no column {columns[at]} of {width}.")
-    rows.n_rows = cells.shape[0] // width
-    rows.width = width
+        if not 0 <= columns[at] < rows.width:
+            raise IndexError(f"There is no column {columns[at]} of {rows.width}.")
+    rows.n_rows = places.shape[0] // rows.width
     rows.text = &text[0] if text.shape[0] else NULL
-    rows.cells = <const Cell*> &cells[0, 0] if cells.shape[0] else NULL
+    rows.cells = <const Cell*> &places[0, 0] if rows.n_rows else NULL
+    rows.marks = &marks[0] if rows.n_rows else NULL
     rows.columns = &columns[0] if rows.n_columns else NULL
     return rows
 
 
-def parse_numbers(
-    const uint8_t[::1] text, const int32_t[:, ::1] cells, Py_ssize_t n_columns,
-    const int64_t[::1] columns, uint8_t[:, ::1] state, uint8_t point,
-):
+def parse_numbers(cells, const int64_t[::1] columns, uint8_t[:, ::1] state, uint8_t point):
     """Read the chosen columns as numbers, as far as they are; ``point`` stands before decimals.
 
     ``state`` has a row per chosen column: whether it holds no text, whether it holds only whole
@@ -246,7 +247,7 @@ def parse_numbers(
     Returns the values and, for numbers that `parse_number` finds too long, (row, position, start,
     end).
     """
-    cdef Rows rows = _chosen(text, cells, n_columns, columns)
+    cdef Rows rows = _chosen(cells, columns)
     cdef double[:, ::1] values = np.empty((rows.n_rows, rows.n_columns))
     cdef int64_t[:, ::1] long_at = np.empty((values.size, 4), np.int64)
     cdef Py_ssize_t n_long = 0
@@ -281,16 +282,13 @@ def parse_numbers(
     return values.base, long_at.base[:n_long]
 
 
-def parse_flags(
-    const uint8_t[::1] text, const int32_t[:, ::1] cells, Py_ssize_t n_columns,
-    const int64_t[::1] columns,
-):
+def parse_flags(cells, const int64_t[::1] columns):
     """Read the chosen columns as 0/1, true/false.
 
     Returns (row and position of the first bad cell or -1, positions of the true cells, their number
     in each row).
     """
-    cdef Rows rows = _chosen(text, cells, n_columns, columns)
+    cdef Rows rows = _chosen(cells, columns)
     cdef int32_t[::1] present = np.empty(rows.n_rows * rows.n_columns, np.int32)
     cdef int64_t[::1] counts = np.empty(rows.n_rows, np.int64)
     cdef Py_ssize_t n_present = 0
@@ -325,25 +323,21 @@ cdef inline int _flag(const uint8_t* text, Cell cell) noexcept nogil:
     return 0 if is_word(text, cell.start, cell.end, b"false", 5) else -1
 
 
-def copy_cells(
-    const uint8_t[::1] text, const int32_t[:, ::1] cells, const uint8_t[::1] marks,
-    Py_ssize_t n_columns, int64_t column,
-):
+def copy_cells(cells, int64_t column):
     """Copy a column's cells behind each other, with " for "".
 
     Returns the bytes, where each text begins and ends, and which are missing. A quoted cell is
     never missing: ``""`` is an empty text.
     """
-    cdef Rows rows = _chosen(text, cells, n_columns, <int64_t[:1]> &column)
+    cdef Rows rows = _chosen(cells, <int64_t[:1]> &column)
     cdef uint8_t[::1] data
     cdef int64_t[::1] offsets = np.zeros(rows.n_rows + 1, np.int64)
     cdef uint8_t[::1] missing = np.empty(rows.n_rows, np.uint8)
     cdef Py_ssize_t size = 0
     cdef Py_ssize_t to = 0
     cdef Py_ssize_t row, at, place
+    cdef bint is_doubled
     cdef Cell cell
-    if marks.shape[0] < cells.shape[0]:
-        raise IndexError("There are fewer marks than cells.")
     for row in range(rows.n_rows):
         cell = rows.cells[row * rows.width + column]
         size += cell.end - cell.start
@@ -352,11 +346,12 @@ def copy_cells(
         for row in range(rows.n_rows):
             place = row * rows.width + column
             cell = rows.cells[place]
-            missing[row] = marks[place] == PLAIN and _is_missing(rows.text, cell)
+            missing[row] = rows.marks[place] == PLAIN and _is_missing(rows.text, cell)
+            is_doubled = rows.marks[place] == DOUBLED
             at = cell.start
             while at < cell.end:
                 data[to] = rows.text[at]
                 to += 1
-                at += 2 if rows.text[at] == c'"' and marks[place] == DOUBLED else 1
+                at += 2 if is_doubled and rows.text[at] == c'"' else 1
             offsets[row + 1] = to
     return data.base[:to], offsets.base, missing.base.view(bool)
