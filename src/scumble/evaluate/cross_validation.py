@@ -214,17 +214,18 @@ class CrossValidation(Shown, Mapping[str, Spread]):
             ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
         spreads = {
-            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": [*map(plain, one.values)]}
+            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": plain([*one.values])}
             for name, one in self.items()
         }
+        told = ("fold", "n_train", "n_test", "seconds", "peak_memory", "before", "after")
         return {
             "name": self.name,
             "random_state": self.random_state,
             "metrics": spreads,
-            "pooled": {name: plain(value) for name, value in self.pooled.items()},
+            "pooled": plain(self.pooled),
             "seconds": self.seconds,
             "peak_memory": self.peak_memory,
-            "folds": [_plain_fold(fold) for fold in self.folds],
+            "folds": [{name: plain(getattr(fold, name)) for name in told} for fold in self.folds],
         }
 
     def _headline(self) -> str:
@@ -537,12 +538,3 @@ def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
 def _measure(part: MultilabelDataset) -> dict[str, float]:
     summary = characterize(part.Y)
     return {name: getattr(summary, name) for name in MEASURES}
-
-
-def _plain_fold(fold: FoldResult) -> dict[str, Any]:
-    told = ("fold", "n_train", "n_test", "seconds", "peak_memory")
-    measures = {"before": fold.before, "after": fold.after}
-    return {name: getattr(fold, name) for name in told} | {
-        part: found and {name: plain(value) for name, value in found.items()}
-        for part, found in measures.items()
-    }

@@ -77,8 +77,8 @@ def compare(
             "The 'random_state' parameter of compare with a store must be a whole number, so that "
             f"its folds are found again. Got {random_state!r} instead."
         )
-    given = (data, classifiers, resamplers, folds, metrics)
-    match = Match.of(*given, test=test, confidence=confidence, random_state=random_state)
+    rules = (metrics, test, confidence, random_state)
+    match = Match(data, classifiers, resamplers, folds, *rules)
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return _compare(match, opened, n_jobs)
 
