@@ -17,12 +17,11 @@ from scumble._core.errors import ParameterError, suggest
 from scumble._core.files import writing
 from scumble._core.shown import Records
 from scumble.experiment.cell import LABELS, PlanError, complaint
-from scumble.experiment.store import Store, StoreError
+from scumble.experiment.store import PLACE, Store, StoreError
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
-ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 _METHODS = {"classifier", "method"}
 _place_of = itemgetter("dataset", "splitter", "classifier", "resampler")
@@ -65,7 +64,7 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     names = sorted({name for cell in done for name in cell["scores"]})
     return [
         {
-            **{key: cell[key] for key in ROW_KEYS},
+            **{key: cell[key] for key in PLACE},
             **{key: cell[key] if key in cell else cell["details"].get(key) for key in COST_KEYS},
             **{name: cell["scores"].get(name, math.nan) for name in names},
         }
@@ -351,7 +350,7 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
     metrics = []
     if "classifier" not in table.column_names:
         table = table.rename_columns({"method": "classifier"})
-        metrics = [name for name in table.column_names if name not in {*ROW_KEYS, *COST_KEYS}]
+        metrics = [name for name in table.column_names if name not in {*PLACE, *COST_KEYS}]
     return [_cell_of_row(row) for row in table.to_pylist()], metrics
 
 
@@ -366,8 +365,8 @@ def _is_store(path: str | os.PathLike[str]) -> bool:
 def _cell_of_row(row: dict[str, Any]) -> dict[str, Any]:
     """Undo what `long_table` did, as far as that is possible."""
     usual = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
-    place = {key: usual.get(key) if row.get(key) is None else row[key] for key in ROW_KEYS}
-    names = row.keys() - {*ROW_KEYS, *COST_KEYS}
+    place = {key: usual.get(key) if row.get(key) is None else row[key] for key in PLACE}
+    names = row.keys() - {*PLACE, *COST_KEYS}
     scores = {name: math.nan if row[name] is None else float(row[name]) for name in names}
     costs = {key: row.get(key) for key in COST_KEYS}
     return {**place, **costs, "state": "done", "scores": scores, "details": {}}
