@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -283,13 +284,9 @@ def _list_ranks(methods: Sequence[str], ranks: Sequence[float], notes: Sequence[
 
 def _groups(means: npt.NDArray[np.float64], critical: float) -> tuple[tuple[int, ...], ...]:
     """Find the maximal runs of methods, in order of rank, within the critical difference."""
-    order: npt.NDArray[np.intp] = np.argsort(means, kind="stable")
-    runs: list[tuple[int, ...]] = []
-    reached = 0
-    for start in range(len(order)):
-        inside = means[order] - means[order[start]] <= critical
-        stop = int(np.flatnonzero(inside).max()) + 1
-        if stop > max(reached, start + 1):
-            runs.append(tuple(int(method) for method in order[start:stop]))
-            reached = stop
-    return tuple(runs)
+    order = np.argsort(means, kind="stable")
+    alike = (means[order] - means[start] <= critical for start in order)
+    stops = [int(np.flatnonzero(inside).max()) + 1 for inside in alike]
+    runs = enumerate(pairwise([0, *stops]))
+    found = (order[at:stop] for at, (before, stop) in runs if stop > max(before, at + 1))
+    return tuple(tuple(run.tolist()) for run in found)
