@@ -24,6 +24,7 @@ from scumble.evaluate.counts import Undefined
 from scumble.evaluate.cross_validation import FoldResult, Judge, cross_validate
 from scumble.evaluate.folds import LabelCounts, label_table, pool
 from scumble.evaluate.groups import GROUPS, POOLED, find_metric, metric_title
+from scumble.evaluate.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 
@@ -419,7 +420,7 @@ class Match:
         self.methods = _methods(classifiers, resamplers)
         self.random_state = seed = cross_validation.draw_seed(random_state, caller="compare")
         if test is None and isinstance(folds, str | int):
-            folds = cross_validation.make_splitter(folds, "iterative")
+            folds = make_splitter(folds, "iterative")
         # All rows, those of a test part last; then training and test rows of every fold.
         found = cross_validation.split_data(data, folds, test, seed, caller="compare")
         self.data, self.splits = found
@@ -435,9 +436,9 @@ class Match:
 
     def judge_fold(self, at: int, fold: int) -> FoldTrial:
         """Judge a method on one fold, the same as among all folds."""
-        _, *method = self.methods[at]
-        options = {"groups": dict.fromkeys(GROUPS)}
-        judge = Judge.of(self.data, *method, self.random_state, options, self.draws)
+        _, classifier, resampler = self.methods[at]
+        rules = (self.random_state, {"groups": dict.fromkeys(GROUPS)}, self.draws)
+        judge = Judge(self.data, classifier, resampler, *rules)
         return self._keep(judge.on_fold(fold, self.splits[fold]))
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:

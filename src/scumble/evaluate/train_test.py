@@ -311,29 +311,24 @@ def _all_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -
             f"{caller}: the training part has {listed(data.labels, 3)} as labels, the test part "
             f"{listed(test.labels, 3)}. Expected the same labels in both, in any order."
         )
-    parts = ("training", missing, test, "test"), ("test", new, data, "training")
-    for name, alone, other, its_name in parts:
-        columns = set(other.feature_names).intersection(alone)
-        if columns:
+    parts = (
+        (missing, data, "training", test, "test", "count as labels that its rows do not have"),
+        (new, test, "test", data, "training", "cannot be learnt, and count as missed"),
+    )
+    for alone, _, name, other, its_name, _ in parts:
+        if columns := set(other.feature_names).intersection(alone):
             raise DataError(
                 f"{caller}: the {name} part has a label {min(columns)!r} that the {its_name} part "
                 "has not as a label, but as a feature. Expected the same labels in both."
             )
-    if missing:
-        warnings.warn(
-            f"{caller}: no row of the test part has {len(missing)} of the {data.n_labels} labels "
-            f"of the training part: {listed(missing, 3)}. They count as labels that its rows do "
-            "not have.",
-            ScumbleWarning,
-            stacklevel=6,
-        )
-    if new:
-        warnings.warn(
-            f"{caller}: no row of the training part has {len(new)} of the {test.n_labels} labels "
-            f"of the test part: {listed(new, 3)}. They cannot be learnt, and count as missed.",
-            ScumbleWarning,
-            stacklevel=6,
-        )
+    for alone, part, name, _, its_name, what in parts:
+        if alone:
+            warnings.warn(
+                f"{caller}: no row of the {its_name} part has {len(alone)} of the {part.n_labels} "
+                f"labels of the {name} part: {listed(alone, 3)}. They {what}.",
+                ScumbleWarning,
+                stacklevel=6,
+            )
     return data.labels + new
 
 
