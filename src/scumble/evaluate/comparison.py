@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Real
 from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
@@ -510,10 +510,8 @@ def _methods(classifiers: Any, resamplers: Any) -> list[Method]:
 def _named(given: Any, parameter: str) -> dict[str, Any]:
     """Name classifiers or resamplers as they were given, or as they print themselves."""
     if isinstance(given, str) or not isinstance(given, Sequence | Mapping) or not given:
-        raise ParameterError(
-            f"The {parameter!r} parameter of compare must be a list with at least one entry, or a "
-            f"mapping from names to estimators. Got {given!r} instead."
-        )
+        must = "be a list with at least one entry, or a mapping from names to estimators"
+        raise refused(parameter, "compare", must, given)
     if isinstance(given, Mapping):
         found = [(str(name), entry) for name, entry in given.items()]
     else:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError, ParameterError, refused
 from scumble._core.version import __version__
 from scumble.data import MultilabelDataset
 from scumble.evaluate import confusion, evaluate
@@ -178,10 +178,8 @@ def compare(
     ('rare', True)
     """
     if isinstance(random_state, bool) or not isinstance(random_state, int):
-        raise ParameterError(
-            "The 'random_state' parameter of compare with a store must be a whole number, so that "
-            f"its folds are found again. Got {random_state!r} instead."
-        )
+        must = "be a whole number, so that its folds are found again"
+        raise refused("random_state", "compare with a store", must, random_state)
     rules = (metrics, test, confidence, random_state)
     match = Match(data, classifiers, resamplers, folds, *rules)
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:

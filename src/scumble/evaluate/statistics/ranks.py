@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.score_table import check_numbers, is_results, ranked, score_table
@@ -209,10 +209,7 @@ def nemenyi(
     (0.957, ((0, 1),))
     """
     if not Real(0, 1, open="both").accepts(alpha):
-        raise ParameterError(
-            "The 'alpha' parameter of nemenyi must be a number between 0 and 1. Got "
-            f"{alpha!r} instead."
-        )
+        raise refused("alpha", "nemenyi", "be a number between 0 and 1", alpha)
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
     means = ranks.mean(axis=0)
