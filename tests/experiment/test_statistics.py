@@ -17,8 +17,7 @@ from scumble.evaluate.statistics import (
 )
 from scumble.experiment import Cell, Part, Result, Store
 from scumble.experiment.cell import complaint, score_names
-from scumble.experiment.export import export, read_cells
-from scumble.experiment.result_tables import compare_methods
+from scumble.experiment.result_tables import compare_methods, export, read_cells
 from scumble.plots.statistics import plot_critical_difference
 from tests.cli.test_cli import run
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError, ParameterError, refused
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.advise.candidates import Budget, Candidate, Trials, Tried
@@ -244,10 +244,7 @@ def _rankings(tried: dict[str, Tried]) -> list[Array]:
 
 def _check(data: MultilabelDataset, budget: float | None) -> None:
     if budget is not None and not (isinstance(budget, int | float) and budget > 0):
-        raise ParameterError(
-            "The 'budget' parameter of advise must be seconds, more than 0. "
-            f"Got {budget!r} instead."
-        )
+        raise refused("budget", "advise", "be seconds, more than 0", budget)
     if len(data) < FEWEST_ROWS:
         raise DataError(
             f"advise: found {len(data)} rows. Expected at least {FEWEST_ROWS}: with fewer, what is "

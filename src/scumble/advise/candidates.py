@@ -16,15 +16,10 @@ from scumble._core.progress import track
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
 from scumble.evaluate.folds import run_fold
-from scumble.learn import (
-    BinaryRelevance,
-    RareLabelClassifier,
-    ThresholdedClassifier,
-    fit_dataset,
-    label_thresholds,
-)
+from scumble.learn import BinaryRelevance, RareLabelClassifier, ThresholdedClassifier, fit_dataset
 from scumble.learn.inner_classifier import close_seeds, tell_nominal
 from scumble.learn.predictions import features_for
+from scumble.learn.thresholds import label_thresholds
 from scumble.measures.stratification import deal_rows
 from scumble.resample import make_chain
 

@@ -102,18 +102,13 @@ def learnable_labels(
     # learnable, no more than `risk` are not, on average. That anything can be learnt at all must be
     # more certain: where labels hang together, one that looks learnable by chance seldom comes
     # alone. By the same rule chance alone is at most `doubt` likely.
-    n_labels = Y.shape[1]
+    from scipy.stats import false_discovery_control
+
     if not len(rankings):
-        return np.ones(n_labels, bool)
+        return np.ones(Y.shape[1], bool)
     best = np.min([_p_values(scores, sparse.csc_array(Y)) for scores in rankings], axis=0)
-    p_values = np.minimum(1, best * len(rankings))
-    order = np.argsort(p_values)
-    adjusted = p_values[order] * n_labels / np.arange(1, n_labels + 1)
-    found = np.zeros(n_labels, bool)
-    below = np.flatnonzero(adjusted <= risk)
-    if len(below) and adjusted.min() <= doubt:
-        found[order[: below[-1] + 1]] = True
-    return found
+    adjusted = false_discovery_control(np.minimum(1, best * len(rankings)))
+    return (adjusted <= risk) & (adjusted.min() <= doubt)
 
 
 def _p_values(scores: Array, by_label: sparse.csc_array) -> Array:

@@ -70,8 +70,7 @@ class Only:
 
     def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
         """Read the cells that are meant, and which metrics to show."""
-        from scumble.experiment.export import read_cells
-        from scumble.experiment.result_tables import only
+        from scumble.experiment.result_tables import only, read_cells
 
         cells, planned = read_cells(path)
         chosen = {key: parse_names(names) for key, names in vars(self).items()}
@@ -167,7 +166,7 @@ def print_table(
     json: bool = inputs.JSON,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
-    from scumble.experiment.export import table_rows
+    from scumble.experiment.result_tables import table_rows
 
     grids = _grids(*only.of_store(store, metric), method)
     if json:
@@ -310,7 +309,7 @@ def export_results(
     json: bool = inputs.JSON,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
-    from scumble.experiment.export import export
+    from scumble.experiment.result_tables import export
 
     cells, shown = only.of_store(store, metric)
     columns = parse_names(method) or None

@@ -23,13 +23,7 @@ from scumble.evaluate.bipartition_metrics import (
 )
 from scumble.evaluate.comparison import Comparison, Difference, Trial, compare
 from scumble.evaluate.counts import Confusion, Counts, confusion
-from scumble.evaluate.cross_validation import (
-    CrossValidation,
-    FoldResult,
-    Spread,
-    cross_validate,
-    make_splitter,
-)
+from scumble.evaluate.cross_validation import CrossValidation, FoldResult, Spread, cross_validate
 from scumble.evaluate.evaluation import Evaluation, Scorer, evaluate, scorer
 from scumble.evaluate.folds import Fold, LabelCounts, pool, run_fold
 from scumble.evaluate.groups import find_metric, label_groups, metric_names
@@ -59,6 +53,7 @@ from scumble.evaluate.splitters import (
     LabelsetStratification,
     MulanKFold,
     RepeatedKFold,
+    make_splitter,
     write_folds,
 )
 from scumble.evaluate.train_test import train_test_split

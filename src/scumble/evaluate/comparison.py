@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product, starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Real
 from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
@@ -21,9 +21,10 @@ from scumble.data import MultilabelDataset
 from scumble.data.feature import first_repeated
 from scumble.evaluate import cross_validation
 from scumble.evaluate.counts import Undefined
-from scumble.evaluate.cross_validation import FoldResult, Judge, Split, cross_validate
+from scumble.evaluate.cross_validation import FoldResult, Judge, cross_validate
 from scumble.evaluate.folds import LabelCounts, label_table, pool
 from scumble.evaluate.groups import GROUPS, POOLED, find_metric, metric_title
+from scumble.evaluate.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 
@@ -39,8 +40,7 @@ _DRAWS = 500
 BETTER, WORSE, OPEN = "better", "worse", "no difference that these folds can show"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FoldTrial(Shown):
+class FoldTrial(NamedTuple):
     """One method on one fold: every metric, what the labels say, seconds, and drawn rows."""
 
     values: Mapping[str, float]
@@ -244,7 +244,7 @@ class Comparison(Shown):
             {key: one[key] for key in told} | {"before": old, "after": new, "gain": new - old}
             for one, other in zip(*tables, strict=True)
             if one["test_positives"]
-            for old, new in [(_or_zero(one["f1"]), _or_zero(other["f1"]))]
+            for old, new in [np.nan_to_num([one["f1"], other["f1"]]).tolist()]
         ]
         rows.sort(key=lambda row: (-row["gain"], row["name"]))
         return Records(rows, f"labels, {method} beside {self.baseline}")
@@ -263,7 +263,7 @@ class Comparison(Shown):
                 "name": trial.name,
                 "seconds": trial.seconds,
                 "means": {metric: plain(self._mean(trial, metric)) for metric in self.metrics},
-                "folds": {m: [plain(v) for v in trial.values[m]] for m in self.metrics},
+                "folds": {m: plain(trial.values[m].tolist()) for m in self.metrics},
             }
             for trial in self.trials
         ]
@@ -273,7 +273,7 @@ class Comparison(Shown):
             "baseline": self.baseline,
             "metrics": list(self.metrics),
             "methods": methods,
-            "differences": [{n: plain(v) for n, v in vars(one).items()} for one in self.table],
+            "differences": [plain(vars(one)) for one in self.table],
             "verdicts": self.verdicts(),
             "best": self.best,
             "optimism": plain(self.optimism),
@@ -295,11 +295,12 @@ class Comparison(Shown):
         return Sheet(head, rows, len(rows), self.verdicts())
 
     def _trial(self, name: str) -> Trial:
-        for trial in self.trials:
-            if trial.name == name:
-                return trial
-        known = ", ".join(trial.name for trial in self.trials)
-        raise ParameterError(f"There is no method {name!r} in this comparison. There are: {known}.")
+        known = {trial.name: trial for trial in self.trials}
+        if name in known:
+            return known[name]
+        raise ParameterError(
+            f"There is no method {name!r} in this comparison. There are: {', '.join(known)}."
+        )
 
     def _difference(self, trial: Trial, metric: str) -> Difference:
         found, sign = self._interval(trial, metric), self._sign(metric)
@@ -389,8 +390,8 @@ def compare(
     >>> found.best
     'rare'
     """
-    given = (data, classifiers, resamplers, folds, metrics)
-    match = Match.of(*given, test=test, confidence=confidence, random_state=random_state)
+    rules = (metrics, test, confidence, random_state)
+    match = Match(data, classifiers, resamplers, folds, *rules)
     trials = []
     for at, (name, _, _) in enumerate(match.methods):
         with track(f"Method {at + 1} of {len(match.methods)}, {name}", None):
@@ -398,41 +399,33 @@ def compare(
     return match.conclude(trials)
 
 
-@dataclass(frozen=True, eq=False)
 class Match:
-    """Methods and the parts of the data they meet on."""
+    """Methods and the parts of the data they meet on, made of what `compare` was given."""
 
-    data: MultilabelDataset  # all rows
-    methods: list[Method]  # name, classifier and resampler of each; the first is the baseline
-    splits: list[Split]  # training and test rows of every fold
-    metrics: tuple[str, ...]  # see `compare`
-    confidence: float
-    random_state: int
-    # Whether chance is that of drawn test rows, since there is one test part instead of folds.
-    draws: bool
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         data: MultilabelDataset,
         classifiers: Any,
         resamplers: Any,
         folds: Any,
         metrics: Sequence[str],
-        *,
         test: MultilabelDataset | None,
         confidence: float,
         random_state: Any,
-    ) -> Match:
-        """Check and prepare what `compare` was given."""
+    ) -> None:
         cross_validation.check_data(data, caller="compare")
         _check_metrics(metrics, confidence)
-        methods = _methods(classifiers, resamplers)
-        seed = cross_validation.draw_seed(random_state, caller="compare")
+        self.metrics, self.confidence = tuple(metrics), confidence
+        # Name, classifier and resampler of each; the first is the baseline.
+        self.methods = _methods(classifiers, resamplers)
+        self.random_state = seed = cross_validation.draw_seed(random_state, caller="compare")
         if test is None and isinstance(folds, str | int):
-            folds = cross_validation.make_splitter(folds, "iterative")
-        data, splits = cross_validation.split_data(data, folds, test, seed, caller="compare")
-        return cls(data, methods, splits, tuple(metrics), confidence, seed, test is not None)
+            folds = make_splitter(folds, "iterative")
+        # All rows, those of a test part last; then training and test rows of every fold.
+        found = cross_validation.split_data(data, folds, test, seed, caller="compare")
+        self.data, self.splits = found
+        # Whether chance is that of drawn test rows, since there is one test part instead of folds.
+        self.draws = test is not None
 
     def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:
         """Judge a method on all folds."""
@@ -443,9 +436,9 @@ class Match:
 
     def judge_fold(self, at: int, fold: int) -> FoldTrial:
         """Judge a method on one fold, the same as among all folds."""
-        _, *method = self.methods[at]
-        options = {"groups": dict.fromkeys(GROUPS)}
-        judge = Judge.of(self.data, *method, self.random_state, options, self.draws)
+        _, classifier, resampler = self.methods[at]
+        rules = (self.random_state, {"groups": dict.fromkeys(GROUPS)}, self.draws)
+        judge = Judge(self.data, classifier, resampler, *rules)
         return self._keep(judge.on_fold(fold, self.splits[fold]))
 
     def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
@@ -517,10 +510,8 @@ def _methods(classifiers: Any, resamplers: Any) -> list[Method]:
 def _named(given: Any, parameter: str) -> dict[str, Any]:
     """Name classifiers or resamplers as they were given, or as they print themselves."""
     if isinstance(given, str) or not isinstance(given, Sequence | Mapping) or not given:
-        raise ParameterError(
-            f"The {parameter!r} parameter of compare must be a list with at least one entry, or a "
-            f"mapping from names to estimators. Got {given!r} instead."
-        )
+        must = "be a list with at least one entry, or a mapping from names to estimators"
+        raise refused(parameter, "compare", must, given)
     if isinstance(given, Mapping):
         found = [(str(name), entry) for name, entry in given.items()]
     else:
@@ -531,7 +522,3 @@ def _named(given: Any, parameter: str) -> dict[str, Any]:
             "estimators, so that they can be told apart."
         )
     return {name: None if entry == "none" else entry for name, entry in found}
-
-
-def _or_zero(value: float) -> float:
-    return 0.0 if math.isnan(value) else float(value)

@@ -197,9 +197,7 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
     return Y
 
 
-def arrays_of(
-    Y: sparse.csr_array, other: sparse.csr_array | sparse.csc_array
-) -> tuple[Array, Array, Array, Array]:
+def arrays_of(Y: sparse.csr_array, other: sparse.csr_array) -> tuple[Array, Array, Array, Array]:
     """Return the pointers and indices of two matrices, all of one type, as kernels read them."""
     arrays = (Y.indptr, Y.indices, other.indptr, other.indices)
     kind = np.result_type(*arrays)

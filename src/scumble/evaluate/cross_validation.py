@@ -19,14 +19,13 @@ from scumble._core.parameters import as_generator
 from scumble._core.processes import PeakMemory
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.registry import find
 from scumble._core.shown import Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.evaluation import KEY_METRICS, Evaluation, key_values, sheet_of_metrics
 from scumble.evaluate.folds import STEPS, LabelCounts, label_table, pool, run_fold
 from scumble.evaluate.groups import GROUPS, POOLED, check_groups, find_groups
-from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
+from scumble.evaluate.splitters import BaseSplitter, RepeatedKFold, make_splitter
 from scumble.evaluate.train_test import with_test_part
 from scumble.learn import make_classifier
 from scumble.learn.inner_classifier import close_seeds, open_seeds
@@ -214,17 +213,18 @@ class CrossValidation(Shown, Mapping[str, Spread]):
             ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
         spreads = {
-            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": [*map(plain, one.values)]}
+            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": plain([*one.values])}
             for name, one in self.items()
         }
+        told = ("fold", "n_train", "n_test", "seconds", "peak_memory", "before", "after")
         return {
             "name": self.name,
             "random_state": self.random_state,
             "metrics": spreads,
-            "pooled": {name: plain(value) for name, value in self.pooled.items()},
+            "pooled": plain(self.pooled),
             "seconds": self.seconds,
             "peak_memory": self.peak_memory,
-            "folds": [_plain_fold(fold) for fold in self.folds],
+            "folds": [{name: plain(getattr(fold, name)) for name in told} for fold in self.folds],
         }
 
     def _headline(self) -> str:
@@ -339,49 +339,13 @@ def cross_validate(
     warn_if_resampled(data if test is None else test, caller="cross_validate")
     data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
-    judge = Judge.of(data, classifier, resampler, seed, options, keep)
+    judge = Judge(data, classifier, resampler, seed, options, keep)
     folds: list[FoldResult] = []
     with track(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
         for fold in _run_all(judge, splits, n_jobs):
             folds.append(fold)
             advance(1)
     return CrossValidation(tuple(folds), seed, data.name, data.labels)
-
-
-def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
-    """Make a splitter from what a user types.
-
-    Parameters
-    ----------
-    text : str or int
-        ``"2x5"`` (repetitions times folds), ``"10"`` (folds), or the path of a fold file.
-    kind : str
-        Name of a splitter; see ``scumble.catalogue.names("splitter")``.
-
-    Returns
-    -------
-    BaseSplitter
-        Not seeded yet.
-
-    Examples
-    --------
-    >>> from scumble.evaluate import make_splitter
-    >>> make_splitter("2x5", "iterative")
-    IterativeStratification(n_repeats=2)
-    >>> make_splitter(10)
-    RepeatedKFold(n_repeats=1, n_splits=10)
-    """
-    splitter = find("splitter", kind)
-    repeats, cross, folds = str(text).lower().rpartition("x")
-    if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
-        if kind == "fixed":
-            raise ParameterError(f"A fixed splitter needs a fold file. Got {text!r} instead.")
-        return splitter(int(folds), int(repeats) if cross else 1)
-    if str(text).lower().endswith((".csv", ".gz", ".xz", ".bz2", ".zst")):
-        return FixedFolds(text)
-    raise ParameterError(
-        f"Folds must be such as '2x5' (repetitions x folds), '10', or a CSV file. Got {text!r}."
-    )
 
 
 def check_data(data: Any, *, caller: str) -> None:
@@ -494,21 +458,19 @@ def _run_all(judge: Judge, splits: list[Split], n_jobs: int | None) -> Iterator[
     yield from run(delayed(judge.on_fold)(*task, threads) for task in enumerate(splits))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Judge:
-    """A classifier behind resamplers, to be judged on parts of the data."""
+    """The classifier and resamplers that a user asked for, to be judged on parts of the data."""
 
     data: MultilabelDataset
-    chain: Sequence[Any]
-    model: Any
+    classifier: Any
+    resampler: Any
     seed: int  # of all folds
     options: dict[str, Any]  # of `run_fold`
     keep: bool  # whether folds keep what was predicted
 
-    @classmethod
-    def of(cls, data: MultilabelDataset, classifier: Any, resampler: Any, *rest: Any) -> Judge:
-        """Make the classifier and the resamplers that a user has asked for."""
-        return cls(data, as_chain(resampler), as_classifier(classifier), *rest)
+    def __post_init__(self) -> None:
+        self.chain, self.model = as_chain(self.resampler), as_classifier(self.classifier)
 
     def on_fold(self, at: int, split: Split, threads: int | None = None) -> FoldResult:
         """Judge on fold number ``at``; its seeds come from this number and the seed of all."""
@@ -537,12 +499,3 @@ def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
 def _measure(part: MultilabelDataset) -> dict[str, float]:
     summary = characterize(part.Y)
     return {name: getattr(summary, name) for name in MEASURES}
-
-
-def _plain_fold(fold: FoldResult) -> dict[str, Any]:
-    told = ("fold", "n_train", "n_test", "seconds", "peak_memory")
-    measures = {"before": fold.before, "after": fold.after}
-    return {name: getattr(fold, name) for name in told} | {
-        part: found and {name: plain(value) for name, value in found.items()}
-        for part, found in measures.items()
-    }

@@ -322,8 +322,7 @@ class Scorer:
                 "nor decision_function."
             )
         found = evaluate(Y, predictions, scores, **self._options)
-        signs = {metric.name: 1 if metric.greater_is_better else -1 for metric in self._metrics}
-        values = {name: sign * found[name] for name, sign in signs.items()}
+        values = {m.name: found[m.name] * (1 if m.greater_is_better else -1) for m in self._metrics}
         return next(iter(values.values())) if self._single else values
 
     def __repr__(self) -> str:

@@ -52,12 +52,9 @@ cdef struct Curve:
     int64_t* times  # how often each occurs among the positives
     int64_t* tied  # and among all rows
     int64_t* between  # rows with scores between two distinct ones
-    int64_t* group  # which of the distinct scores each positive has
-    int64_t* within  # how many rows with this score came up to it
     Py_ssize_t next  # the positive that comes next
-    int64_t* positives_above  # each of the distinct scores
-    int64_t* rows_above
-    int64_t* met  # positives with this score so far
+    int64_t* place  # of the next positive with this score, when all stand in the order of scores
+    int64_t* within  # at this place: how many rows with the same score came up to it
     double* precisions
 
 
@@ -305,7 +302,7 @@ def rank_labels(
     under the precision-recall curve to ``curves``; NaN where there is none.
     """
     cdef Py_ssize_t label, at, n_labels = stop - start, n_positive = indptr[stop] - indptr[start]
-    cdef Py_ssize_t n_counts = 8 * n_positive + n_labels
+    cdef Py_ssize_t n_counts = 5 * n_positive + n_labels
     cdef bytearray room = bytearray(
         n_labels * sizeof(Curve) + n_counts * sizeof(int64_t)
         + 2 * n_positive * (sizeof(Entry) + sizeof(double))
@@ -337,14 +334,11 @@ cdef void _share_out(
         curves.precisions = numbers + n
         curves.times = counts
         curves.tied = counts + n
-        curves.group = counts + 2 * n
+        curves.place = counts + 2 * n
         curves.within = counts + 3 * n
-        curves.positives_above = counts + 4 * n
-        curves.rows_above = counts + 5 * n
-        curves.met = counts + 6 * n
-        curves.between = counts + 7 * n
+        curves.between = counts + 4 * n
         numbers += 2 * n
-        counts += 8 * n + 1
+        counts += 5 * n + 1
         curves += 1
 
 
@@ -353,12 +347,11 @@ cdef void _list_distinct(Curve* curve, Entry* entries) noexcept nogil:
     cdef const Entry* found = _sort(entries, entries + curve.n_positive, curve.n_positive)
     cdef Py_ssize_t at
     for at in range(curve.n_positive):
-        if curve.n > 0 and curve.distinct[curve.n - 1] == found[at].score:
-            curve.times[curve.n - 1] += 1
-        else:
+        if curve.n == 0 or curve.distinct[curve.n - 1] != found[at].score:
             curve.distinct[curve.n] = found[at].score
-            curve.times[curve.n] = 1
+            curve.place[curve.n] = at
             curve.n += 1
+        curve.times[curve.n - 1] += 1
 
 
 cdef inline Py_ssize_t _count_below(
@@ -396,8 +389,8 @@ cdef int _place_rows(
                 continue
             curve.tied[below] += 1
             if curve.next < curve.n_positive and rows[indptr[label] + curve.next] == row:
-                curve.group[curve.next] = below
-                curve.within[curve.next] = curve.tied[below]
+                curve.within[curve.place[below]] = curve.tied[below]
+                curve.place[below] += 1
                 curve.next += 1
     return 0
 
@@ -406,48 +399,33 @@ cdef void _draw_curves(
     Curve* curve, Py_ssize_t n_rows, bint grouped, double* drawn
 ) noexcept nogil:
     """Turn counts into the four numbers of a label."""
-    cdef int64_t n_positive = curve.n_positive
-    cdef int64_t n_negative = n_rows - n_positive
-    cdef int64_t negative_tied, negative_below, seen = 0, positives = 0, twice = 0
-    cdef double area = 0.0, total = 0.0
+    cdef int64_t n_positive = curve.n_positive, n_negative = n_rows - curve.n_positive
+    cdef int64_t times, tied, hits, negative_below, seen = 0, positives = 0, twice = 0
+    cdef const int64_t* within
+    cdef double precision, area = 0.0, total = 0.0
     cdef Py_ssize_t g, at
     drawn[0] = drawn[1] = drawn[2] = drawn[3] = NAN
     if n_positive == 0:
         return
     for g in range(curve.n - 1, -1, -1):
+        times, tied = curve.times[g], curve.tied[g]
+        within = curve.within + curve.place[g] - times
         seen += curve.between[g + 1]
-        negative_tied = curve.tied[g] - curve.times[g]
-        negative_below = n_negative - (seen - positives) - negative_tied
-        twice += curve.times[g] * (2 * negative_below + negative_tied)
-        curve.rows_above[g] = seen
-        curve.positives_above[g] = positives
-        seen += curve.tied[g]
-        positives += curve.times[g]
-        area += curve.times[g] * (positives / <double>seen)
-    _take_precisions(curve, grouped)
-    for at in range(n_positive):
-        total += curve.precisions[at]
+        negative_below = n_negative - (seen - positives) - (tied - times)
+        twice += times * (2 * negative_below + (tied - times))
+        for at in range(times):
+            hits = positives + (times if grouped else at + 1)
+            precision = hits / <double>(seen + (tied if grouped else within[at]))
+            curve.precisions[positives + at] = precision
+            total += precision
+        seen += tied
+        positives += times
+        area += times * (positives / <double>seen)
     if n_negative > 0:
         drawn[0] = twice / (2.0 * n_positive * n_negative)
     drawn[1] = total / n_positive
     drawn[2] = _interpolate(curve.precisions, n_positive)
     drawn[3] = area / n_positive
-
-
-cdef void _take_precisions(Curve* curve, bint grouped) noexcept nogil:
-    """Take the precision at every positive, from the best to the worst."""
-    cdef int64_t hits, seen
-    cdef Py_ssize_t at, g
-    for at in range(curve.n_positive):
-        g = curve.group[at]
-        curve.met[g] += 1
-        if grouped:
-            hits = curve.positives_above[g] + curve.times[g]
-            seen = curve.rows_above[g] + curve.tied[g]
-        else:
-            hits = curve.positives_above[g] + curve.met[g]
-            seen = curve.rows_above[g] + curve.within[at]
-        curve.precisions[curve.positives_above[g] + curve.met[g] - 1] = hits / <double>seen
 
 
 cdef double _interpolate(const double* precisions, Py_ssize_t n) noexcept nogil:

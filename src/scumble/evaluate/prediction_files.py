@@ -45,7 +45,7 @@ class Judgement:
         columns = {"name": list(self.labels), "positives": self.positives.tolist()}
         columns |= {name: known[name].tolist() for name in OF_LABELS if name in known}
         rows = zip(*columns.values(), strict=True)
-        return [{name: plain(v) for name, v in zip(columns, row, strict=True)} for row in rows]
+        return [plain(dict(zip(columns, row, strict=True))) for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; NaN becomes None."""
@@ -53,7 +53,7 @@ class Judgement:
             "n_instances": self.n_instances,
             "n_labels": len(self.labels),
             "cut": self.cut,
-            "metrics": {name: plain(value) for name, value in self.evaluation.items()},
+            "metrics": plain(dict(self.evaluation)),
             "labels": self.label_table(),
         }
 

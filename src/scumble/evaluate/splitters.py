@@ -16,12 +16,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.files import Source, writing
 from scumble._core.java import JavaRandom
 from scumble._core.parameters import Declared, Free, Int, Seed, as_generator, declare
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.registry import register
+from scumble._core.registry import find, register
 from scumble._core.validation import check_labels, check_same_length, is_dataset
 from scumble.measures import labelset_of_rows
 from scumble.measures.stratification import deal_rows
@@ -426,6 +426,42 @@ def _enter(line: list[str], table: Array) -> str:
         return f"instance {row} is {what}: expected the numbers 0 to {len(table) - 1}, each once."
     table[row] = folds
     return ""
+
+
+def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
+    """Make a splitter from what a user types.
+
+    Parameters
+    ----------
+    text : str or int
+        ``"2x5"`` (repetitions times folds), ``"10"`` (folds), or the path of a fold file.
+    kind : str
+        Name of a splitter; see ``scumble.catalogue.names("splitter")``.
+
+    Returns
+    -------
+    BaseSplitter
+        Not seeded yet.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import make_splitter
+    >>> make_splitter("2x5", "iterative")
+    IterativeStratification(n_repeats=2)
+    >>> make_splitter(10)
+    RepeatedKFold(n_repeats=1, n_splits=10)
+    """
+    splitter = find("splitter", kind)
+    repeats, cross, folds = str(text).lower().rpartition("x")
+    if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
+        if kind == "fixed":
+            raise ParameterError(f"A fixed splitter needs a fold file. Got {text!r} instead.")
+        return splitter(int(folds), int(repeats) if cross else 1)
+    if str(text).lower().endswith((".csv", ".gz", ".xz", ".bz2", ".zst")):
+        return FixedFolds(text)
+    raise ParameterError(
+        f"Folds must be such as '2x5' (repetitions x folds), '10', or a CSV file. Got {text!r}."
+    )
 
 
 def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str]) -> None:

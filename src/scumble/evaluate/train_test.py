@@ -14,6 +14,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleWarning
 from scumble._core.parameters import Either, Int, Real, as_generator
 from scumble._core.provenance import warn_if_resampled
+from scumble._core.text import listed
 from scumble._core.validation import check_labels, check_same_length
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn.storage.columns import align_columns
@@ -307,37 +308,28 @@ def _all_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -
     missing = tuple(name for name in data.labels if name not in tested)
     if len(missing) == data.n_labels:
         raise DataError(
-            f"{caller}: the training part has {_shown(data.labels)} as labels, the test part "
-            f"{_shown(test.labels)}. Expected the same labels in both, in any order."
+            f"{caller}: the training part has {listed(data.labels, 3)} as labels, the test part "
+            f"{listed(test.labels, 3)}. Expected the same labels in both, in any order."
         )
-    parts = ("training", missing, test, "test"), ("test", new, data, "training")
-    for name, alone, other, its_name in parts:
-        columns = set(other.feature_names).intersection(alone)
-        if columns:
+    parts = (
+        (missing, data, "training", test, "test", "count as labels that its rows do not have"),
+        (new, test, "test", data, "training", "cannot be learnt, and count as missed"),
+    )
+    for alone, _, name, other, its_name, _ in parts:
+        if columns := set(other.feature_names).intersection(alone):
             raise DataError(
                 f"{caller}: the {name} part has a label {min(columns)!r} that the {its_name} part "
                 "has not as a label, but as a feature. Expected the same labels in both."
             )
-    if missing:
-        _tell(
-            f"{caller}: no row of the test part has {len(missing)} of the {data.n_labels} labels "
-            f"of the training part: {_shown(missing)}. They count as labels that its rows do not "
-            "have."
-        )
-    if new:
-        _tell(
-            f"{caller}: no row of the training part has {len(new)} of the {test.n_labels} labels "
-            f"of the test part: {_shown(new)}. They cannot be learnt, and count as missed."
-        )
+    for alone, part, name, _, its_name, what in parts:
+        if alone:
+            warnings.warn(
+                f"{caller}: no row of the {its_name} part has {len(alone)} of the {part.n_labels} "
+                f"labels of the {name} part: {listed(alone, 3)}. They {what}.",
+                ScumbleWarning,
+                stacklevel=6,
+            )
     return data.labels + new
-
-
-def _tell(sentence: str) -> None:
-    warnings.warn(sentence, ScumbleWarning, stacklevel=7)
-
-
-def _shown(names: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
 
 
 def _in_order(part: MultilabelDataset, labels: tuple[str, ...]) -> sparse.csr_array:

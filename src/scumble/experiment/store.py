@@ -126,12 +126,11 @@ class Store:
             self._connection = sqlite3.connect(
                 self.path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
             )
-        try:
-            with self._explained():
+            try:
                 self._open(create)
-        except BaseException:
-            self._connection.close()
-            raise
+            except BaseException:
+                self._connection.close()
+                raise
 
     def __enter__(self) -> Store:
         return self

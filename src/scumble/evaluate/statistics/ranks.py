@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.score_table import check_numbers, is_results, ranked, score_table
@@ -208,10 +209,7 @@ def nemenyi(
     (0.957, ((0, 1),))
     """
     if not Real(0, 1, open="both").accepts(alpha):
-        raise ParameterError(
-            "The 'alpha' parameter of nemenyi must be a number between 0 and 1. Got "
-            f"{alpha!r} instead."
-        )
+        raise refused("alpha", "nemenyi", "be a number between 0 and 1", alpha)
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
     means = ranks.mean(axis=0)
@@ -283,13 +281,9 @@ def _list_ranks(methods: Sequence[str], ranks: Sequence[float], notes: Sequence[
 
 def _groups(means: npt.NDArray[np.float64], critical: float) -> tuple[tuple[int, ...], ...]:
     """Find the maximal runs of methods, in order of rank, within the critical difference."""
-    order: npt.NDArray[np.intp] = np.argsort(means, kind="stable")
-    runs: list[tuple[int, ...]] = []
-    reached = 0
-    for start in range(len(order)):
-        inside = means[order] - means[order[start]] <= critical
-        stop = int(np.flatnonzero(inside).max()) + 1
-        if stop > max(reached, start + 1):
-            runs.append(tuple(int(method) for method in order[start:stop]))
-            reached = stop
-    return tuple(runs)
+    order = np.argsort(means, kind="stable")
+    alike = (means[order] - means[start] <= critical for start in order)
+    stops = [int(np.flatnonzero(inside).max()) + 1 for inside in alike]
+    runs = enumerate(pairwise([0, *stops]))
+    found = (order[at:stop] for at, (before, stop) in runs if stop > max(before, at + 1))
+    return tuple(tuple(run.tolist()) for run in found)

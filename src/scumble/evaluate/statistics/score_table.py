@@ -109,10 +109,10 @@ class ScoreTable(Shown):
 
     def complete(self) -> ScoreTable:
         """Leave out data sets on which a method has no value, with a warning that names them."""
-        known = np.atleast_1d(~np.isnan(self.values).any(axis=1))
-        if known.all():
+        told = zip(self.rows, self.values, strict=True)
+        lost = [row for row, values in told if np.isnan(values).any()]
+        if not lost:
             return self
-        lost = [row for row, whole in zip(self.rows, known, strict=True) if not whole]
         some = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
         warnings.warn(
             f"{len(lost)} of {len(self.rows)} data sets are left out, because not every method "
