@@ -13,7 +13,7 @@ from zlib import crc32
 from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble.data import MultilabelDataset
-from scumble.gui.uploads import Sent, Upload
+from scumble.gui.folders import Sent, Upload
 
 #: Bytes of a value in memory.
 VALUE = 8

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from scumble.gui.answers import RefusedError
-from scumble.gui.folders import Downloads, Models, PrivateFolder, remove_abandoned
+from scumble.gui.folders import Downloads, Models, PrivateFolder, Upload, Uploads, remove_abandoned
 from scumble.gui.guard import Settings, Tickets
 from scumble.gui.jobs import Finish, Job, Jobs
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets, PackedDataset
-from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
 
 #: Bytes of judged folds from which on a proof begins with none.

@@ -14,9 +14,9 @@ from typing import Any
 from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
+from scumble.gui.folders import Sent, Upload
 from scumble.gui.methods import make_model, make_step
 from scumble.gui.open_datasets import PackedDataset
-from scumble.gui.uploads import Sent, Upload
 from scumble.gui.worker import stoppable
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.

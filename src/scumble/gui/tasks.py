@@ -22,7 +22,7 @@ from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
     from scumble.data import MultilabelDataset
-    from scumble.gui.uploads import Sent, Upload
+    from scumble.gui.folders import Sent, Upload
 
 #: Seconds between two messages about progress.
 BEAT = 0.05

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, RefusedError
+from scumble.gui.folders import PATIENCE, patiently
 from scumble.gui.guard import App, Guard, Settings, Tickets
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
-from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker, no_room
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
+from scumble.gui.folders import Sent, Upload
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import OpenDataset
 from scumble.gui.state import ServerState
-from scumble.gui.uploads import Sent, Upload
 
 if TYPE_CHECKING:
     from scumble.gui.pages import PagedTable
@@ -80,14 +80,9 @@ async def list_members(state: ServerState, call: Call, file: Upload) -> Job:
 
 def _look_at(state: ServerState, file: Upload, task: str, options: dict[str, Any]) -> Job:
     """Begin work that reads an upload and leaves it where it is."""
-    state.uploads.hold([file.id])
-    return state.jobs.submit(
-        f"Looking at {file.shown}",
-        task,
-        {"file": file, **options},
-        after=lambda _: state.uploads.let_go([file.id]),
-        is_asked_for=False,
-    )
+    title, arguments = f"Looking at {file.shown}", {"file": file, **options}
+    let_go = state.uploads.reading([file.id], is_last=False)
+    return state.jobs.submit(title, task, arguments, after=let_go, is_asked_for=False)
 
 
 def max_unpacked(state: ServerState, file: Upload) -> int:
