@@ -25,9 +25,8 @@ from scumble.gui.api.datasets import _label_numbers
 from scumble.gui.folders import PrivateFolder, Uploads, patiently, remove_abandoned
 from scumble.gui.guard import MEGABYTE, Settings
 from scumble.gui.jobs import Job, Jobs
-from scumble.gui.open_datasets import OpenDatasets
 from scumble.gui.server import _listen
-from scumble.gui.state import ServerState
+from scumble.gui.state import OpenDatasets, ServerState
 from scumble.gui.tasks import measured
 from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running

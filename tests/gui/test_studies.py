@@ -19,7 +19,7 @@ from scumble.advise.evidence import advised_resampler, record, treatment_sentenc
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
 from scumble.gui.methods import make_model
-from scumble.gui.open_datasets import Latest
+from scumble.gui.state import Latest
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
 from scumble.report.treatment import side_by_side

@@ -23,7 +23,8 @@ from scumble.report.concurrence import difficult_as_dict, features_by_kind, verd
 from scumble.report.treatment import TRAITS, step_notes
 
 if TYPE_CHECKING:
-    from scumble.gui.open_datasets import OpenDataset, PackedDataset
+    from scumble.gui.state import OpenDataset
+    from scumble.gui.worker import PackedDataset
 
 #: What is told of a label.
 TOLD = ("count", "irlbl", "scumble")

@@ -16,8 +16,7 @@ from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.folders import Sent, Upload
 from scumble.gui.methods import make_model, make_step
-from scumble.gui.open_datasets import PackedDataset
-from scumble.gui.worker import stoppable
+from scumble.gui.worker import PackedDataset, stoppable
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
 MAX_LABELS = 2000

@@ -16,8 +16,7 @@ from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
-from scumble.gui.open_datasets import PackedDataset
-from scumble.gui.worker import WRONG_INSIDE, no_room, whole
+from scumble.gui.worker import WRONG_INSIDE, PackedDataset, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon

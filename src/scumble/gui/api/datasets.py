@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.folders import Sent, Upload
 from scumble.gui.jobs import Job
-from scumble.gui.open_datasets import OpenDataset
-from scumble.gui.state import ServerState
+from scumble.gui.state import OpenDataset, ServerState
 
 if TYPE_CHECKING:
     from scumble.gui.pages import PagedTable

@@ -10,9 +10,9 @@ from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.api.datasets import find_uploads, read_options
 from scumble.gui.folders import Model, Sent, link_or_copy
 from scumble.gui.jobs import Job
-from scumble.gui.open_datasets import OpenDataset, PackedDataset, slug
-from scumble.gui.state import ServerState
+from scumble.gui.state import OpenDataset, ServerState, slug
 from scumble.gui.studies import spell_recipe
+from scumble.gui.worker import PackedDataset
 
 MAX_STEPS = 6
 #: Seconds a client may wait for the end of a job in one call.
