@@ -49,11 +49,11 @@ def test_small_answers_are_sent_at_once():
 def test_the_server_can_answer_before_anything_that_computes_is_imported():
     code = (
         "import sys, uvicorn\n"
-        "from scumble.gui import server, web\n"
+        "from scumble.gui import server\n"
         "from scumble.gui.guard import Settings\n"
         "from scumble.cli.gui import _refuse_absent\n"
         "_refuse_absent('debtags')\n"
-        "web.create_app(Settings(port=1))\n"
+        "server.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
         # Who waits for the page waits neither for the list of public data nor for the calls.
         "later = {'tomllib', 'webbrowser', 'scumble.data.shelf', 'scumble.gui.api.routes'}\n"

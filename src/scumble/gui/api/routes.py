@@ -105,5 +105,5 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/files/{file}", work.download),
     ("POST", "/tickets", work.give_ticket),
 )
-#: Answered by `scumble.gui.web`, which alone sees the stream of a request.
+#: Answered by `scumble.gui.server`, which alone sees the stream of a request.
 UPLOAD = ("POST", "/uploads")
