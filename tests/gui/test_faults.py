@@ -67,7 +67,7 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     code = (
         "import sys\n"
         "from scumble.gui import tasks\n"
-        "end, _ = tasks.answer(('open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "end, _ = tasks.answer(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
         "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.folders', 'sklearn'}\n"
         "print(end, sorted(needless & set(sys.modules)))"
     )
@@ -220,7 +220,7 @@ def test_an_answer_that_cannot_be_understood_ends_the_worker():
     worker._out.close()
     worker._out = io.BytesIO(b"no pickle at all")
     with pytest.raises(ChildGoneError):
-        worker.run("describe_catalogue", {}, lambda *_: None)
+        worker.run("tasks.describe_catalogue", {}, lambda *_: None)
     assert not worker.is_alive
     worker.close()
 
@@ -241,7 +241,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "describe_catalogue", {}, finish)
+            job = jobs.submit("odd", "tasks.describe_catalogue", {}, finish)
             await job.wait(PATIENCE)
             return job
         finally:
@@ -259,9 +259,9 @@ def test_a_job_that_cannot_be_sent_fails_instead_of_running_for_ever(capfd):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "describe_catalogue", {"lock": Lock()}, lambda *_: {})
+            job = jobs.submit("odd", "tasks.describe_catalogue", {"lock": Lock()}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
-            next_one = jobs.submit("fine", "describe_catalogue", {}, lambda *_: {})
+            next_one = jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {})
             await next_one.wait(PATIENCE)
             return job.state, next_one.state
         finally:
@@ -278,7 +278,7 @@ def test_a_job_for_which_no_process_can_be_started_fails(monkeypatch):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "describe_catalogue", {}, lambda *_: {})
+            job = jobs.submit("odd", "tasks.describe_catalogue", {}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
             return job.state, job.error
         finally:
@@ -298,7 +298,7 @@ def test_the_pipes_of_a_worker_that_died_idle_are_closed():
         dead.kill()
         dead.last_words()
         try:
-            await jobs.submit("fine", "describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
+            await jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
         finally:
             await jobs.close()
 

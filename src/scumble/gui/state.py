@@ -222,7 +222,7 @@ class ServerState:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods", "describe_catalogue", {}, is_asked_for=False
+                "Looking up methods", "tasks.describe_catalogue", {}, is_asked_for=False
             )
         while not self._catalogue.is_over and not self.is_closing():
             await self._catalogue.wait(0.2)
@@ -286,7 +286,7 @@ class ServerState:
 
         arguments = {"name": name, "options": given}
         self.first_job = self.jobs.submit(
-            f"Opening {name}", "open_path", arguments, finish, after=tell_failure
+            f"Opening {name}", "tasks.open_path", arguments, finish, after=tell_failure
         )
 
     def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:

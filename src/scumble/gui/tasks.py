@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
@@ -21,20 +22,19 @@ from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
     from scumble.data import MultilabelDataset
-    from scumble.gui.folders import Sent, Upload
 
 #: Seconds between two messages about progress.
 BEAT = 0.05
 
 
 def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> tuple[str, Any]:
-    """Do one of the tasks below: how it ended, and its result with the warnings it gave."""
+    """Do a task of this room: how it ended, and its result with the warnings it gave."""
     name, arguments = request
     load_plugins()  # by the first task, and never again: no request imports anything
     try:
         with show_progress(_Progress(whole(tell))), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ScumbleWarning)
-            result = _task(name)(**arguments)
+            result = resolve_name(f"scumble.gui.{name}")(**arguments)
     except ScumbleError as error:
         return "failed", str(error)
     except KeyboardInterrupt:  # before anything was found
@@ -48,15 +48,6 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
     return "done", (result, notes)
-
-
-def _task(name: str) -> Any:
-    """Find a task, here or among the long ones."""
-    if name in globals():
-        return globals()[name]
-    from scumble.gui import studies
-
-    return getattr(studies, name)
 
 
 class _Progress:
@@ -114,31 +105,6 @@ def measured(data: MultilabelDataset) -> PackedDataset:
     with track("Measuring"):
         summary = characterize(data)
         return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
-
-
-def open_upload(sent: Sent) -> PackedDataset:
-    """Open a file that a client sent."""
-    from scumble.data import read
-    from scumble.gui.read_upload import read_upload
-
-    return measured(read_upload(read, sent))
-
-
-def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
-    """Look at the beginning of a file that a client sent."""
-    from scumble.data.preview import preview
-    from scumble.gui.read_upload import refuse_large, speaking_of
-
-    with speaking_of({str(file.path): file.shown}):
-        refuse_large(file.path, max_unpacked, arrow=False)
-        return preview(file.path, **options).to_dict()
-
-
-def list_members(file: Upload) -> dict[str, Any]:
-    """List the files of an archive that a client sent."""
-    from scumble.gui.read_upload import list_members
-
-    return list_members(file)
 
 
 def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:

@@ -60,7 +60,9 @@ async def open_dataset(state: ServerState, call: Call) -> Job:
     state.datasets.check_room()
     sent = Sent(file, xml, options, max_unpacked(state, file))
     ends = state.open_result(file.shown, options), state.uploads.reading(sent.numbers)
-    return state.jobs.submit(f"Opening {file.shown}", "open_upload", {"sent": sent}, *ends)
+    return state.jobs.submit(
+        f"Opening {file.shown}", "read_upload.open_upload", {"sent": sent}, *ends
+    )
 
 
 async def preview_upload(state: ServerState, call: Call, file: Upload) -> Job:
@@ -69,12 +71,12 @@ async def preview_upload(state: ServerState, call: Call, file: Upload) -> Job:
     if any(key not in LOOK_OPTIONS for key in wish):
         raise RefusedError(422, f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
     options = {"options": read_options(wish), "max_unpacked": max_unpacked(state, file)}
-    return _look_at(state, file, "preview_upload", options)
+    return _look_at(state, file, "read_upload.preview_upload", options)
 
 
 async def list_members(state: ServerState, call: Call, file: Upload) -> Job:
     """List the files of an archive that may hold the data."""
-    return _look_at(state, file, "list_members", {})
+    return _look_at(state, file, "read_upload.list_members", {})
 
 
 def _look_at(state: ServerState, file: Upload, task: str, options: dict[str, Any]) -> Job:
@@ -131,7 +133,7 @@ async def open_example(state: ServerState, call: Call) -> Job:
     arguments = {"name": name, "options": _synthetic_options(wish)}
     state.datasets.check_room()
     finish = state.open_result("built-in example")
-    return state.jobs.submit(f"Opening {name}", "open_example", arguments, finish)
+    return state.jobs.submit(f"Opening {name}", "tasks.open_example", arguments, finish)
 
 
 def show_shelf(state: ServerState, call: Call) -> dict[str, Any]:
@@ -159,7 +161,7 @@ async def open_shelf(state: ServerState, call: Call) -> Job:
         raise RefusedError(404, f"There is no public data set {name!r}.")
     state.datasets.check_room()
     finish = state.open_result(name)
-    return state.jobs.submit(f"Opening {name}", "open_shelf", {"name": name}, finish)
+    return state.jobs.submit(f"Opening {name}", "tasks.open_shelf", {"name": name}, finish)
 
 
 def _names_on_the_shelf() -> set[str]:

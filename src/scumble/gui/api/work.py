@@ -19,7 +19,7 @@ MAX_STEPS = 6
 MAX_WAIT = 30
 ADVICE, METHODS, PROOF = "advice", "methods", "proof"
 #: What a worker does to find them.
-TASKS = {ADVICE: "advise_on", METHODS: "run_side_by_side", PROOF: "prove"}
+TASKS = {ADVICE: "studies.advise_on", METHODS: "studies.run_side_by_side", PROOF: "studies.prove"}
 #: Seconds an advice may be asked to take; None tries everything.
 MAX_BUDGET = 24 * 3600
 MAX_SEED = 2**31
@@ -71,7 +71,7 @@ async def treat(state: ServerState, call: Call, entry: OpenDataset) -> Job:
         )
 
     arguments = {"packed": entry.packed, "steps": steps}
-    return state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
+    return state.jobs.submit(f"{planned} on {entry.name}", "tasks.treat", arguments, finish)
 
 
 async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
@@ -96,7 +96,7 @@ async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     of_report = {"treatment": entry.treatment, "source": entry.source}
     more = {"compression": compression} if kind == "data" else of_report
     arguments = {"packed": entry.packed, "stem": stem, "form": form, **more}
-    return state.write(f"Writing {entry.name}", f"export_{kind}", arguments)
+    return state.write(f"Writing {entry.name}", f"tasks.export_{kind}", arguments)
 
 
 async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
@@ -181,7 +181,7 @@ async def export_advice(state: ServerState, call: Call, entry: OpenDataset) -> J
     if advice is None:
         raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
     arguments = {"advice": advice, "stem": slug(entry.name)}
-    return state.write(f"Writing the advice for {entry.name}", "export_advice", arguments)
+    return state.write(f"Writing the advice for {entry.name}", "studies.export_advice", arguments)
 
 
 async def run_methods(state: ServerState, call: Call, entry: OpenDataset) -> Job:
@@ -244,7 +244,7 @@ async def train(state: ServerState, call: Call, entry: OpenDataset) -> Job:
 
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
-        "train",
+        "studies.train",
         arguments,
         finish,
         lambda _: state.models.forget_folder(folder.name),
@@ -282,7 +282,7 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
         "name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
         "confidences": confidences,
     }
-    return state.write(f"Predicting {file.shown}", "predict", arguments, sent.numbers)
+    return state.write(f"Predicting {file.shown}", "studies.predict", arguments, sent.numbers)
 
 
 def _begin(
