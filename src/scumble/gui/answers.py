@@ -11,7 +11,7 @@ from typing import Any
 class RefusedError(Exception):
     """The call cannot be answered; the client may read why."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
         self.status, self.message = status, message
 
@@ -41,9 +41,9 @@ class Call:
         try:
             value = json.loads(self.body)
         except (ValueError, RecursionError):
-            raise RefusedError(400, "The body is not JSON.") from None
+            raise RefusedError("The body is not JSON.", 400) from None
         if not isinstance(value, dict):
-            raise RefusedError(400, "The body must be a JSON object.")
+            raise RefusedError("The body must be a JSON object.", 400)
         return value
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
@@ -51,14 +51,14 @@ class Call:
         text = self.query.get(name, str(default))
         is_short = text.isascii() and text.isdecimal() and len(text) <= 12
         if not is_short or not least <= int(text) <= most:
-            raise RefusedError(422, f"{name!r} must be a whole number from {least} to {most}.")
+            raise RefusedError(f"{name!r} must be a whole number from {least} to {most}.")
         return int(text)
 
     def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
         """Read a word of the query."""
         text = self.query.get(name, default)
         if text not in choices:
-            raise RefusedError(422, f"{name!r} must be one of {', '.join(choices)}.")
+            raise RefusedError(f"{name!r} must be one of {', '.join(choices)}.")
         return text
 
 

@@ -17,7 +17,7 @@ import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
@@ -133,7 +133,7 @@ class Numbered(Generic[Thing]):
     def get(self, number: str) -> Thing:
         """Find one of them."""
         if number not in self._kept:
-            raise RefusedError(404, self._gone)
+            raise RefusedError(self._gone, 404)
         return self._kept[number]
 
     def discard(self, number: str) -> None:
@@ -174,7 +174,7 @@ class Model:
     id: str
     path: Path
     dataset: str
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the API tells about it."""
@@ -187,9 +187,10 @@ class Models(Numbered[Model]):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "This model is gone. Train it again.")
 
-    def add(self, number: str, name: str, dataset: str, facts: dict[str, Any]) -> Model:
+    def add(self, number: str, dataset: str, facts: dict[str, Any]) -> Model:
         """Keep a model that was trained; of too many, or too large ones, the oldest go."""
-        path = self._folder / number / name
+        path = self._folder / number / facts["name"]
+        facts = {**facts, "size": path.stat().st_size}
         model = self._kept[number] = Model(number, path, dataset, facts)
         for old in list(self._kept)[:-1]:
             size = sum(model.facts["size"] for model in self._kept.values())
@@ -253,7 +254,7 @@ class Uploads(Numbered[Upload]):
     ) -> Upload:
         """Receive a file."""
         if declared is not None and declared > self._max_bytes:
-            raise RefusedError(413, self._too_large)
+            raise RefusedError(self._too_large, 413)
         await self._wait_for_turn()
         number = token_hex(8)
         try:
@@ -321,7 +322,7 @@ class Uploads(Numbered[Upload]):
             await asyncio.wait_for(self._turns.acquire(), PATIENCE)
         except TimeoutError:
             raise RefusedError(
-                503, "Too many files are being sent at once. Try again in a moment."
+                "Too many files are being sent at once. Try again in a moment.", 503
             ) from None
 
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
@@ -330,7 +331,7 @@ class Uploads(Numbered[Upload]):
             async for block in patiently(body, PATIENCE, self._max_bytes, self._too_large):
                 size += out.write(block)
         if size == 0:
-            raise RefusedError(422, "The file is empty. Expected a data set.")
+            raise RefusedError("The file is empty. Expected a data set.")
         return size
 
     @property
@@ -364,10 +365,10 @@ async def patiently(
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise RefusedError(408, "The rest of this stopped coming. Send it again.") from None
+            raise RefusedError("The rest of this stopped coming. Send it again.", 408) from None
         size += len(block)
         if size > most:
-            raise RefusedError(413, refusal)
+            raise RefusedError(refusal, 413)
         yield block
 
 

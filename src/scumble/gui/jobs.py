@@ -146,7 +146,7 @@ class Jobs:
     def get(self, job_id: str) -> Job:
         """Find a job by its number."""
         if job_id not in self._jobs:
-            raise RefusedError(404, "There is no such job.")
+            raise RefusedError("There is no such job.", 404)
         return self._jobs[job_id]
 
     @property

@@ -201,7 +201,7 @@ class PagedTable:
         ranked = _ranked(self.columns[sort], order == "descending")
         text = call.query.get("q", "")
         if len(text) > 1000:
-            raise RefusedError(422, "'q' is too long: a search has at most 1,000 characters.")
+            raise RefusedError("'q' is too long: a search has at most 1,000 characters.")
         return ranked[self.matches(text)[ranked]] if text else ranked
 
     def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:

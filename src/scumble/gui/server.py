@@ -70,13 +70,14 @@ def serve(
         listener = stack.enter_context(_listen(host, port))
         worker = worker or Worker()
         stack.callback(worker.close)
+        names = _own_names(host, allow_hosts)
         settings = Settings(
             port=listener.getsockname()[1],
-            hosts=tuple(dict.fromkeys((*LOOPBACK, *_own_name(host), *allow_hosts))),
+            hosts=tuple(dict.fromkeys((*LOOPBACK, *names))),
             max_upload=max_upload_mb * MEGABYTE,
             max_unpacked=max_unpacked_mb * MEGABYTE,
         )
-        address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
+        address = f"http://{names[0]}:{settings.port}/?token={settings.token}"
 
         def on_start(state: ServerState) -> None:
             state.is_closing = lambda: server.should_exit
@@ -131,14 +132,10 @@ def _listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def _own_name(host: str) -> tuple[str, ...]:
-    if host in WILDCARDS:
-        return ()
-    return (f"[{host}]" if ":" in host else host.lower(),)
-
-
-def _authority(host: str, allow_hosts: tuple[str, ...]) -> str:
-    return allow_hosts[0] if host in WILDCARDS else _own_name(host)[0]
+def _own_names(host: str, allow_hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """List the names by which browsers may address us, first the one that is announced."""
+    own = f"[{host}]" if ":" in host else host.lower()
+    return allow_hosts if host in WILDCARDS else (own, *allow_hosts)
 
 
 def create_app(
@@ -230,7 +227,7 @@ async def _upload(request: Any) -> Any:
             suffixes=suffixes,
         )
     except ClientDisconnect:
-        return _refused(RefusedError(400, "The upload was broken off."))
+        return _refused(RefusedError("The upload was broken off.", 400))
     except (RefusedError, OSError) as error:
         refused = _refused(error)
         if refused.status_code != 408:  # who has fallen silent need not be waited for once more
@@ -252,7 +249,7 @@ async def _drain(request: Any) -> None:
 
 
 async def _no_such_call(request: Any) -> Any:
-    return _refused(RefusedError(404, "There is no such call; see /api/v1/openapi.json."))
+    return _refused(RefusedError("There is no such call; see /api/v1/openapi.json.", 404))
 
 
 async def _static(request: Any) -> Any:
@@ -271,7 +268,7 @@ def _asset(request: Any, name: str) -> Any:
 
     content = assets().get(name)
     if content is None:
-        return _refused(RefusedError(404, "There is no such file."))
+        return _refused(RefusedError("There is no such file.", 404))
     headers = {"content-type": TYPES[name[name.rindex(".") :]], "cache-control": "no-cache"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         content, headers["content-encoding"] = _packed(name), "gzip"
@@ -325,6 +322,6 @@ def _refused(error: RefusedError | ScumbleError | OSError) -> Any:
         told = no_room(error)
         if told is None:
             raise error
-        error = RefusedError(507, told)
+        error = RefusedError(told, 507)
     status = error.status if isinstance(error, RefusedError) else 422
     return _response(Answer({"error": str(error)}, status))

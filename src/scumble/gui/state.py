@@ -158,7 +158,7 @@ class OpenDatasets:
         """Refuse to begin work whose result would find no place."""
         if len(self._entries) >= self._max_open:
             raise RefusedError(
-                409, f"{self._max_open} data sets are open, which is the limit. Close one first."
+                f"{self._max_open} data sets are open, which is the limit. Close one first.", 409
             )
 
     def add(self, packed: PackedDataset, source: str, **more: Any) -> OpenDataset:
@@ -177,7 +177,7 @@ class OpenDatasets:
         """Find a data set by its name in addresses."""
         if name not in self._entries:
             raise RefusedError(
-                404, "This data set is not open. It may have been closed: open it again."
+                "This data set is not open. It may have been closed: open it again.", 404
             )
         return self._entries[name]
 
@@ -227,7 +227,7 @@ class ServerState:
         while not self._catalogue.is_over and not self.is_closing():
             await self._catalogue.wait(0.2)
         if self._catalogue.result is None:
-            raise RefusedError(503, self._catalogue.error or "The server is closing.")
+            raise RefusedError(self._catalogue.error or "The server is closing.", 503)
         return self._catalogue.result
 
     def proofs(self) -> Path:

@@ -85,11 +85,9 @@ async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
         "report": catalogue["reports"],
     }
     if kind not in forms or form not in forms[kind]:
-        raise RefusedError(
-            422, "'kind' must be data or report, and 'format' one it can be written in."
-        )
+        raise RefusedError("'kind' must be data or report, and 'format' one it can be written in.")
     if compression not in catalogue["compressions"] or (compression and kind == "report"):
-        raise RefusedError(422, f"'compression' must be one of {catalogue['compressions']}.")
+        raise RefusedError(f"'compression' must be one of {catalogue['compressions']}.")
     stem = slug(entry.name)
     if entry.treatment is not None:
         stem += "-" + slug(entry.treatment["title"])
@@ -103,7 +101,7 @@ async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
     """Give an address of this API that can be fetched once without the token."""
     address = call.json().get("address")
     if not isinstance(address, str) or not address.startswith("/api/v1/"):
-        raise RefusedError(422, "'address' must be one of this API, such as /api/v1/files/NUMBER.")
+        raise RefusedError("'address' must be one of this API, such as /api/v1/files/NUMBER.")
     return {"address": state.tickets.give(address)}
 
 
@@ -127,14 +125,14 @@ def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str,
     """Read resamplers with their parameters."""
     steps = wish.get("steps")
     if not isinstance(steps, list) or not 1 <= len(steps) <= most:
-        raise RefusedError(422, f"'steps' must list 1 to {most} methods with their parameters.")
+        raise RefusedError(f"'steps' must list 1 to {most} methods with their parameters.")
     return [read_named(step, "method", "step") for step in steps]
 
 
 def read_named(wish: Any, kind: str, called: str = "one") -> dict[str, Any]:
     """Read a method, or a classifier, with its parameters."""
     if not isinstance(wish, dict) or not isinstance(wish.get(kind), str):
-        raise RefusedError(422, f"Each {called} must have a {kind!r} and may have 'parameters'.")
+        raise RefusedError(f"Each {called} must have a {kind!r} and may have 'parameters'.")
     return {kind: wish[kind], "parameters": plain_values(wish.get("parameters", {}))}
 
 
@@ -142,7 +140,7 @@ def check_known(wishes: list[dict[str, Any]], kind: str, known: Collection[str])
     """Refuse methods, or classifiers, that there are not."""
     for wish in wishes:
         if wish[kind] not in known:
-            raise RefusedError(422, f"There is no {kind} {wish[kind]!r}.")
+            raise RefusedError(f"There is no {kind} {wish[kind]!r}.")
 
 
 def plain_values(parameters: Any) -> dict[str, Any]:
@@ -151,7 +149,7 @@ def plain_values(parameters: Any) -> dict[str, Any]:
     if not isinstance(parameters, dict) or not all(
         isinstance(value, simple) for value in parameters.values()
     ):
-        raise RefusedError(422, "'parameters' must hold numbers, words, true, false or null.")
+        raise RefusedError("'parameters' must hold numbers, words, true, false or null.")
     return parameters
 
 
@@ -169,7 +167,7 @@ async def advise(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     wish = call.json()
     budget = wish.get("budget", 120)
     if budget is not None and not (_is_number(budget) and 0 < budget <= MAX_BUDGET):
-        raise RefusedError(422, f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
+        raise RefusedError(f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
     source, seed = _source(entry), _seed(wish)
     wanted = {"source": source, "options": entry.options, "budget": budget, "random_state": seed}
     return _begin(state, entry, ADVICE, f"Advice for {entry.name}", wanted)
@@ -179,7 +177,7 @@ async def export_advice(state: ServerState, call: Call, entry: OpenDataset) -> J
     """Write the last advice for a data set as a page for download."""
     advice = entry.latest.result(ADVICE)
     if advice is None:
-        raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
+        raise RefusedError("There is no advice for this data set yet: ask for it first.", 409)
     arguments = {"advice": advice, "stem": slug(entry.name)}
     return state.write(f"Writing the advice for {entry.name}", "studies.export_advice", arguments)
 
@@ -205,9 +203,9 @@ async def prove(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     classifiers = _classifiers(wish.get("classifiers"), catalogue)
     treatments = _treatments(wish.get("treatments", []), catalogue)
     if len(classifiers) * (1 + len(treatments)) > MAX_METHODS:
-        raise RefusedError(422, f"At most {MAX_METHODS} combinations are compared at once.")
+        raise RefusedError(f"At most {MAX_METHODS} combinations are compared at once.")
     if len(classifiers) * (1 + len(treatments)) < 2:
-        raise RefusedError(422, "Choose a second classifier or a treatment to compare with.")
+        raise RefusedError("Choose a second classifier or a treatment to compare with.")
     wanted = {
         "classifiers": classifiers,
         "treatments": treatments,
@@ -238,15 +236,11 @@ async def train(state: ServerState, call: Call, entry: OpenDataset) -> Job:
         "stem": f"{slug(entry.name)}-{slug(title)}",
     }
 
-    def finish(facts: dict[str, Any], _: list[str]) -> dict[str, Any]:
-        facts["size"] = (folder / facts["name"]).stat().st_size
-        return state.models.add(folder.name, facts["name"], entry.id, facts).to_dict()
-
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
         "studies.train",
         arguments,
-        finish,
+        lambda facts, _: state.models.add(folder.name, entry.id, facts).to_dict(),
         lambda _: state.models.forget_folder(folder.name),
         is_long=True,
     )
@@ -270,7 +264,7 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
     suffix, confidences = wish.pop("format", ".csv"), wish.pop("confidences", False)
     if suffix not in TABLES or not isinstance(confidences, bool):
         raise RefusedError(
-            422, f"'format' must be one of {', '.join(TABLES)}, 'confidences' true or false."
+            f"'format' must be one of {', '.join(TABLES)}, 'confidences' true or false."
         )
     wish["format"] = wish.pop("file_format", None)  # of what is read; the other is written
     file, xml = find_uploads(state, wish.pop("uploads", None))
@@ -292,7 +286,7 @@ def _begin(
     running = entry.latest.get(kind)
     if running is not None and not running.is_over:
         raise RefusedError(
-            409, f"{running.title}: this is still running. Wait, or cancel it first."
+            f"{running.title}: this is still running. Wait, or cancel it first.", 409
         )
     arguments, can_stop = {"packed": entry.packed, **wanted}, kind == ADVICE
     job = state.jobs.submit(title, TASKS[kind], arguments, is_long=True, can_stop=can_stop)
@@ -303,10 +297,10 @@ def _check_untreated(entry: OpenDataset) -> None:
     """Refuse a data set that cannot be split: copies of one row must not fall on both sides."""
     if entry.treatment is not None:
         raise RefusedError(
-            409,
             f"{entry.treatment['title']} made this data set: copies of one row would be learnt "
             "from and asked about. Take the data as it was; treatments are then applied to the "
             "training parts only.",
+            409,
         )
 
 
@@ -316,7 +310,7 @@ async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
     if "candidate" in wish:
         known = catalogue["candidates"]
         if wish["candidate"] not in known:
-            raise RefusedError(422, f"'candidate' must be one of {', '.join(known)}.")
+            raise RefusedError(f"'candidate' must be one of {', '.join(known)}.")
         return {"candidate": wish["candidate"]}
     [classifier] = _classifiers([wish.get("classifier")], catalogue)
     asked = [wish["treatment"]] if wish.get("treatment") else []
@@ -326,7 +320,7 @@ async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
 
 def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_LIST:
-        raise RefusedError(422, f"'classifiers' must list 1 to {MAX_LIST} of them.")
+        raise RefusedError(f"'classifiers' must list 1 to {MAX_LIST} of them.")
     found = [read_named(one, "classifier") for one in asked]
     check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
     return _once(found)
@@ -335,7 +329,7 @@ def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
 def _treatments(asked: Any, catalogue: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """Read treatments, each one a list of steps; untreated is there in any case."""
     if not isinstance(asked, list) or len(asked) > MAX_LIST:
-        raise RefusedError(422, f"'treatments' must list at most {MAX_LIST} lists of steps.")
+        raise RefusedError(f"'treatments' must list at most {MAX_LIST} lists of steps.")
     found = [read_steps({"steps": steps}) for steps in asked if steps != []]
     for steps in found:
         check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
@@ -350,16 +344,14 @@ def _once(wishes: list[Any]) -> list[Any]:
 def _folds(wish: dict[str, Any]) -> str:
     repeats, folds = wish.get("repeats", 2), wish.get("folds", 5)
     if not _is_whole(repeats, 1, MAX_REPEATS) or not _is_whole(folds, 2, MAX_FOLDS):
-        raise RefusedError(
-            422, f"'repeats' must be 1 to {MAX_REPEATS}, and 'folds' 2 to {MAX_FOLDS}."
-        )
+        raise RefusedError(f"'repeats' must be 1 to {MAX_REPEATS}, and 'folds' 2 to {MAX_FOLDS}.")
     return f"{repeats}x{folds}"
 
 
 def _seed(wish: dict[str, Any]) -> int:
     seed = wish.get("random_state", 0)
     if not _is_whole(seed, 0, MAX_SEED):
-        raise RefusedError(422, f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
+        raise RefusedError(f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
     return int(seed)
 
 
