@@ -80,10 +80,10 @@ def test_a_parcel_stays_packed_until_somebody_looks_inside():
     packed = measured(data)
     assert packed.facts == {"name": data.name, "n_instances": 60, "n_features": 20, "n_labels": 4}
     assert packed.overview["summary"] == scumble.characterize(data).to_dict()
-    assert packed._content is None
+    assert isinstance(packed._content, bytes)
     assert packed.data == data
     assert packed.summary.to_dict() == scumble.characterize(data).to_dict()
-    assert packed._packed is None  # not twice in memory
+    assert not isinstance(packed._content, bytes)  # not twice in memory
     kind, arguments = packed.__reduce__()
     assert kind(*arguments).data == data
 

@@ -519,7 +519,7 @@ def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
 
     def add(number, size):
         (kept.new_folder(number) / "a.model").write_bytes(b"x" * size)
-        kept.add(number, "a.model", "photos", {"size": size})
+        kept.add(number, "photos", {"name": "a.model"})
         return sorted(path.name for path in tmp_path.iterdir())
 
     assert add("1", 40) == ["1"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+Thing = TypeVar("Thing")
 
 
 class RefusedError(Exception):
@@ -13,7 +15,7 @@ class RefusedError(Exception):
 
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
-        self.status, self.message = status, message
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -82,3 +84,17 @@ class Answer:
     status: int = 200
     media_type: str = "application/json"
     filename: str | None = None
+
+
+class Kept(Generic[Thing]):
+    """Things by name, and what is said of those that are not there."""
+
+    def __init__(self, gone: str) -> None:
+        self._gone = gone
+        self._kept: dict[str, Thing] = {}
+
+    def get(self, name: str) -> Thing:
+        """Find one of them."""
+        if name not in self._kept:
+            raise RefusedError(self._gone, 404)
+        return self._kept[name]

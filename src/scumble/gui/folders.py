@@ -20,9 +20,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
-from scumble.gui.answers import Answer, RefusedError
+from scumble.gui.answers import Answer, Kept, RefusedError, Thing
 
 try:
     import fcntl
@@ -52,8 +52,6 @@ PATIENCE = 30.0
 MAX_NAME = 255
 #: Seconds in which a server that begins has surely locked its folder.
 BEGINNING = 60
-
-Thing = TypeVar("Thing")
 
 
 class PrivateFolder:
@@ -111,13 +109,13 @@ def _remove(folder: Path, lock: IO[bytes]) -> None:
     lock.close()
 
 
-class Numbered(Generic[Thing]):
+class Numbered(Kept[Thing]):
     """Things by number, each with a folder of its own, whose name is the number."""
 
     def __init__(self, folder: Path, gone: str) -> None:
+        super().__init__(gone)
         folder.mkdir(exist_ok=True)
-        self._folder, self._gone = folder, gone
-        self._kept: dict[str, Thing] = {}
+        self._folder = folder
 
     def new_folder(self, number: str = "") -> Path:
         """Make the folder for something that will be kept, or forgotten."""
@@ -129,12 +127,6 @@ class Numbered(Generic[Thing]):
         """Remove the folder of what is not kept after all."""
         if number not in self._kept:
             shutil.rmtree(self._folder / number, ignore_errors=True)
-
-    def get(self, number: str) -> Thing:
-        """Find one of them."""
-        if number not in self._kept:
-            raise RefusedError(self._gone, 404)
-        return self._kept[number]
 
     def discard(self, number: str) -> None:
         """Remove one of them, if it is still there."""

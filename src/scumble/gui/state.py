@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from scumble.gui.answers import Call, RefusedError
+from scumble.gui.answers import Call, Kept, RefusedError
 from scumble.gui.folders import Downloads, Models, PrivateFolder, Upload, Uploads, remove_abandoned
 from scumble.gui.guard import Settings, Tickets
 from scumble.gui.jobs import Finish, Job, Jobs
@@ -144,19 +144,19 @@ class OpenDataset:
         self.chord(labels=None, n_labels=None, keep_order=False)
 
 
-class OpenDatasets:
+class OpenDatasets(Kept[OpenDataset]):
     """Open data sets by their names in addresses, up to a limit."""
 
     def __init__(self, max_open: int) -> None:
+        super().__init__("This data set is not open. It may have been closed: open it again.")
         self._max_open = max_open
-        self._entries: dict[str, OpenDataset] = {}
 
     def __iter__(self) -> Any:
-        return iter(list(self._entries.values()))
+        return iter(list(self._kept.values()))
 
     def check_room(self) -> None:
         """Refuse to begin work whose result would find no place."""
-        if len(self._entries) >= self._max_open:
+        if len(self._kept) >= self._max_open:
             raise RefusedError(
                 f"{self._max_open} data sets are open, which is the limit. Close one first.", 409
             )
@@ -168,26 +168,18 @@ class OpenDatasets:
         given = packed.facts["name"]
         wanted = given if treatment is None else f"{given} {treatment['title']}"
         # The name of a closed data set is not given to another while something made of it is open.
-        parents = {each.parent for each in self._entries.values() if each.parent is not None}
-        name, copy = copy_of({*self._entries, *parents}, slug(wanted))
-        entry = self._entries[name] = OpenDataset(name, packed, source, copy=copy, **more)
+        parents = {each.parent for each in self._kept.values() if each.parent is not None}
+        name, copy = copy_of({*self._kept, *parents}, slug(wanted))
+        entry = self._kept[name] = OpenDataset(name, packed, source, copy=copy, **more)
         return entry
-
-    def get(self, name: str) -> OpenDataset:
-        """Find a data set by its name in addresses."""
-        if name not in self._entries:
-            raise RefusedError(
-                "This data set is not open. It may have been closed: open it again.", 404
-            )
-        return self._entries[name]
 
     def holds(self, entry: OpenDataset) -> bool:
         """Tell whether this data set, not another one of its name, is still open."""
-        return self._entries.get(entry.id) is entry
+        return self._kept.get(entry.id) is entry
 
     def close(self, name: str) -> None:
         """Forget a data set."""
-        del self._entries[self.get(name).id]
+        del self._kept[self.get(name).id]
 
 
 class ServerState:

@@ -82,8 +82,7 @@ class PackedDataset:
 
     def __init__(self, facts: dict[str, Any], overview: dict[str, Any], packed: bytes) -> None:
         self.facts, self.overview = facts, overview
-        self._packed: bytes | None = packed
-        self._content: Content | None = None
+        self._content: Content | bytes = packed
         self._lock = threading.Lock()
 
     @classmethod
@@ -96,9 +95,8 @@ class PackedDataset:
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel packed."""
         with self._lock:
-            packed = self._packed
-        if packed is None:
-            packed = pickle.dumps(self._content, protocol=5)
+            known = self._content
+        packed = known if isinstance(known, bytes) else pickle.dumps(known, protocol=5)
         return PackedDataset, (self.facts, self.overview, packed)
 
     @property
@@ -118,10 +116,9 @@ class PackedDataset:
 
     def _unpacked(self) -> Content:
         with self._lock:  # fifty clients may ask at once
-            if self._content is None:
-                assert self._packed is not None
-                self._content = pickle.loads(self._packed)  # made by a process of ours
-                self._packed = None
+            if isinstance(self._content, bytes):
+                content: Content = pickle.loads(self._content)  # made by a process of ours
+                self._content = content  # not twice in memory
             return self._content
 
 
