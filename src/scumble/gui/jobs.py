@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 from scumble._core.children import ChildGoneError
 from scumble.gui.answers import Kept, RefusedError
-from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
+from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Values, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
-Finish = Callable[[Any, list[str]], dict[str, Any]]
+Finish = Callable[[Any, list[str]], Values]
 #: Is called with a job when it is over, however that came.
 After = Callable[["Job"], None]
 #: Finished jobs that can still be asked about.
@@ -59,8 +59,8 @@ class Job:
     id: str
     title: str
     state: State = "queued"
-    progress: dict[str, Any] = field(default_factory=dict)
-    result: dict[str, Any] | None = None
+    progress: Values = field(default_factory=dict)
+    result: Values | None = None
     error: str | None = None
     notes: list[str] = field(default_factory=list)
     is_asked_for: bool = True
@@ -73,7 +73,7 @@ class Job:
     _task: asyncio.Task[None] | None = None
     _worker: Worker | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Values:
         """Return what the API tells about it."""
         seconds = (self._ended or time.monotonic()) - self._began
         shown = ("id", "title", "state", "progress", "result", "error", "notes")
@@ -157,7 +157,7 @@ class Jobs(Kept[Job]):
         self,
         title: str,
         task: str,
-        arguments: dict[str, Any],
+        arguments: Values,
         finish: Finish = lambda found, _: found,
         after: After = lambda _: None,
         *,
@@ -209,7 +209,7 @@ class Jobs(Kept[Job]):
         self._threads.shutdown(wait=False)
 
     async def _run(
-        self, job: Job, task: str, arguments: dict[str, Any], finish: Finish, is_long: bool
+        self, job: Job, task: str, arguments: Values, finish: Finish, is_long: bool
     ) -> None:
         loop = asyncio.get_running_loop()
         pace = Pace()

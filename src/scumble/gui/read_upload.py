@@ -20,7 +20,7 @@ from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
 from scumble.data.sources import data_member, data_members, is_archive
 from scumble.gui.folders import Sent, Upload
 from scumble.gui.tasks import measured
-from scumble.gui.worker import PackedDataset
+from scumble.gui.worker import PackedDataset, Values
 
 #: Bytes of a value in memory.
 VALUE = 8
@@ -33,7 +33,7 @@ def open_upload(sent: Sent) -> PackedDataset:
     return measured(read_upload(read, sent))
 
 
-def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
+def preview_upload(file: Upload, options: Values, max_unpacked: int) -> Values:
     """Look at the beginning of a file that a client sent."""
     from scumble.data.preview import preview
 
@@ -63,7 +63,7 @@ def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> Multilabe
     return data
 
 
-def list_members(file: Upload) -> dict[str, Any]:
+def list_members(file: Upload) -> Values:
     """List the files of an archive that may hold the data, and the one that is taken unasked."""
     with speaking_of({str(file.path): file.shown}):
         found = data_members(Source(file.path), _suffixes())

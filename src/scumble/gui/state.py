@@ -15,7 +15,7 @@ from scumble.gui.answers import Call, Kept, RefusedError
 from scumble.gui.folders import Downloads, Models, PrivateFolder, Upload, Uploads, remove_abandoned
 from scumble.gui.guard import Settings, Tickets
 from scumble.gui.jobs import Finish, Job, Jobs
-from scumble.gui.worker import PackedDataset, Worker
+from scumble.gui.worker import PackedDataset, Values, Worker
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.gui.pages import PagedTable
@@ -53,7 +53,7 @@ class Latest:
         """Jobs that are not over."""
         return [job for job in self._begun.values() if not job.is_over]
 
-    def result(self, kind: str) -> dict[str, Any] | None:
+    def result(self, kind: str) -> Values | None:
         """Return what the last one that was done found."""
         self.get(kind)
         job = self._done.get(kind)
@@ -89,12 +89,12 @@ class OpenDataset:
     packed: PackedDataset
     source: str
     parent: str | None = None
-    treatment: dict[str, Any] | None = None
+    treatment: Values | None = None
     notes: list[str] = field(default_factory=list)
     copy: int = 1
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Values = field(default_factory=dict)
     latest: Latest = field(default_factory=Latest, repr=False)
-    _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+    _chords: dict[str, Values] = field(default_factory=dict, repr=False)
     _tables: dict[str, PagedTable] = field(default_factory=dict, repr=False)
     _making: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), repr=False)
 
@@ -103,7 +103,7 @@ class OpenDataset:
         """What the data set calls itself."""
         return str(self.packed.facts["name"])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Values:
         """Return what a list of data sets shows."""
         return {
             "id": self.id,
@@ -124,7 +124,7 @@ class OpenDataset:
                 self._tables[name] = MAKERS[name](self.packed)
         return self._tables[name]
 
-    def chord(self, **wish: Any) -> dict[str, Any]:
+    def chord(self, **wish: Any) -> Values:
         """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
         from scumble.plots.chord_layout import chord_layout
 
@@ -199,7 +199,7 @@ class ServerState:
         self.files = Downloads(self.folder / "files")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
-        self.first: tuple[Upload, dict[str, Any]] | None = None
+        self.first: tuple[Upload, Values] | None = None
         self._catalogue: Job | None = None
         self._warming: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
@@ -210,7 +210,7 @@ class ServerState:
         await asyncio.gather(*self._warming, return_exceptions=True)
         self._private.remove()
 
-    async def catalogue(self) -> dict[str, Any]:
+    async def catalogue(self) -> Values:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
@@ -232,9 +232,7 @@ class ServerState:
                 part.unlink()
         return path
 
-    def write(
-        self, title: str, task: str, arguments: dict[str, Any], reads: Collection[str] = ()
-    ) -> Job:
+    def write(self, title: str, task: str, arguments: Values, reads: Collection[str] = ()) -> Job:
         """Begin to write a file for download, whose name and facts the task tells.
 
         The uploads that it ``reads`` are kept until its end.
@@ -242,7 +240,7 @@ class ServerState:
         folder = self.files.new_folder()  # first: a full disk must hold no upload for ever
         let_go = self.uploads.reading(reads)
 
-        def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
+        def finish(found: tuple[str, Values], _: list[str]) -> Values:
             name, facts = found
             return {**self.files.offer(folder.name, name), **facts}
 
@@ -252,20 +250,18 @@ class ServerState:
 
         return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
 
-    def open_result(self, source: str, options: dict[str, Any] | None = None) -> Finish:
+    def open_result(self, source: str, options: Values | None = None) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""
         return lambda packed, notes: self.open(packed, source, notes=notes, options=options or {})
 
-    def begin_with(
-        self, name: str, options: dict[str, Any], complain: Callable[[str], None]
-    ) -> None:
+    def begin_with(self, name: str, options: Values, complain: Callable[[str], None]) -> None:
         """Open what was named on the command line; a plain table waits until it is asked about."""
         given = {key: value for key, value in options.items() if value is not None}
         lent = self.uploads.lend(Path(name), name) if Path(name).is_file() else None
         self.first = None if lent is None else (lent, given)
         open_it = self.open_result(name, given)
 
-        def finish(packed: PackedDataset | None, notes: list[str]) -> dict[str, Any]:
+        def finish(packed: PackedDataset | None, notes: list[str]) -> Values:
             if packed is None:
                 return {"upload": None if lent is None else lent.id}
             if lent is not None:
@@ -281,7 +277,7 @@ class ServerState:
             f"Opening {name}", "tasks.open_path", arguments, finish, after=tell_failure
         )
 
-    def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:
+    def open(self, packed: PackedDataset, source: str, **more: Any) -> Values:
         """Put a data set among the open ones."""
         entry = self.datasets.add(packed, source, **more)
         asyncio.get_running_loop().call_later(HEAD_START, self._warm_up, entry)

@@ -17,7 +17,7 @@ from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
-from scumble.gui.worker import WRONG_INSIDE, PackedDataset, no_room, whole
+from scumble.gui.worker import WRONG_INSIDE, PackedDataset, Values, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one sh
 BEAT = 0.05
 
 
-def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> tuple[str, Any]:
+def answer(request: tuple[str, Values], tell: Callable[[Any], None]) -> tuple[str, Any]:
     """Do a task of this room: how it ended, and its result with the warnings it gave."""
     name, arguments = request
     load_plugins()  # by the first task, and never again: no request imports anything
@@ -75,7 +75,7 @@ class _Progress:
         """Nothing to clear: the next message replaces this one."""
 
 
-def describe_catalogue() -> dict[str, Any]:
+def describe_catalogue() -> Values:
     """List formats, resamplers and reports; importing them all takes seconds, hence here."""
     from scumble.advise import CANDIDATES
     from scumble.catalogue import entries
@@ -107,7 +107,7 @@ def measured(data: MultilabelDataset) -> PackedDataset:
         return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
-def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
+def open_path(name: str, options: Values) -> PackedDataset | None:
     """Read what was named on the command line: a file, or a data set of the shelf.
 
     None where it is a plain table, and nothing tells its labels: the page will ask.
@@ -131,7 +131,7 @@ def open_shelf(name: str) -> PackedDataset:
     return measured(load(name))
 
 
-def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
+def open_example(name: str, options: Values) -> PackedDataset:
     """Make one of the built-in examples."""
     if name == "debtags":
         from scumble.data.embedded import load_debtags
@@ -144,9 +144,7 @@ def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
     return measured(data)
 
 
-def treat(
-    packed: PackedDataset, steps: list[dict[str, Any]]
-) -> tuple[PackedDataset, dict[str, Any]]:
+def treat(packed: PackedDataset, steps: list[Values]) -> tuple[PackedDataset, Values]:
     """Run resamplers one after another."""
     from scumble.gui.methods import make_step
     from scumble.resample import apply_chain
@@ -159,7 +157,7 @@ def treat(
 
 def export_data(
     packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Values]:
     """Write a data set to a folder of ours."""
     from scumble.catalogue import get
     from scumble.gui.read_upload import speaking_of
@@ -188,13 +186,8 @@ def export_data(
 
 
 def export_report(
-    packed: PackedDataset,
-    treatment: dict[str, Any] | None,
-    source: str,
-    folder: Path,
-    stem: str,
-    form: str,
-) -> tuple[str, dict[str, Any]]:
+    packed: PackedDataset, treatment: Values | None, source: str, folder: Path, stem: str, form: str
+) -> tuple[str, Values]:
     """Write the concurrence report to a folder of ours."""
     from scumble.report import concurrence_report, render_html, render_pdf
     from scumble.report.concurrence import origin_in_words

@@ -26,6 +26,9 @@ if TYPE_CHECKING:  # what computes is imported when something is computed
 
     Content = tuple[MultilabelDataset, Summary, FeatureTable]
 
+#: Values by name: what a client says or is told, and what a task is given or finds.
+Values = dict[str, Any]
+
 #: What somebody is told who cannot do anything about it.
 WRONG_INSIDE = "Something went wrong inside; the terminal shows where."
 
@@ -57,7 +60,7 @@ class Worker(Child):
     def __init__(self) -> None:
         super().__init__("scumble.gui.tasks.answer")
 
-    def run(self, task: str, arguments: dict[str, Any], tell: Callable[..., None]) -> Any:
+    def run(self, task: str, arguments: Values, tell: Callable[..., None]) -> Any:
         """Do a task and wait for it; `ChildGoneError` where the process ends before."""
         self.send((task, arguments))
         while True:
@@ -80,13 +83,13 @@ class PackedDataset:
     time.
     """
 
-    def __init__(self, facts: dict[str, Any], overview: dict[str, Any], packed: bytes) -> None:
+    def __init__(self, facts: Values, overview: Values, packed: bytes) -> None:
         self.facts, self.overview = facts, overview
         self._content: Content | bytes = packed
         self._lock = threading.Lock()
 
     @classmethod
-    def pack(cls, overview: dict[str, Any], content: Content) -> PackedDataset:
+    def pack(cls, overview: Values, content: Content) -> PackedDataset:
         """Pack a data set."""
         sizes = ("n_instances", "n_features", "n_labels")
         facts = {"name": content[0].name, **{size: getattr(content[0], size) for size in sizes}}

@@ -12,7 +12,7 @@ from scumble.gui.folders import Model, Sent, link_or_copy
 from scumble.gui.jobs import Job
 from scumble.gui.state import OpenDataset, ServerState, slug
 from scumble.gui.studies import spell_recipe
-from scumble.gui.worker import PackedDataset
+from scumble.gui.worker import PackedDataset, Values
 
 MAX_STEPS = 6
 #: Seconds a client may wait for the end of a job in one call.
@@ -30,12 +30,12 @@ MAX_REPEATS, MAX_FOLDS = 10, 20
 TABLES = (".csv", ".parquet")
 
 
-async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
+async def list_jobs(state: ServerState, call: Call) -> Values:
     """List the jobs that are not over."""
     return {"jobs": [job.to_dict() for job in state.jobs.shown]}
 
 
-async def show_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
+async def show_job(state: ServerState, call: Call, job: Job) -> Values:
     """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
     for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
         if job.is_over or state.is_closing():
@@ -44,7 +44,7 @@ async def show_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
     return job.to_dict()
 
 
-async def cancel_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
+async def cancel_job(state: ServerState, call: Call, job: Job) -> Values:
     """Stop a job; advice tells what it knows by then, unless this is said twice."""
     state.jobs.stop(job)
     return job.to_dict()
@@ -58,7 +58,7 @@ async def treat(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     state.datasets.check_room()
     planned = " + ".join(_title(known[step["method"]], step["parameters"]) for step in steps)
 
-    def finish(treated: tuple[PackedDataset, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    def finish(treated: tuple[PackedDataset, Values], notes: list[str]) -> Values:
         packed, report = treated
         title = " + ".join(step["title"] for step in report["methods"])
         return state.open(
@@ -97,7 +97,7 @@ async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     return state.write(f"Writing {entry.name}", f"tasks.export_{kind}", arguments)
 
 
-async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
+async def give_ticket(state: ServerState, call: Call) -> Values:
     """Give an address of this API that can be fetched once without the token."""
     address = call.json().get("address")
     if not isinstance(address, str) or not address.startswith("/api/v1/"):
@@ -110,7 +110,7 @@ async def download(state: ServerState, call: Call) -> Answer:
     return state.files.fetch(call.path["file"])
 
 
-def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
+def _title(method: Values, parameters: Values) -> str:
     """Name a method that is about to run, with the parameters that are not its defaults."""
     usual = {each["name"]: each["default"] for each in method["parameters"]}
     changed = [
@@ -121,7 +121,7 @@ def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
     return method["title"] + (f"({', '.join(changed)})" if changed else "")
 
 
-def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str, Any]]:
+def read_steps(wish: Values, *, most: int = MAX_STEPS) -> list[Values]:
     """Read resamplers with their parameters."""
     steps = wish.get("steps")
     if not isinstance(steps, list) or not 1 <= len(steps) <= most:
@@ -129,21 +129,21 @@ def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str,
     return [read_named(step, "method", "step") for step in steps]
 
 
-def read_named(wish: Any, kind: str, called: str = "one") -> dict[str, Any]:
+def read_named(wish: Any, kind: str, called: str = "one") -> Values:
     """Read a method, or a classifier, with its parameters."""
     if not isinstance(wish, dict) or not isinstance(wish.get(kind), str):
         raise RefusedError(f"Each {called} must have a {kind!r} and may have 'parameters'.")
     return {kind: wish[kind], "parameters": plain_values(wish.get("parameters", {}))}
 
 
-def check_known(wishes: list[dict[str, Any]], kind: str, known: Collection[str]) -> None:
+def check_known(wishes: list[Values], kind: str, known: Collection[str]) -> None:
     """Refuse methods, or classifiers, that there are not."""
     for wish in wishes:
         if wish[kind] not in known:
             raise RefusedError(f"There is no {kind} {wish[kind]!r}.")
 
 
-def plain_values(parameters: Any) -> dict[str, Any]:
+def plain_values(parameters: Any) -> Values:
     """Refuse parameters that are not plain values by name."""
     simple = (str, int, float, type(None))
     if not isinstance(parameters, dict) or not all(
@@ -153,9 +153,7 @@ def plain_values(parameters: Any) -> dict[str, Any]:
     return parameters
 
 
-async def show_latest(
-    state: ServerState, call: Call, entry: OpenDataset, kind: str
-) -> dict[str, Any]:
+async def show_latest(state: ServerState, call: Call, entry: OpenDataset, kind: str) -> Values:
     """Give the job of a kind that runs, or was done last."""
     job = entry.latest.get(kind)
     return {"job": None if job is None else job.to_dict()}
@@ -218,7 +216,7 @@ async def prove(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     return _begin(state, entry, PROOF, f"Proof on {entry.name}", wanted)
 
 
-async def list_models(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
+async def list_models(state: ServerState, call: Call, entry: OpenDataset) -> Values:
     """List the models that were trained on a data set."""
     return {"models": [model.to_dict() for model in state.models.of(entry.id)]}
 
@@ -279,9 +277,7 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
     return state.write(f"Predicting {file.shown}", "studies.predict", arguments, sent.numbers)
 
 
-def _begin(
-    state: ServerState, entry: OpenDataset, kind: str, title: str, wanted: dict[str, Any]
-) -> Job:
+def _begin(state: ServerState, entry: OpenDataset, kind: str, title: str, wanted: Values) -> Job:
     """Begin long work, unless such work on this data set goes on."""
     running = entry.latest.get(kind)
     if running is not None and not running.is_over:
@@ -304,7 +300,7 @@ def _check_untreated(entry: OpenDataset) -> None:
         )
 
 
-async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
+async def _recipe(state: ServerState, wish: Values) -> Values:
     """Read what is to be trained: a candidate of the advice, or a classifier and a treatment."""
     catalogue = await state.catalogue()
     if "candidate" in wish:
@@ -318,7 +314,7 @@ async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
     return {"classifier": classifier, "treatment": treatments[0] if treatments else []}
 
 
-def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
+def _classifiers(asked: Any, catalogue: Values) -> list[Values]:
     if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_LIST:
         raise RefusedError(f"'classifiers' must list 1 to {MAX_LIST} of them.")
     found = [read_named(one, "classifier") for one in asked]
@@ -326,7 +322,7 @@ def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
     return _once(found)
 
 
-def _treatments(asked: Any, catalogue: dict[str, Any]) -> list[list[dict[str, Any]]]:
+def _treatments(asked: Any, catalogue: Values) -> list[list[Values]]:
     """Read treatments, each one a list of steps; untreated is there in any case."""
     if not isinstance(asked, list) or len(asked) > MAX_LIST:
         raise RefusedError(f"'treatments' must list at most {MAX_LIST} lists of steps.")
@@ -341,14 +337,14 @@ def _once(wishes: list[Any]) -> list[Any]:
     return [one for at, one in enumerate(wishes) if one not in wishes[:at]]
 
 
-def _folds(wish: dict[str, Any]) -> str:
+def _folds(wish: Values) -> str:
     repeats, folds = wish.get("repeats", 2), wish.get("folds", 5)
     if not _is_whole(repeats, 1, MAX_REPEATS) or not _is_whole(folds, 2, MAX_FOLDS):
         raise RefusedError(f"'repeats' must be 1 to {MAX_REPEATS}, and 'folds' 2 to {MAX_FOLDS}.")
     return f"{repeats}x{folds}"
 
 
-def _seed(wish: dict[str, Any]) -> int:
+def _seed(wish: Values) -> int:
     seed = wish.get("random_state", 0)
     if not _is_whole(seed, 0, MAX_SEED):
         raise RefusedError(f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
