@@ -71,18 +71,15 @@ class Answer:
     Attributes
     ----------
     content : object
-        Values for JSON, a text, the path of a file, or None.
+        Values for JSON, a table as CSV, the path of a file, or None.
     status : int
         The HTTP status.
-    media_type : str
-        Of a text.
     filename : str or None
         Name under which a browser saves it.
     """
 
     content: Any
     status: int = 200
-    media_type: str = "application/json"
     filename: str | None = None
 
 

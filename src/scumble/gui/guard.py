@@ -157,13 +157,11 @@ class Guard:
         """Refuse what was not addressed to us, or was sent by a page that is not ours."""
         if headers.get("host", "").lower() not in self._settings.authorities:
             return 421, "This server does not answer to that host name."
-        origin = headers.get("origin")
-        if origin is not None and origin.lower() not in self._settings.origins:
-            return 403, "Requests from other pages are refused."
-        site = headers.get("sec-fetch-site", "none")
-        if site not in ("none", "same-origin") and not _opens_page(scope, headers):
-            return 403, "Requests from other pages are refused."
-        return None
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+        is_ours = origin is None or origin.lower() in self._settings.origins
+        if is_ours and (site in ("none", "same-origin") or _opens_page(scope, headers)):
+            return None
+        return 403, "Requests from other pages are refused."
 
     def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse who asks the API and does not know the token."""

@@ -188,7 +188,7 @@ class PagedTable:
         writer.writerow(columns)
         for row in rows:
             writer.writerow([_cell(column[row]) for column in columns.values()])
-        return Answer(out.getvalue(), 200, "text/csv; charset=utf-8", filename)
+        return Answer(out.getvalue(), filename=filename)
 
     def _sorting(self, call: Call) -> tuple[str, str]:
         sort = call.choice("sort", tuple(self.columns), self.default_sort)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.optional import require
@@ -21,9 +21,6 @@ from scumble.gui.guard import LOOPBACK, MEGABYTE, App, Guard, Settings, Tickets,
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
 from scumble.gui.worker import Worker, no_room
-
-if TYPE_CHECKING:
-    from scumble.gui.api.routes import Handler
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
@@ -42,6 +39,7 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+CSV = "text/csv; charset=utf-8"
 #: What a download may do if a browser shows it after all: nothing.
 SANDBOX = {"content-security-policy": "default-src 'none'; sandbox"}
 
@@ -192,7 +190,7 @@ def _router() -> App:
     return Router(routes)
 
 
-def _endpoint(handler: Handler) -> Any:
+def _endpoint(handler: Callable[..., Any]) -> Any:
     """Let an API function answer HTTP requests."""
 
     async def answer(request: Any) -> Any:
@@ -310,7 +308,7 @@ def _response(content: Any) -> Any:
         return Response(status_code=204)
     if isinstance(answer.content, str):
         disposition = {"content-disposition": f'attachment; filename="{answer.filename}"'}
-        return Response(answer.content, media_type=answer.media_type, headers=disposition | SANDBOX)
+        return Response(answer.content, media_type=CSV, headers=disposition | SANDBOX)
     text = json.dumps(answer.content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     body = text.encode(errors="replace")  # a name may hold half a surrogate pair
     return Response(body, status_code=answer.status, media_type="application/json")

@@ -67,15 +67,12 @@ def run_side_by_side(packed: PackedDataset, methods: list[Values], advice: Value
     from scumble.report.treatment import side_by_side
     from scumble.resample import compare_methods
 
-    chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
+    wishes = {spell_chain([one]): [one] for one in methods}
+    chains = {name: make_chain_of(steps) for name, steps in wishes.items()}
     for [step] in chains.values():
         close_seeds(step, 0)  # one click, one answer
     found = side_by_side(compare_methods(packed.data, chains))
-    return {
-        **found,
-        "advised": advised_method(packed, advice),
-        "chains": {spell_chain([one]): [one] for one in methods},
-    }
+    return {**found, "advised": advised_method(packed, advice), "chains": wishes}
 
 
 def advised_method(packed: PackedDataset, advice: Values | None) -> Values:

@@ -124,19 +124,12 @@ def open_path(name: str, options: Values) -> PackedDataset | None:
     return measured((read if is_file else load)(name, **options))
 
 
-def open_shelf(name: str) -> PackedDataset:
-    """Load a public data set, which may have to be fetched."""
-    from scumble.data import load
+def open_named(name: str, options: Values | None = None) -> PackedDataset:
+    """Load a public data set, which may have to be fetched; or make one where it is told how."""
+    if options is None:
+        from scumble.data import load
 
-    return measured(load(name))
-
-
-def open_example(name: str, options: Values) -> PackedDataset:
-    """Make one of the built-in examples."""
-    if name == "debtags":
-        from scumble.data.embedded import load_debtags
-
-        return measured(load_debtags())
+        return measured(load(name))
     from scumble.data import make_multilabel
 
     with track("Making data"):

@@ -21,6 +21,8 @@ from scumble._core.text import safe, shorten
 from scumble.measures.summary import Summary, characterize
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: Inches across and down.
+Size = tuple[float, float]
 
 #: Letters of a name that are written; wide ones count twice.
 LONGEST_NAME = 28
@@ -159,9 +161,7 @@ DARK = Theme(
 )
 
 
-def canvas(
-    ax: Any, dark: bool | None, *, size: tuple[float, float], purpose: str
-) -> tuple[Any, Theme]:
+def canvas(ax: Any, dark: bool | None, *, size: Size, purpose: str) -> tuple[Any, Theme]:
     """Return the axes to draw on, and the colours to draw with."""
     if ax is None:
         ax = new_figure(size, dark, purpose=purpose).add_subplot()
@@ -171,11 +171,7 @@ def canvas(
 
 
 def new_figure(
-    size: tuple[float, float],
-    dark: bool | None = None,
-    *,
-    pads: tuple[float, float] = (0.12, 0.12),
-    purpose: str,
+    size: Size, dark: bool | None = None, *, pads: Size = (0.12, 0.12), purpose: str
 ) -> Any:
     """Make a figure, with so much room between its parts, across and down."""
     figure = require("matplotlib.figure", purpose=purpose, extra="plots")

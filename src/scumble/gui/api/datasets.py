@@ -130,10 +130,11 @@ async def open_example(state: ServerState, call: Call) -> Job:
     wish = call.json()
     if name == "debtags" and wish:
         raise RefusedError("The example debtags has no options.")
-    arguments = {"name": name, "options": _synthetic_options(wish)}
+    options = _synthetic_options(wish) if name == "synthetic" else None
     state.datasets.check_room()
     finish = state.open_result("built-in example")
-    return state.jobs.submit(f"Opening {name}", "tasks.open_example", arguments, finish)
+    arguments = {"name": name, "options": options}
+    return state.jobs.submit(f"Opening {name}", "tasks.open_named", arguments, finish)
 
 
 def show_shelf(state: ServerState, call: Call) -> dict[str, Any]:
@@ -161,7 +162,7 @@ async def open_shelf(state: ServerState, call: Call) -> Job:
         raise RefusedError(f"There is no public data set {name!r}.", 404)
     state.datasets.check_room()
     finish = state.open_result(name)
-    return state.jobs.submit(f"Opening {name}", "tasks.open_shelf", {"name": name}, finish)
+    return state.jobs.submit(f"Opening {name}", "tasks.open_named", {"name": name}, finish)
 
 
 def _names_on_the_shelf() -> set[str]:

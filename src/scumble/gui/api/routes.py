@@ -57,13 +57,12 @@ def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-Handler = Callable[..., Any]
 ONE = "/datasets/{dataset}"
 TABLES = [(table, table) for table in ("labels", "labelsets", "features")]
 TABLES += [("labels/{label}/partners", "partners")]
 
 #: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
-ROUTES: tuple[tuple[str, str, Handler], ...] = (
+ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("GET", "/about", show_about),
     ("GET", "/openapi.json", show_openapi),
     ("GET", "/catalogue", show_catalogue),
