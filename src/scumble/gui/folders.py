@@ -96,12 +96,10 @@ def _is_ours_and_old(folder: Path) -> bool:
 
 def _is_abandoned(lock: Path) -> bool:
     """Tell whether nobody holds the lock; it is the kernel that lets go of a dead process's."""
-    with open(lock, "rb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+    with open(lock, "rb") as stream, suppress(BlockingIOError):
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _remove(folder: Path, lock: IO[bytes]) -> None:

@@ -105,19 +105,15 @@ def _by_decade(counts: Array) -> dict[str, Any]:
 def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
+    first, steps = report["before"], report["steps"]
     both = {} if before is None else {"before": before, "after": after}
     return {
         "dataset": after.to_dict(),
-        "steps": report.get("methods", []),
-        "chain": report.get("chain", []),
-        "notes": step_notes(report) if report else [],
+        "steps": report["methods"],
+        "chain": report["chain"],
+        "notes": step_notes(report),
         "traits": [
-            {
-                "key": key,
-                "title": title,
-                "before": report["before"][key],
-                "steps": [step[key] for step in report["steps"]],
-            }
+            {"key": key, "title": title, "before": first[key], "steps": [one[key] for one in steps]}
             for key, title, _ in TRAITS
         ],
         "labels": [] if before is None else _label_changes(before, both),

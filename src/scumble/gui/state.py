@@ -105,15 +105,10 @@ class OpenDataset:
 
     def to_dict(self) -> Values:
         """Return what a list of data sets shows."""
-        return {
-            "id": self.id,
-            "source": self.source,
-            "parent": self.parent,
-            "treatment": None if self.treatment is None else self.treatment["title"],
-            "copy": self.copy,
-            **self.packed.facts,
-            "notes": self.notes,
-        }
+        keys = ("id", "source", "parent", "treatment", "copy")
+        told = {key: getattr(self, key) for key in keys} | self.packed.facts
+        title = None if self.treatment is None else self.treatment["title"]
+        return {**told, "treatment": title, "notes": self.notes}
 
     def table(self, name: str) -> PagedTable:
         """Return the table of all labels, labelsets or features; it is made once."""

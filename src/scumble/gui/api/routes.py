@@ -33,12 +33,9 @@ EXAMPLES = (
 
 async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell the version, the limits and the examples."""
-    settings = state.settings
     return {
         "version": __version__,
-        "max_upload": settings.max_upload,
-        "max_unpacked": settings.max_unpacked,
-        "max_open": settings.max_open,
+        **{key: getattr(state.settings, key) for key in ("max_upload", "max_unpacked", "max_open")},
         "examples": list(EXAMPLES),
         "jobs": [job.to_dict() for job in state.jobs.shown],
         "first_job": None if state.first_job is None else state.first_job.to_dict(),

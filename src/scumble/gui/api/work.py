@@ -80,10 +80,8 @@ async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     catalogue = await state.catalogue()
     kind, form = wish.get("kind", "data"), wish.get("format")
     compression = wish.get("compression", "")
-    forms = {
-        "data": [each["name"] for each in catalogue["formats"]],
-        "report": catalogue["reports"],
-    }
+    formats = [each["name"] for each in catalogue["formats"]]
+    forms = {"data": formats, "report": catalogue["reports"]}
     if kind not in forms or form not in forms[kind]:
         raise RefusedError("'kind' must be data or report, and 'format' one it can be written in.")
     if compression not in catalogue["compressions"] or (compression and kind == "report"):
@@ -204,15 +202,10 @@ async def prove(state: ServerState, call: Call, entry: OpenDataset) -> Job:
         raise RefusedError(f"At most {MAX_METHODS} combinations are compared at once.")
     if len(classifiers) * (1 + len(treatments)) < 2:
         raise RefusedError("Choose a second classifier or a treatment to compare with.")
-    wanted = {
-        "classifiers": classifiers,
-        "treatments": treatments,
-        "folds": _folds(wish),
-        "random_state": _seed(wish),
-        "store": state.proofs(),
-        "source": _source(entry),
-        "options": entry.options,
-    }
+    judged = {"classifiers": classifiers, "treatments": treatments}
+    split = {"folds": _folds(wish), "random_state": _seed(wish)}
+    named = {"source": _source(entry), "options": entry.options}
+    wanted = {**judged, **split, **named, "store": state.proofs()}
     return _begin(state, entry, PROOF, f"Proof on {entry.name}", wanted)
 
 
@@ -226,13 +219,8 @@ async def train(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     wish = call.json()
     recipe, seed = await _recipe(state, wish), _seed(wish)
     title, folder = spell_recipe(recipe), state.models.new_folder()
-    arguments = {
-        "packed": entry.packed,
-        "recipe": recipe,
-        "random_state": seed,
-        "folder": folder,
-        "stem": f"{slug(entry.name)}-{slug(title)}",
-    }
+    target = {"folder": folder, "stem": f"{slug(entry.name)}-{slug(title)}"}
+    arguments = {"packed": entry.packed, "recipe": recipe, "random_state": seed, **target}
 
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
@@ -267,14 +255,10 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
     wish["format"] = wish.pop("file_format", None)  # of what is read; the other is written
     file, xml = find_uploads(state, wish.pop("uploads", None))
     sent = Sent(file, xml, read_options(wish), state.settings.max_unpacked)
-    arguments = {
-        "model": model.path,
-        "sent": sent,
-        "learnt": state.datasets.get(model.dataset).options,
-        "name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
-        "confidences": confidences,
-    }
-    return state.write(f"Predicting {file.shown}", "studies.predict", arguments, sent.numbers)
+    learnt = state.datasets.get(model.dataset).options
+    target = {"name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}"}
+    asked = {"model": model.path, "sent": sent, "learnt": learnt, "confidences": confidences}
+    return state.write(f"Predicting {file.shown}", "studies.predict", asked | target, sent.numbers)
 
 
 def _begin(state: ServerState, entry: OpenDataset, kind: str, title: str, wanted: Values) -> Job:
