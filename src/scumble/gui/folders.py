@@ -240,7 +240,7 @@ class Uploads(Numbered[Upload]):
         body: AsyncIterator[bytes],
         *,
         declared: int | None,
-        suffixes: frozenset[str],
+        suffixes: Collection[str],
     ) -> Upload:
         """Receive a file."""
         if declared is not None and declared > self._max_bytes:
@@ -362,7 +362,7 @@ async def patiently(
         yield block
 
 
-def _known_suffix(name: str, suffixes: frozenset[str]) -> str:
+def _known_suffix(name: str, suffixes: Collection[str]) -> str:
     from scumble._core.files import COMPRESSIONS  # with it all that decompresses
 
     parts = [f".{part}" for part in name.lower().split(".")[1:]]

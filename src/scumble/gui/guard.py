@@ -149,9 +149,8 @@ class Guard:
             return
         headers = _headers(scope)
         refusal = self._foreign(scope, headers) or self._unknown(scope, headers)
-        guarded = _with_headers(send)
         app = self._app if refusal is None else _refused(*refusal)
-        await app(scope, receive, guarded)
+        await app(scope, receive, _with_headers(send))
 
     def _foreign(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse what was not addressed to us, or was sent by a page that is not ours."""

@@ -216,14 +216,11 @@ async def _upload(request: Any) -> Any:
 
     state: ServerState = request.app.state.server
     length = request.headers.get("content-length", "")
+    declared = int(length) if length.isdecimal() else None
+    name = request.query_params.get("name", "data")
     try:
-        suffixes = frozenset((await state.catalogue())["suffixes"])
-        stored = await state.uploads.store(
-            request.query_params.get("name", "data"),
-            request.stream(),
-            declared=int(length) if length.isdecimal() else None,
-            suffixes=suffixes,
-        )
+        known = {"declared": declared, "suffixes": (await state.catalogue())["suffixes"]}
+        stored = await state.uploads.store(name, request.stream(), **known)
     except ClientDisconnect:
         return _refused(RefusedError("The upload was broken off.", 400))
     except (RefusedError, OSError) as error:

@@ -61,14 +61,11 @@ async def treat(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     def finish(treated: tuple[PackedDataset, Values], notes: list[str]) -> Values:
         packed, report = treated
         title = " + ".join(step["title"] for step in report["methods"])
-        return state.open(
-            packed,
-            f"{entry.source}, treated with {title}",
-            parent=entry.id if state.datasets.holds(entry) else None,
-            treatment={**report, "chain": steps, "title": title},
-            notes=notes,
-            options=entry.options,
-        )
+        source = f"{entry.source}, treated with {title}"
+        treatment = {**report, "chain": steps, "title": title}
+        parent = entry.id if state.datasets.holds(entry) else None
+        kept = {"parent": parent, "notes": notes, "options": entry.options}
+        return state.open(packed, source, treatment=treatment, **kept)
 
     arguments = {"packed": entry.packed, "steps": steps}
     return state.jobs.submit(f"{planned} on {entry.name}", "tasks.treat", arguments, finish)
