@@ -21,7 +21,7 @@ from tables import rst, titled
 from scumble.evaluate.folds import LabelCounts
 from scumble.experiment import Store, read_plan
 from scumble.plots import save_plot
-from scumble.plots.heatmap import plot_choices
+from scumble.plots.statistics import plot_choices
 
 PLAN = read_plan(Path(__file__).with_name("which.toml"))
 METRICS = ("all.macro_f1", "minority.macro_f1", "difficult.macro_f1", "micro_f1")

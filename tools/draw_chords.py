@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import scumble
 from scumble.measures import cooccurrence, difficult_labels
 from scumble.plots import chord_layout, plot_bytes, plot_chord
-from scumble.plots.theme import DARK, LIGHT
+from scumble.plots.base import DARK, LIGHT
 from scumble.resample import REMEDIAL
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "_static"

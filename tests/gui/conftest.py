@@ -87,8 +87,7 @@ class Client(httpx.Client):
 
 
 def serve_in_thread(**limits: Any) -> Iterator[Running]:
-    from scumble.gui.server import _listen, make_server
-    from scumble.gui.web import create_app
+    from scumble.gui.server import _listen, create_app, make_server
 
     listener = _listen("127.0.0.1", 0)
     settings = Settings(port=listener.getsockname()[1], token=TOKEN, **limits)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from scumble.gui import server as connections
+from scumble.gui import guard
 from scumble.gui.server import _listen, make_server
 from tests.gui.conftest import PATIENCE
 
@@ -28,7 +28,7 @@ async def app(scope, receive, send):
         message = await receive()
         n_bytes, more = n_bytes + len(message.get("body", b"")), message.get("more_body", False)
     if scope["path"] == "/slow":
-        await connections.asyncio.sleep(LONG)
+        await guard.asyncio.sleep(LONG)
     text = f"{n_bytes} bytes".encode()
     length = (b"content-length", str(len(text)).encode())
     await send({"type": "http.response.start", "status": 200, "headers": [length]})
@@ -38,7 +38,7 @@ async def app(scope, receive, send):
 @pytest.fixture
 def server(monkeypatch):
     """Address and waiting connections of a server."""
-    monkeypatch.setattr(connections, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(guard, "PATIENCE", PATIENCE)
     listener = _listen("127.0.0.1", 0)
     found = make_server(app)
     thread = threading.Thread(target=found.run, kwargs={"sockets": [listener]})
@@ -58,7 +58,7 @@ def server(monkeypatch):
 def little_patience():
     """Be impatient with those who begin to wait in here; not with a client that is only slow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connections, "PATIENCE", 0.2)
+        patch.setattr(guard, "PATIENCE", 0.2)
         yield
 
 
@@ -144,7 +144,7 @@ def test_slow_answers_and_slow_bodies_are_waited_for(server):
 
 
 def test_too_many_that_wait_push_out_the_one_that_waits_longest(server, monkeypatch):
-    monkeypatch.setattr(connections, "MAX_WAITING", 3)
+    monkeypatch.setattr(guard, "MAX_WAITING", 3)
     clients = []
     try:
         for at in range(5):

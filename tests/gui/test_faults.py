@@ -19,17 +19,15 @@ import pytest
 
 import scumble
 from scumble._core.processes import ChildGoneError
-from scumble.gui import folders, uploads
+from scumble.gui import folders
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
-from scumble.gui.folders import PrivateFolder, remove_abandoned
+from scumble.gui.folders import PrivateFolder, Uploads, patiently, remove_abandoned
 from scumble.gui.guard import MEGABYTE, Settings
 from scumble.gui.jobs import Job, Jobs
-from scumble.gui.open_datasets import OpenDatasets
 from scumble.gui.server import _listen
-from scumble.gui.state import ServerState
+from scumble.gui.state import OpenDatasets, ServerState
 from scumble.gui.tasks import measured
-from scumble.gui.uploads import Uploads, patiently
 from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import BROKEN, CSV, MEKA
@@ -51,11 +49,11 @@ def test_small_answers_are_sent_at_once():
 def test_the_server_can_answer_before_anything_that_computes_is_imported():
     code = (
         "import sys, uvicorn\n"
-        "from scumble.gui import server, web\n"
+        "from scumble.gui import server\n"
         "from scumble.gui.guard import Settings\n"
         "from scumble.cli.gui import _refuse_absent\n"
         "_refuse_absent('debtags')\n"
-        "web.create_app(Settings(port=1))\n"
+        "server.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
         # Who waits for the page waits neither for the list of public data nor for the calls.
         "later = {'tomllib', 'webbrowser', 'scumble.data.shelf', 'scumble.gui.api.routes'}\n"
@@ -69,8 +67,8 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     code = (
         "import sys\n"
         "from scumble.gui import tasks\n"
-        "end, _ = tasks.answer(('open_path', {'name': 'debtags', 'options': {}}), print)\n"
-        "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.uploads', 'sklearn'}\n"
+        "end, _ = tasks.answer(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.folders', 'sklearn'}\n"
         "print(end, sorted(needless & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -82,10 +80,10 @@ def test_a_parcel_stays_packed_until_somebody_looks_inside():
     packed = measured(data)
     assert packed.facts == {"name": data.name, "n_instances": 60, "n_features": 20, "n_labels": 4}
     assert packed.overview["summary"] == scumble.characterize(data).to_dict()
-    assert packed._content is None
+    assert isinstance(packed._content, bytes)
     assert packed.data == data
     assert packed.summary.to_dict() == scumble.characterize(data).to_dict()
-    assert packed._packed is None  # not twice in memory
+    assert not isinstance(packed._content, bytes)  # not twice in memory
     kind, arguments = packed.__reduce__()
     assert kind(*arguments).data == data
 
@@ -222,7 +220,7 @@ def test_an_answer_that_cannot_be_understood_ends_the_worker():
     worker._out.close()
     worker._out = io.BytesIO(b"no pickle at all")
     with pytest.raises(ChildGoneError):
-        worker.run("describe_catalogue", {}, lambda *_: None)
+        worker.run("tasks.describe_catalogue", {}, lambda *_: None)
     assert not worker.is_alive
     worker.close()
 
@@ -243,7 +241,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "describe_catalogue", {}, finish)
+            job = jobs.submit("odd", "tasks.describe_catalogue", {}, finish)
             await job.wait(PATIENCE)
             return job
         finally:
@@ -261,9 +259,9 @@ def test_a_job_that_cannot_be_sent_fails_instead_of_running_for_ever(capfd):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "describe_catalogue", {"lock": Lock()}, lambda *_: {})
+            job = jobs.submit("odd", "tasks.describe_catalogue", {"lock": Lock()}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
-            next_one = jobs.submit("fine", "describe_catalogue", {}, lambda *_: {})
+            next_one = jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {})
             await next_one.wait(PATIENCE)
             return job.state, next_one.state
         finally:
@@ -280,7 +278,7 @@ def test_a_job_for_which_no_process_can_be_started_fails(monkeypatch):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "describe_catalogue", {}, lambda *_: {})
+            job = jobs.submit("odd", "tasks.describe_catalogue", {}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
             return job.state, job.error
         finally:
@@ -300,7 +298,7 @@ def test_the_pipes_of_a_worker_that_died_idle_are_closed():
         dead.kill()
         dead.last_words()
         try:
-            await jobs.submit("fine", "describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
+            await jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
         finally:
             await jobs.close()
 
@@ -468,7 +466,7 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
 
 
 def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
-    monkeypatch.setattr(uploads, "PATIENCE", 0.2)
+    monkeypatch.setattr(folders, "PATIENCE", 0.2)
     before = set((server.state.folder / "uploads").iterdir())
     request = (
         f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{server.settings.port}\r\n"
@@ -479,11 +477,11 @@ def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
         slow.sendall(request.encode())
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
     assert set((server.state.folder / "uploads").iterdir()) == before
-    assert server.state.uploads._turns._value == uploads.MAX_RECEIVING
+    assert server.state.uploads._turns._value == folders.MAX_RECEIVING
 
 
 def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_RECEIVING", 2)
+    monkeypatch.setattr(folders, "MAX_RECEIVING", 2)
     options = {"declared": None, "suffixes": frozenset()}
 
     async def send_when(told):
@@ -500,7 +498,7 @@ def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
         while len(list(tmp_path.glob("*/data"))) < 2:  # until all have read how patient to be
             await asyncio.sleep(0.01)
         with monkeypatch.context() as hurry:
-            hurry.setattr(uploads, "PATIENCE", 0.01)
+            hurry.setattr(folders, "PATIENCE", 0.01)
             with pytest.raises(RefusedError, match="Too many files") as caught:
                 await send()
         assert not waiting.done()
@@ -527,7 +525,7 @@ def test_a_body_that_falls_silent_is_given_up():
 
 
 def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(uploads, "KEPT", 2)
+    monkeypatch.setattr(folders, "KEPT_UPLOADS", 2)
 
     async def once(content):
         yield content
@@ -536,16 +534,16 @@ def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
         box = Uploads(tmp_path, 100)
         options = {"declared": None, "suffixes": frozenset()}
         stored = [(await box.store(f"{at}", once(b"x"), **options)).id for at in range(2)]
-        box.hold([stored[0]])
+        let_go = box.reading([stored[0]], is_last=False)
         stored += [(await box.store(f"{at}", once(b"x"), **options)).id for at in (2, 3)]
-        return stored, {path.name for path in tmp_path.iterdir()}, box, options
+        return stored, {path.name for path in tmp_path.iterdir()}, box, options, let_go
 
-    stored, left, box, options = asyncio.run(main())
+    stored, left, box, options, let_go = asyncio.run(main())
     assert left == {stored[0], stored[2], stored[3]}
-    box.let_go([stored[0]])
+    let_go(None)
 
     async def large():
-        monkeypatch.setattr(uploads, "KEPT_SIZES", 1)
+        monkeypatch.setattr(folders, "KEPT_SIZES", 1)
         return (await box.store("large", once(b"x" * 99), **options)).id
 
     assert asyncio.run(large()) in {path.name for path in tmp_path.iterdir()}

@@ -163,7 +163,7 @@ def test_files_outside_of_the_page_cannot_be_named(server):
 
 
 def test_the_page_has_no_inline_script_or_style_and_no_foreign_address(server):
-    from scumble.gui.web import assets
+    from scumble.gui.server import assets
 
     page = assets()["index.html"].decode()
     assert "<style" not in page

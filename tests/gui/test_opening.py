@@ -14,7 +14,7 @@ import pytest
 import scumble
 from scumble.cli.main import main
 from scumble.data import shelf
-from scumble.gui import tasks
+from scumble.gui import read_upload
 from scumble.gui.read_upload import Sent, Upload, speaking_of
 from scumble.gui.studies import as_call, as_words
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
@@ -175,7 +175,7 @@ def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode() + b"0.3,0,0,1\n" * 2_000_000))
     monkeypatch.setattr("scumble.data.preview.HEAD", 1000)
-    found = tasks.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
+    found = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
     assert found["labels"] == [1, 2, 3]
     assert [each.name for each in tmp_path.iterdir()] == ["data.csv.gz"]
 
@@ -187,9 +187,9 @@ def test_a_file_that_is_gone_says_so(tmp_path, name):
     file = Upload(path, name)
     told = rf"^{name}: (the file is gone. Put it back, or send it again|no such file)\."
     with pytest.raises(scumble.ScumbleError, match=told):
-        tasks.preview_upload(file, {}, max_unpacked=1 << 20)
+        read_upload.preview_upload(file, {}, max_unpacked=1 << 20)
     with pytest.raises(scumble.ScumbleError, match=told):
-        tasks.open_upload(Sent(file, None, {}, max_unpacked=1 << 20))
+        read_upload.open_upload(Sent(file, None, {}, max_unpacked=1 << 20))
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path):
@@ -231,7 +231,7 @@ def test_a_large_parquet_file_is_refused_by_its_footer(tmp_path):
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"x": np.zeros(1_000_000)}), path)
     with pytest.raises(scumble.ScumbleError, match=r"^a.parquet: the file has more than 1 MB"):
-        tasks.preview_upload(Upload(path, "a.parquet"), {}, max_unpacked=1 << 20)
+        read_upload.preview_upload(Upload(path, "a.parquet"), {}, max_unpacked=1 << 20)
 
 
 @pytest.mark.parametrize(

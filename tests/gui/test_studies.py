@@ -19,7 +19,7 @@ from scumble.advise.evidence import advised_resampler, record, treatment_sentenc
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
 from scumble.gui.methods import make_model
-from scumble.gui.open_datasets import Latest
+from scumble.gui.state import Latest
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
 from scumble.report.treatment import side_by_side
@@ -157,7 +157,7 @@ def test_advice_that_is_stopped_tells_of_the_methods_it_has_judged(
     before = signal.getsignal(signal.SIGINT)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    end, (found, notes) = tasks.answer(("advise_on", wish), tell)
+    end, (found, notes) = tasks.answer(("studies.advise_on", wish), tell)
     assert (end, found["interrupted"], notes) == ("done", True, [])
     assert len(found["methods"]) == n_judged
     whole = {one["name"]: one["expected"] for one in advice["methods"]}
@@ -174,7 +174,7 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     monkeypatch.setattr(Trials, "try_one", stop)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    assert tasks.answer(("advise_on", wish), lambda message: None) == ("stopped", None)
+    assert tasks.answer(("studies.advise_on", wish), lambda message: None) == ("stopped", None)
 
 
 def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypatch):
@@ -519,7 +519,7 @@ def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
 
     def add(number, size):
         (kept.new_folder(number) / "a.model").write_bytes(b"x" * size)
-        kept.add(number, "a.model", "photos", {"size": size})
+        kept.add(number, "photos", {"name": "a.model"})
         return sorted(path.name for path in tmp_path.iterdir())
 
     assert add("1", 40) == ["1"]

@@ -5,7 +5,7 @@ import pytest
 
 from scumble._core.errors import ParameterError
 from scumble.plots import plot_bytes
-from scumble.plots.heatmap import plot_choices
+from scumble.plots.statistics import plot_choices
 
 VALUES = [[0.1, 0.3, 0.295], [0.5, np.nan, 0.2]]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import scumble
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble.plots import ChordLayout, chord_layout
+from scumble.plots.base import keep_apart
 from scumble.plots.chord_layout import FARTHEST, NAME_STEP
-from scumble.plots.theme import keep_apart
 from scumble.testing.strategies import label_matrices
 
 # Ten instances: a 8 times, b 5 times, c twice. b and a meet 4 times, c and a twice, c and b once;

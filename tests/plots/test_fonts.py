@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.text import Text
 
 from scumble import ScumbleWarning
-from scumble.plots import base, plot_bytes, plot_labels
+from scumble.plots import plot_bytes, plot_labels, saving
 
 GEORGIAN = "ფილმი"
 OWN = ("DejaVu Sans", "STIXGeneral")  # both come with matplotlib
@@ -19,11 +19,11 @@ OWN = ("DejaVu Sans", "STIXGeneral")  # both come with matplotlib
 
 @pytest.fixture(autouse=True)
 def only_own_fonts(monkeypatch):
-    known = [(name, path) for name, path in base._installed() if name in OWN]
-    monkeypatch.setattr(base, "_installed", lambda: known)
-    base._fonts_with.cache_clear()
+    known = [(name, path) for name, path in saving._installed() if name in OWN]
+    monkeypatch.setattr(saving, "_installed", lambda: known)
+    saving._fonts_with.cache_clear()
     yield
-    base._fonts_with.cache_clear()
+    saving._fonts_with.cache_clear()
 
 
 def families(ax, word):
@@ -74,11 +74,11 @@ def test_a_drawing_keeps_letters_that_no_font_has_as_text():
 
 
 def test_letters_without_font_are_found_in_any_text():
-    assert base.letters_without_font(f"war naïve {GEORGIAN}\t電影") == {"電", "影"}
+    assert saving.letters_without_font(f"war naïve {GEORGIAN}\t電影") == {"電", "影"}
 
 
 def test_fonts_of_one_look_come_first_and_boxes_never():
     names = ["Zed", "Noto Sans CJK JP", "DejaVu Sans", "Abel"]
-    ranked = sorted(names, key=base._rank)
+    ranked = sorted(names, key=saving._rank)
     assert ranked == ["Noto Sans CJK JP", "DejaVu Sans", "Abel", "Zed"]
-    assert not any(name.startswith("Last Resort") for name, _ in base._installed())
+    assert not any(name.startswith("Last Resort") for name, _ in saving._installed())

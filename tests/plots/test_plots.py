@@ -16,8 +16,8 @@ from scumble import plots
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.registry import registered
 from scumble.plots import chord_layout, save_plot
+from scumble.plots.base import DARK, LIGHT, entitle
 from scumble.plots.chord import _inks
-from scumble.plots.theme import DARK, LIGHT, entitle
 from scumble.resample import REMEDIAL
 
 ROWS = [["a"]] * 3 + [["a", "b"]] * 3 + [["a", "b", "c"]] + [["a", "c"]] + [["b"]] + [[]]

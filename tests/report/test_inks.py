@@ -14,7 +14,7 @@ import pytest
 import scumble
 from scumble._core.text import format_number, significant
 from scumble.plots import chord_layout
-from scumble.plots.theme import LIGHT
+from scumble.plots.base import LIGHT
 from scumble.report import concurrence_report, render_html, render_pdf, render_report
 from scumble.report.concurrence import more_labelsets, origin_in_words
 from scumble.report.pages import asset, breakable, spelled, unprintable
@@ -360,7 +360,7 @@ def test_browser_and_paper_use_the_same_colours():
     assert re.search(r"RARE = \[(.*)\]", script)[1] == ", ".join(f'"{c}"' for c in LIGHT.rare)
     assert re.search(r"COMMON = \[(.*)\]", script)[1] == ", ".join(f'"{c}"' for c in LIGHT.common)
     style = asset("chord.css")
-    from scumble.plots.theme import DARK
+    from scumble.plots.base import DARK
 
     for at, colour in enumerate(DARK.rare):
         assert f".chord-rare-{at} {{ fill: {colour}; stroke: {colour}; }}" in style

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+Thing = TypeVar("Thing")
 
 
 class RefusedError(Exception):
     """The call cannot be answered; the client may read why."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
-        self.status, self.message = status, message
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ class Call:
         try:
             value = json.loads(self.body)
         except (ValueError, RecursionError):
-            raise RefusedError(400, "The body is not JSON.") from None
+            raise RefusedError("The body is not JSON.", 400) from None
         if not isinstance(value, dict):
-            raise RefusedError(400, "The body must be a JSON object.")
+            raise RefusedError("The body must be a JSON object.", 400)
         return value
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
@@ -51,14 +53,14 @@ class Call:
         text = self.query.get(name, str(default))
         is_short = text.isascii() and text.isdecimal() and len(text) <= 12
         if not is_short or not least <= int(text) <= most:
-            raise RefusedError(422, f"{name!r} must be a whole number from {least} to {most}.")
+            raise RefusedError(f"{name!r} must be a whole number from {least} to {most}.")
         return int(text)
 
     def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
         """Read a word of the query."""
         text = self.query.get(name, default)
         if text not in choices:
-            raise RefusedError(422, f"{name!r} must be one of {', '.join(choices)}.")
+            raise RefusedError(f"{name!r} must be one of {', '.join(choices)}.")
         return text
 
 
@@ -69,16 +71,27 @@ class Answer:
     Attributes
     ----------
     content : object
-        Values for JSON, a text, the path of a file, or None.
+        Values for JSON, a table as CSV, the path of a file, or None.
     status : int
         The HTTP status.
-    media_type : str
-        Of a text.
     filename : str or None
         Name under which a browser saves it.
     """
 
     content: Any
     status: int = 200
-    media_type: str = "application/json"
     filename: str | None = None
+
+
+class Kept(Generic[Thing]):
+    """Things by name, and what is said of those that are not there."""
+
+    def __init__(self, gone: str) -> None:
+        self._gone = gone
+        self._kept: dict[str, Thing] = {}
+
+    def get(self, name: str) -> Thing:
+        """Find one of them."""
+        if name not in self._kept:
+            raise RefusedError(self._gone, 404)
+        return self._kept[name]

@@ -1,28 +1,36 @@
 """The private folder of a server, which vanishes with it, and what is kept in it by number.
 
-The folders of servers that were killed are removed by the next.
+That is files to download, models, and files that clients send: bounded, under names of our own. The
+folders of servers that were killed are removed by the next.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import time
 import weakref
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
-from scumble.gui.answers import Answer, RefusedError
+from scumble.gui.answers import Answer, Kept, RefusedError, Thing
 
 try:
     import fcntl
 except ImportError:  # Windows, where a folder in use cannot be told from one left behind
     fcntl = None  # type: ignore[assignment]  # a module elsewhere
+
+if TYPE_CHECKING:
+    from scumble.gui.jobs import After, Job
 
 PREFIX = "scumble-gui-"
 LOCK = "lock"
@@ -32,10 +40,18 @@ KEPT_MODELS, KEPT_BYTES = 24, 2 << 30
 KEPT_FILES = 12
 #: Those that are kept for who has asked for them, and has not come yet.
 KEPT_WAITING = 64
+#: Uploads that wait to be opened; more push out the oldest that nobody is reading.
+KEPT_UPLOADS = 128
+#: How many times the largest file all of them may take together.
+KEPT_SIZES = 4
+#: Files that are being received at a time; further senders wait for their turn.
+MAX_RECEIVING = 32
+#: Seconds without a byte after which a sender is given up, and that a sender waits for its turn.
+PATIENCE = 30.0
+#: A name is for showing; nobody shows more.
+MAX_NAME = 255
 #: Seconds in which a server that begins has surely locked its folder.
 BEGINNING = 60
-
-Thing = TypeVar("Thing")
 
 
 class PrivateFolder:
@@ -80,12 +96,10 @@ def _is_ours_and_old(folder: Path) -> bool:
 
 def _is_abandoned(lock: Path) -> bool:
     """Tell whether nobody holds the lock; it is the kernel that lets go of a dead process's."""
-    with open(lock, "rb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+    with open(lock, "rb") as stream, suppress(BlockingIOError):
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _remove(folder: Path, lock: IO[bytes]) -> None:
@@ -93,13 +107,13 @@ def _remove(folder: Path, lock: IO[bytes]) -> None:
     lock.close()
 
 
-class Numbered(Generic[Thing]):
+class Numbered(Kept[Thing]):
     """Things by number, each with a folder of its own, whose name is the number."""
 
     def __init__(self, folder: Path, gone: str) -> None:
+        super().__init__(gone)
         folder.mkdir(exist_ok=True)
-        self._folder, self._gone = folder, gone
-        self._kept: dict[str, Thing] = {}
+        self._folder = folder
 
     def new_folder(self, number: str = "") -> Path:
         """Make the folder for something that will be kept, or forgotten."""
@@ -111,12 +125,6 @@ class Numbered(Generic[Thing]):
         """Remove the folder of what is not kept after all."""
         if number not in self._kept:
             shutil.rmtree(self._folder / number, ignore_errors=True)
-
-    def get(self, number: str) -> Thing:
-        """Find one of them."""
-        if number not in self._kept:
-            raise RefusedError(404, self._gone)
-        return self._kept[number]
 
     def discard(self, number: str) -> None:
         """Remove one of them, if it is still there."""
@@ -156,7 +164,7 @@ class Model:
     id: str
     path: Path
     dataset: str
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the API tells about it."""
@@ -169,9 +177,10 @@ class Models(Numbered[Model]):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "This model is gone. Train it again.")
 
-    def add(self, number: str, name: str, dataset: str, facts: dict[str, Any]) -> Model:
+    def add(self, number: str, dataset: str, facts: dict[str, Any]) -> Model:
         """Keep a model that was trained; of too many, or too large ones, the oldest go."""
-        path = self._folder / number / name
+        path = self._folder / number / facts["name"]
+        facts = {**facts, "size": path.stat().st_size}
         model = self._kept[number] = Model(number, path, dataset, facts)
         for old in list(self._kept)[:-1]:
             size = sum(model.facts["size"] for model in self._kept.values())
@@ -187,3 +196,175 @@ class Models(Numbered[Model]):
     def of(self, dataset: str) -> list[Model]:
         """List the models trained on a data set, the newest first."""
         return [one for one in reversed(self._kept.values()) if one.dataset == dataset]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file a client sent: where it lies, under a name of ours, and what the client calls it."""
+
+    path: Path
+    shown: str
+    id: str = ""
+    size: int = 0
+    #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
+    is_lent: bool = False
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The files that make a data set, its XML if any, with what is said of them and their bound."""
+
+    file: Upload
+    xml: Upload | None
+    options: dict[str, Any]
+    max_unpacked: int
+
+    @property
+    def numbers(self) -> list[str]:
+        """The numbers of the uploads."""
+        return [each.id for each in (self.file, self.xml) if each is not None]
+
+
+class Uploads(Numbered[Upload]):
+    """Uploaded files, by number."""
+
+    def __init__(self, folder: Path, max_bytes: int) -> None:
+        super().__init__(folder, "There is no such upload any more. Send the file again.")
+        self._max_bytes = max_bytes
+        self._n_readers: Counter[str] = Counter()
+        self._turns = asyncio.Semaphore(MAX_RECEIVING)
+
+    async def store(
+        self,
+        name: str,
+        body: AsyncIterator[bytes],
+        *,
+        declared: int | None,
+        suffixes: Collection[str],
+    ) -> Upload:
+        """Receive a file."""
+        if declared is not None and declared > self._max_bytes:
+            raise RefusedError(self._too_large, 413)
+        await self._wait_for_turn()
+        number = token_hex(8)
+        try:
+            place = self.new_folder(number)
+            path = place / f"data{_known_suffix(name, suffixes)}"
+            size = await self._receive(path, body)
+        except BaseException:  # also when the client goes away
+            self.forget_folder(number)
+            raise
+        finally:
+            self._turns.release()
+        stored = self._kept[number] = Upload(path, name[:MAX_NAME], number, size)
+        self._make_room(stored)
+        return stored
+
+    def lend(self, path: Path, shown: str) -> Upload:
+        """Take a file that lies elsewhere on this machine as if it had been sent."""
+        place = self.new_folder()
+        target = place / f"data{''.join(path.suffixes[-2:])}"
+        link_or_copy(os.symlink, path.resolve(), target)
+        stored = self._kept[place.name] = Upload(target, shown, place.name, is_lent=True)
+        return stored
+
+    def holds(self, number: str) -> bool:
+        """Tell whether an upload is still there."""
+        return number in self._kept
+
+    def reading(self, numbers: Collection[str], *, is_last: bool = True) -> After:
+        """Keep uploads for a job to read them; what it is to call at its end removes the rest.
+
+        The last job to read them removes them with it, unless it was not done: then there may be
+        another try with other options.
+        """
+        self._n_readers.update(numbers)
+
+        def let_go(job: Job) -> None:
+            self._n_readers.subtract(numbers)
+            self._n_readers = +self._n_readers
+            for number in set(numbers) - set(self._n_readers):
+                self.forget_folder(number)  # if nobody wants it any more
+                for path in (self._folder / number).iterdir() if self.holds(number) else ():
+                    if path != self._kept[number].path:
+                        path.unlink()
+            for number in numbers if is_last and job.state == "done" else ():
+                self.discard(number)
+
+        return let_go
+
+    def _make_room(self, newest: Upload) -> None:
+        """Push out the oldest uploads that nobody reads, where there are too many or too much."""
+        waiting = [
+            each
+            for each in self._kept.values()
+            if each is not newest and not self._n_readers[each.id]
+        ]
+        size = newest.size + sum(each.size for each in waiting)
+        for at, old in enumerate(waiting):
+            if len(waiting) - at < KEPT_UPLOADS and size <= KEPT_SIZES * self._max_bytes:
+                return
+            self.discard(old.id)
+            size -= old.size
+
+    async def _wait_for_turn(self) -> None:
+        try:
+            await asyncio.wait_for(self._turns.acquire(), PATIENCE)
+        except TimeoutError:
+            raise RefusedError(
+                "Too many files are being sent at once. Try again in a moment.", 503
+            ) from None
+
+    async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
+        size = 0
+        with open(path, "xb") as out:
+            async for block in patiently(body, PATIENCE, self._max_bytes, self._too_large):
+                size += out.write(block)
+        if size == 0:
+            raise RefusedError("The file is empty. Expected a data set.")
+        return size
+
+    @property
+    def _too_large(self) -> str:
+        return (
+            f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
+            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload."
+        )
+
+
+def link_or_copy(link: Callable[[Path, Path], None], path: Path, target: Path) -> None:
+    """Let a file have a second place."""
+    try:
+        link(path, target)
+    except OSError:  # no links in this file system, or for administrators only
+        shutil.copyfile(path, target)
+
+
+async def patiently(
+    body: AsyncIterator[bytes], seconds: float, most: int = sys.maxsize, refusal: str = ""
+) -> AsyncIterator[bytes]:
+    """Receive a body, unless its sender falls silent: a few such would hold all we have.
+
+    More bytes than ``most`` are refused.
+    """
+    pieces = aiter(body)
+    size = 0
+    while True:
+        try:
+            block = await asyncio.wait_for(anext(pieces), seconds)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise RefusedError("The rest of this stopped coming. Send it again.", 408) from None
+        size += len(block)
+        if size > most:
+            raise RefusedError(refusal, 413)
+        yield block
+
+
+def _known_suffix(name: str, suffixes: Collection[str]) -> str:
+    from scumble._core.files import COMPRESSIONS  # with it all that decompresses
+
+    parts = [f".{part}" for part in name.lower().split(".")[1:]]
+    compression = parts.pop() if parts and parts[-1] in COMPRESSIONS else ""
+    return (parts[-1] if parts and parts[-1] in suffixes else "") + compression

@@ -1,10 +1,13 @@
 """The door of the server: who may come in, with a token or a ticket, and what answers may do there.
 
-Plain ASGI, so that nothing, not even an error page, gets past it.
+Plain ASGI, so that nothing, not even an error page, gets past it. Before the door nobody waits for
+long: uvicorn waits for ever for the head of a request, and whoever reaches the port could hold as
+many connections as the process may have, without knowing the token.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 import time
@@ -48,6 +51,10 @@ LIFETIME = 60.0
 KEPT = 256
 #: What a ticket is called in an address.
 KEY = "ticket"
+#: Seconds from the beginning of a connection, or of a further request on it, to its whole head.
+PATIENCE = 30.0
+#: Connections that may wait for a head at a time; one more pushes out the one that waits longest.
+MAX_WAITING = 512
 
 
 @dataclass(frozen=True)
@@ -142,21 +149,18 @@ class Guard:
             return
         headers = _headers(scope)
         refusal = self._foreign(scope, headers) or self._unknown(scope, headers)
-        guarded = _with_headers(send)
         app = self._app if refusal is None else _refused(*refusal)
-        await app(scope, receive, guarded)
+        await app(scope, receive, _with_headers(send))
 
     def _foreign(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse what was not addressed to us, or was sent by a page that is not ours."""
         if headers.get("host", "").lower() not in self._settings.authorities:
             return 421, "This server does not answer to that host name."
-        origin = headers.get("origin")
-        if origin is not None and origin.lower() not in self._settings.origins:
-            return 403, "Requests from other pages are refused."
-        site = headers.get("sec-fetch-site", "none")
-        if site not in ("none", "same-origin") and not _opens_page(scope, headers):
-            return 403, "Requests from other pages are refused."
-        return None
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+        is_ours = origin is None or origin.lower() in self._settings.origins
+        if is_ours and (site in ("none", "same-origin") or _opens_page(scope, headers)):
+            return None
+        return 403, "Requests from other pages are refused."
 
     def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse who asks the API and does not know the token."""
@@ -214,3 +218,56 @@ def _refused(status: int, text: str) -> App:
 
     # Without an end to the connection an upload that nobody reads would follow.
     return PlainTextResponse(f"{text}\n", status, {"connection": "close"})
+
+
+def impatient_protocol() -> Any:
+    """Make the class by which uvicorn speaks HTTP, with an end to its patience."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    return type("ImpatientProtocol", (_Impatience, AutoHTTPProtocol), {"waiting": {}})
+
+
+class _Impatience(asyncio.Protocol):
+    """Hang up on who does not ask; put before one of uvicorn's protocols.
+
+    Bodies and answers are none of its business: only the time in which nothing is asked counts,
+    and between two requests only from the first byte of the second, before which uvicorn's own
+    ``timeout_keep_alive`` runs.
+    """
+
+    waiting: dict[_Impatience, asyncio.TimerHandle]  # the longest waiting first
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    cycle: Any
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait_for_head()
+        else:
+            self._wait_no_more()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        if self in self.waiting or self.transport.is_closing():
+            return  # a byte now and then buys no time
+        if len(self.waiting) >= MAX_WAITING:
+            next(iter(self.waiting))._hang_up()
+        self.waiting[self] = self.loop.call_later(PATIENCE, self._hang_up)
+
+    def _wait_no_more(self) -> None:
+        timer = self.waiting.pop(self, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _hang_up(self) -> None:
+        # Without a word: browsers open connections in advance, and would take it for an answer.
+        self._wait_no_more()
+        self.transport.close()

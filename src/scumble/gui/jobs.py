@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scumble._core.processes import ChildGoneError
-from scumble.gui.answers import RefusedError
-from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
+from scumble.gui.answers import Kept, RefusedError
+from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Values, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
-Finish = Callable[[Any, list[str]], dict[str, Any]]
+Finish = Callable[[Any, list[str]], Values]
 #: Is called with a job when it is over, however that came.
 After = Callable[["Job"], None]
 #: Finished jobs that can still be asked about.
@@ -59,8 +59,8 @@ class Job:
     id: str
     title: str
     state: State = "queued"
-    progress: dict[str, Any] = field(default_factory=dict)
-    result: dict[str, Any] | None = None
+    progress: Values = field(default_factory=dict)
+    result: Values | None = None
     error: str | None = None
     notes: list[str] = field(default_factory=list)
     is_asked_for: bool = True
@@ -73,7 +73,7 @@ class Job:
     _task: asyncio.Task[None] | None = None
     _worker: Worker | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Values:
         """Return what the API tells about it."""
         seconds = (self._ended or time.monotonic()) - self._began
         shown = ("id", "title", "state", "progress", "result", "error", "notes")
@@ -131,11 +131,11 @@ class Pace:
         return (now - began) / (done - known) * max(0, total - done)
 
 
-class Jobs:
+class Jobs(Kept[Job]):
     """The jobs of a server. All methods belong to the event loop."""
 
     def __init__(self, n_workers: int, idle: Sequence[Worker] = ()) -> None:
-        self._jobs: dict[str, Job] = {}
+        super().__init__("There is no such job.")
         self._numbers = itertools.count(1)
         self._idle = list(idle)
         self._slots = asyncio.Semaphore(n_workers)
@@ -143,16 +143,10 @@ class Jobs:
         self._long_slots = asyncio.Semaphore(max(1, n_workers - 1))
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
 
-    def get(self, job_id: str) -> Job:
-        """Find a job by its number."""
-        if job_id not in self._jobs:
-            raise RefusedError(404, "There is no such job.")
-        return self._jobs[job_id]
-
     @property
     def running(self) -> list[Job]:
         """Jobs that are not over."""
-        return [job for job in self._jobs.values() if not job.is_over]
+        return [job for job in self._kept.values() if not job.is_over]
 
     @property
     def shown(self) -> list[Job]:
@@ -163,7 +157,7 @@ class Jobs:
         self,
         title: str,
         task: str,
-        arguments: dict[str, Any],
+        arguments: Values,
         finish: Finish = lambda found, _: found,
         after: After = lambda _: None,
         *,
@@ -174,7 +168,7 @@ class Jobs:
         """Queue a task."""
         number = str(next(self._numbers))
         job = Job(number, title, is_asked_for=is_asked_for, can_stop=can_stop)
-        self._jobs[job.id] = job
+        self._kept[job.id] = job
         self._forget_old()
         job._task = asyncio.get_running_loop().create_task(
             self._run(job, task, arguments, finish, is_long), name=f"job {job.id}"
@@ -208,14 +202,14 @@ class Jobs:
         """Cancel everything and end all processes."""
         for job in self.running:
             self.cancel(job)
-        tasks = [job._task for job in self._jobs.values() if job._task is not None]
+        tasks = [job._task for job in self._kept.values() if job._task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
         while self._idle:
             self._idle.pop().close()
         self._threads.shutdown(wait=False)
 
     async def _run(
-        self, job: Job, task: str, arguments: dict[str, Any], finish: Finish, is_long: bool
+        self, job: Job, task: str, arguments: Values, finish: Finish, is_long: bool
     ) -> None:
         loop = asyncio.get_running_loop()
         pace = Pace()
@@ -269,6 +263,6 @@ class Jobs:
         return Worker()
 
     def _forget_old(self) -> None:
-        over = [job.id for job in self._jobs.values() if job.is_over]
-        for job_id in over[: max(0, len(self._jobs) - KEPT)]:
-            del self._jobs[job_id]
+        over = [job.id for job in self._kept.values() if job.is_over]
+        for job_id in over[: max(0, len(self._kept) - KEPT)]:
+            del self._kept[job_id]

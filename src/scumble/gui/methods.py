@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, suggest_parameter
@@ -38,10 +39,7 @@ def methods() -> list[dict[str, Any]]:
     """
     from scumble.resample.base import FAMILIES
 
-    def place(entry: Entry) -> int:
-        return FAMILIES.index(entry.family) if entry.family in FAMILIES else len(FAMILIES)
-
-    return [_describe(entry) for entry in sorted(_entries("resampler"), key=place)]
+    return _by_family("resampler", FAMILIES)
 
 
 def classifiers() -> list[dict[str, Any]]:
@@ -53,8 +51,13 @@ def classifiers() -> list[dict[str, Any]]:
     >>> [each["name"] for each in classifiers()][:3]
     ['rare', 'resampled', 'thresholded']
     """
-    found = _entries("classifier")
-    order = list(dict.fromkeys([FIRST_FAMILY, *(entry.family for entry in found)]))
+    return _by_family("classifier", [FIRST_FAMILY])
+
+
+def _by_family(kind: str, first: Sequence[str]) -> list[dict[str, Any]]:
+    """Describe all of a kind, those of some families first, the others in their own order."""
+    found = _entries(kind)
+    order = list(dict.fromkeys([*first, *(entry.family for entry in found)]))
     return [_describe(entry) for entry in sorted(found, key=lambda each: order.index(each.family))]
 
 

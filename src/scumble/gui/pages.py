@@ -23,7 +23,8 @@ from scumble.report.concurrence import difficult_as_dict, features_by_kind, verd
 from scumble.report.treatment import TRAITS, step_notes
 
 if TYPE_CHECKING:
-    from scumble.gui.open_datasets import OpenDataset, PackedDataset
+    from scumble.gui.state import OpenDataset
+    from scumble.gui.worker import PackedDataset
 
 #: What is told of a label.
 TOLD = ("count", "irlbl", "scumble")
@@ -104,19 +105,15 @@ def _by_decade(counts: Array) -> dict[str, Any]:
 def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
+    first, steps = report["before"], report["steps"]
     both = {} if before is None else {"before": before, "after": after}
     return {
         "dataset": after.to_dict(),
-        "steps": report.get("methods", []),
-        "chain": report.get("chain", []),
-        "notes": step_notes(report) if report else [],
+        "steps": report["methods"],
+        "chain": report["chain"],
+        "notes": step_notes(report),
         "traits": [
-            {
-                "key": key,
-                "title": title,
-                "before": report["before"][key],
-                "steps": [step[key] for step in report["steps"]],
-            }
+            {"key": key, "title": title, "before": first[key], "steps": [one[key] for one in steps]}
             for key, title, _ in TRAITS
         ],
         "labels": [] if before is None else _label_changes(before, both),
@@ -187,7 +184,7 @@ class PagedTable:
         writer.writerow(columns)
         for row in rows:
             writer.writerow([_cell(column[row]) for column in columns.values()])
-        return Answer(out.getvalue(), 200, "text/csv; charset=utf-8", filename)
+        return Answer(out.getvalue(), filename=filename)
 
     def _sorting(self, call: Call) -> tuple[str, str]:
         sort = call.choice("sort", tuple(self.columns), self.default_sort)
@@ -200,7 +197,7 @@ class PagedTable:
         ranked = _ranked(self.columns[sort], order == "descending")
         text = call.query.get("q", "")
         if len(text) > 1000:
-            raise RefusedError(422, "'q' is too long: a search has at most 1,000 characters.")
+            raise RefusedError("'q' is too long: a search has at most 1,000 characters.")
         return ranked[self.matches(text)[ranked]] if text else ranked
 
     def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:
@@ -260,8 +257,7 @@ def partners_table(packed: PackedDataset, label: int) -> PagedTable:
             "name": names,
             "joint_count": joint[met],
             "share": joint[met] / max(int(table.count[label]), 1),
-            **{key: table[key][met] for key in ("count", "irlbl", "scumble")},
-            "is_minority": table.is_minority[met],
+            **{key: getattr(table, key)[met] for key in (*TOLD, "is_minority")},
         },
         matcher(names),
         "joint_count",

@@ -1,4 +1,7 @@
-"""Files that a client sent: unpacked within bounds, read, and spoken of by the client's names."""
+"""What workers do with files that a client sent.
+
+They are unpacked within bounds, read, and spoken of by the client's names.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,12 @@ from zlib import crc32
 
 from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
-from scumble.data import MultilabelDataset
-from scumble.gui.uploads import Sent, Upload
+from scumble.data import MultilabelDataset, read
+from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
+from scumble.data.sources import data_member, data_members, is_archive
+from scumble.gui.folders import Sent, Upload
+from scumble.gui.tasks import measured
+from scumble.gui.worker import PackedDataset, Values
 
 #: Bytes of a value in memory.
 VALUE = 8
@@ -21,10 +28,22 @@ VALUE = 8
 MAX_MEMBERS = 500
 
 
+def open_upload(sent: Sent) -> PackedDataset:
+    """Open a file that a client sent."""
+    return measured(read_upload(read, sent))
+
+
+def preview_upload(file: Upload, options: Values, max_unpacked: int) -> Values:
+    """Look at the beginning of a file that a client sent."""
+    from scumble.data.preview import preview
+
+    with speaking_of({str(file.path): file.shown}):
+        refuse_large(file.path, max_unpacked, arrow=False)
+        return preview(file.path, **options).to_dict()
+
+
 def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> MultilabelDataset:
     """Read a file that a client sent, by a function that takes its path and the options."""
-    from scumble.data.formats.arff.label_xml import MissingXmlError
-
     file, options = sent.file, {**sent.options}
     shown = {str(file.path): file.shown}
     member = options.pop("member", None)
@@ -44,10 +63,8 @@ def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> Multilabe
     return data
 
 
-def list_members(file: Upload) -> dict[str, Any]:
+def list_members(file: Upload) -> Values:
     """List the files of an archive that may hold the data, and the one that is taken unasked."""
-    from scumble.data.sources import data_member, data_members
-
     with speaking_of({str(file.path): file.shown}):
         found = data_members(Source(file.path), _suffixes())
         try:
@@ -65,9 +82,6 @@ def _suffixes() -> list[str]:
 
 def _unpacked(path: Path, limit: int, member: str | None) -> Path:
     """Decompress a file with a bound, so that everything after sees plain bytes."""
-    from scumble.data.formats.arff.label_xml import find_label_xml
-    from scumble.data.sources import data_member, is_archive
-
     source = Source(path)
     companion: Any = None
     mark = ""

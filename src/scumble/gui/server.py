@@ -1,33 +1,47 @@
-"""Start the server, open the browser, hang up on who never asks, clean up.
-
-uvicorn waits for ever for the head of a request. Whoever reaches the port could hold as many
-connections as the process may have, without knowing the token.
-"""
+"""The server: its start and end, its addresses and the files of its page; nothing here computes."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+import json
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.optional import require
-from scumble.gui.guard import LOOPBACK, MEGABYTE, App, Settings
-from scumble.gui.worker import Worker
-
-if TYPE_CHECKING:
-    from scumble.gui.state import ServerState
+from scumble.gui.answers import Answer, Call, RefusedError
+from scumble.gui.folders import PATIENCE, patiently
+from scumble.gui.guard import LOOPBACK, MEGABYTE, App, Guard, Settings, Tickets, impatient_protocol
+from scumble.gui.jobs import Job
+from scumble.gui.state import ServerState
+from scumble.gui.worker import Worker, no_room
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
 WILDCARDS = ("0.0.0.0", "::", "")
-#: Seconds from the beginning of a connection, or of a further request on it, to its whole head.
-PATIENCE = 30.0
-#: Connections that may wait for a head at a time; one more pushes out the one that waits longest.
-MAX_WAITING = 512
+#: Where the API begins.
+PREFIX = "/api/v1"
+#: Bytes of a JSON body.
+MAX_BODY = 1 << 20
+#: Bytes of a refused file that are read and thrown away.
+MAX_DRAINED = 16 << 20
+#: Parts of an address that name something the server holds; what answers is given that.
+PLACES = {"dataset": "datasets", "upload": "uploads", "model": "models", "job": "jobs"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+CSV = "text/csv; charset=utf-8"
+#: What a download may do if a browser shows it after all: nothing.
+SANDBOX = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 def serve(
@@ -54,13 +68,14 @@ def serve(
         listener = stack.enter_context(_listen(host, port))
         worker = worker or Worker()
         stack.callback(worker.close)
+        names = _own_names(host, allow_hosts)
         settings = Settings(
             port=listener.getsockname()[1],
-            hosts=tuple(dict.fromkeys((*LOOPBACK, *_own_name(host), *allow_hosts))),
+            hosts=tuple(dict.fromkeys((*LOOPBACK, *names))),
             max_upload=max_upload_mb * MEGABYTE,
             max_unpacked=max_unpacked_mb * MEGABYTE,
         )
-        address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
+        address = f"http://{names[0]}:{settings.port}/?token={settings.token}"
 
         def on_start(state: ServerState) -> None:
             state.is_closing = lambda: server.should_exit
@@ -72,8 +87,6 @@ def serve(
 
                 # Some browsers keep the caller waiting; the server must not.
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-        from scumble.gui.web import create_app
 
         server = make_server(create_app(settings, on_start, [worker]))
         with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
@@ -117,64 +130,193 @@ def _listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def _own_name(host: str) -> tuple[str, ...]:
-    if host in WILDCARDS:
-        return ()
-    return (f"[{host}]" if ":" in host else host.lower(),)
+def _own_names(host: str, allow_hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """List the names by which browsers may address us, first the one that is announced."""
+    own = f"[{host}]" if ":" in host else host.lower()
+    return allow_hosts if host in WILDCARDS else (own, *allow_hosts)
 
 
-def _authority(host: str, allow_hosts: tuple[str, ...]) -> str:
-    return allow_hosts[0] if host in WILDCARDS else _own_name(host)[0]
+def create_app(
+    settings: Settings,
+    on_start: Callable[[ServerState], None] | None = None,
+    idle: Sequence[Worker] = (),
+) -> App:
+    """Make the application of one server."""
+    require("starlette", purpose="scumble gui", extra="gui")
+    from starlette.applications import Starlette
+    from starlette.routing import Mount, Route
+
+    tickets = Tickets()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        state = app.state.server = ServerState(settings, tickets, idle)
+        try:
+            if on_start is not None:
+                on_start(state)
+            asyncio.get_running_loop().call_soon(_router)
+            yield
+        finally:
+            await state.close()
+
+    routes = [
+        Mount(PREFIX, _api),
+        Route("/static/{path:path}", _static),
+        Route("/{path:path}", _page),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings, tickets)
 
 
-def impatient_protocol() -> Any:
-    """Make the class by which uvicorn speaks HTTP, with an end to its patience."""
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
-    return type("ImpatientProtocol", (_Impatience, AutoHTTPProtocol), {"waiting": {}})
+async def _api(scope: Any, receive: Any, send: Any) -> None:
+    await _router()(scope, receive, send)
 
 
-class _Impatience(asyncio.Protocol):
-    """Hang up on who does not ask; put before one of uvicorn's protocols.
+@cache
+def _router() -> App:
+    """Import what answers calls, once it is told where the page is.
 
-    Bodies and answers are none of its business: only the time in which nothing is asked counts,
-    and between two requests only from the first byte of the second, before which uvicorn's own
-    ``timeout_keep_alive`` runs.
+    By then a worker is opening the data, and nobody waits for this process.
     """
+    from starlette.routing import Route, Router
 
-    waiting: dict[_Impatience, asyncio.TimerHandle]  # the longest waiting first
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
-    cycle: Any
+    from scumble.gui.api.routes import ROUTES, UPLOAD
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        self._wait_for_head()
+    answered = ((path, _endpoint(handler), method) for method, path, handler in ROUTES)
+    routes = [
+        *(Route(path, endpoint, methods=[method]) for path, endpoint, method in answered),
+        Route(UPLOAD[1], _upload, methods=[UPLOAD[0]]),
+        Route("/{rest:path}", _no_such_call),
+    ]
+    return Router(routes)
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
-            self._wait_for_head()
-        else:
-            self._wait_no_more()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
-        super().connection_lost(exc)
+def _endpoint(handler: Callable[..., Any]) -> Any:
+    """Let an API function answer HTTP requests."""
 
-    def _wait_for_head(self) -> None:
-        if self in self.waiting or self.transport.is_closing():
-            return  # a byte now and then buys no time
-        if len(self.waiting) >= MAX_WAITING:
-            next(iter(self.waiting))._hang_up()
-        self.waiting[self] = self.loop.call_later(PATIENCE, self._hang_up)
+    async def answer(request: Any) -> Any:
+        state: ServerState = request.app.state.server
+        try:
+            body = await _body(request) if request.method == "POST" else b""
+            call = Call(request.path_params, request.query_params, body)
+            named = [getattr(state, PLACES[n]).get(call.path[n]) for n in call.path if n in PLACES]
+            if inspect.iscoroutinefunction(handler):
+                content = await handler(state, call, *named)
+            else:
+                content = await asyncio.to_thread(handler, state, call, *named)
+        except (RefusedError, ScumbleError, OSError) as error:
+            return _refused(error)
+        return _response(content)
 
-    def _wait_no_more(self) -> None:
-        timer = self.waiting.pop(self, None)
-        if timer is not None:
-            timer.cancel()
+    return answer
 
-    def _hang_up(self) -> None:
-        # Without a word: browsers open connections in advance, and would take it for an answer.
-        self._wait_no_more()
-        self.transport.close()
+
+async def _upload(request: Any) -> Any:
+    """Receive one file as the body of a request."""
+    from starlette.requests import ClientDisconnect
+
+    state: ServerState = request.app.state.server
+    length = request.headers.get("content-length", "")
+    declared = int(length) if length.isdecimal() else None
+    name = request.query_params.get("name", "data")
+    try:
+        known = {"declared": declared, "suffixes": (await state.catalogue())["suffixes"]}
+        stored = await state.uploads.store(name, request.stream(), **known)
+    except ClientDisconnect:
+        return _refused(RefusedError("The upload was broken off.", 400))
+    except (RefusedError, OSError) as error:
+        refused = _refused(error)
+        if refused.status_code != 408:  # who has fallen silent need not be waited for once more
+            await _drain(request)
+        refused.headers["connection"] = "close"
+        return refused
+    shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
+    return _response(Answer(shown, 201))
+
+
+async def _drain(request: Any) -> None:
+    """Read some of what is not wanted: a client that is still sending would miss the answer."""
+    from starlette.requests import ClientDisconnect
+
+    # It may be gone, silent, still sending, or read to its end.
+    with suppress(ClientDisconnect, RefusedError, RuntimeError):
+        async for _ in patiently(request.stream(), PATIENCE, MAX_DRAINED):
+            pass
+
+
+async def _no_such_call(request: Any) -> Any:
+    return _refused(RefusedError("There is no such call; see /api/v1/openapi.json.", 404))
+
+
+async def _static(request: Any) -> Any:
+    """Give a file of the page, from a list of those there are."""
+    return _asset(request, request.path_params["path"])
+
+
+async def _page(request: Any) -> Any:
+    """Give the page; its script reads the address."""
+    is_icon = request.path_params["path"] == "favicon.ico"
+    return _asset(request, "icon.svg" if is_icon else "index.html")
+
+
+def _asset(request: Any, name: str) -> Any:
+    from starlette.responses import Response
+
+    content = assets().get(name)
+    if content is None:
+        return _refused(RefusedError("There is no such file.", 404))
+    headers = {"content-type": TYPES[name[name.rindex(".") :]], "cache-control": "no-cache"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content, headers["content-encoding"] = _packed(name), "gzip"
+    return Response(content, headers={**headers, "vary": "accept-encoding"})
+
+
+@cache
+def _packed(name: str) -> bytes:
+    """Compress a file of the page: a third of it is sent, which tells over a network."""
+    import gzip
+
+    return gzip.compress(assets()[name], mtime=0)
+
+
+@cache
+def assets() -> dict[str, bytes]:
+    """Read the files of the page."""
+    folder = Path(__file__).with_name("static")
+    paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.*")}
+    paths["chord.js"] = folder.parents[1] / "report" / "assets" / "chord.js"
+    return {name: path.read_bytes() for name, path in paths.items() if path.suffix in TYPES}
+
+
+async def _body(request: Any) -> bytes:
+    refusal = f"The body of a call has at most {MAX_BODY:,} bytes."
+    blocks = patiently(request.stream(), PATIENCE, MAX_BODY, refusal)
+    return b"".join([block async for block in blocks])
+
+
+def _response(content: Any) -> Any:
+    from starlette.responses import FileResponse, Response
+
+    if isinstance(content, Job):
+        content = Answer(content.to_dict(), 202)
+    answer = content if isinstance(content, Answer) else Answer(content)
+    if isinstance(answer.content, Path):
+        return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
+    if answer.content is None:
+        return Response(status_code=204)
+    if isinstance(answer.content, str):
+        disposition = {"content-disposition": f'attachment; filename="{answer.filename}"'}
+        return Response(answer.content, media_type=CSV, headers=disposition | SANDBOX)
+    text = json.dumps(answer.content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    body = text.encode(errors="replace")  # a name may hold half a surrogate pair
+    return Response(body, status_code=answer.status, media_type="application/json")
+
+
+def _refused(error: RefusedError | ScumbleError | OSError) -> Any:
+    """Say why not, and that the disk is full; what else the system refuses is for the terminal."""
+    if isinstance(error, OSError):
+        told = no_room(error)
+        if told is None:
+            raise error
+        error = RefusedError(told, 507)
+    status = error.status if isinstance(error, RefusedError) else 422
+    return _response(Answer({"error": str(error)}, status))

@@ -14,10 +14,9 @@ from typing import Any
 from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
+from scumble.gui.folders import Sent, Upload
 from scumble.gui.methods import make_model, make_step
-from scumble.gui.open_datasets import PackedDataset
-from scumble.gui.uploads import Sent, Upload
-from scumble.gui.worker import stoppable
+from scumble.gui.worker import PackedDataset, Values, stoppable
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
 MAX_LABELS = 2000
@@ -28,19 +27,13 @@ WRITTEN = ("delimiter", "encoding", "decimal", "header")
 #: Options of readers that have a name of their own on the command line.
 OWN = ("format", "labels", "label_column", "label_separator", "ignore", "text", "category", "keep")
 
-#: A resampler or classifier by its name, with its parameters.
-Wish = dict[str, Any]
 #: The name of a file that was written, and what is told of it.
-Written = tuple[str, dict[str, Any]]
+Written = tuple[str, Values]
 
 
 def advise_on(
-    packed: PackedDataset,
-    source: str,
-    options: dict[str, Any],
-    budget: float | None,
-    random_state: int,
-) -> dict[str, Any]:
+    packed: PackedDataset, source: str, options: Values, budget: float | None, random_state: int
+) -> Values:
     """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file.
 
     Stopped, it tells of those that were judged by then.
@@ -58,7 +51,7 @@ def advise_on(
     }
 
 
-def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> Written:
+def export_advice(advice: Values, folder: Path, stem: str) -> Written:
     """Write an advice as a page that needs nothing but itself."""
     from scumble.report import render_advice_page
 
@@ -68,26 +61,21 @@ def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> Written:
     return path.name, {}
 
 
-def run_side_by_side(
-    packed: PackedDataset, methods: list[Wish], advice: dict[str, Any] | None
-) -> dict[str, Any]:
+def run_side_by_side(packed: PackedDataset, methods: list[Values], advice: Values | None) -> Values:
     """Run resamplers, each on its own, and judge what they change."""
     from scumble.learn.inner_classifier import close_seeds
     from scumble.report.treatment import side_by_side
     from scumble.resample import compare_methods
 
-    chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
+    wishes = {spell_chain([one]): [one] for one in methods}
+    chains = {name: make_chain_of(steps) for name, steps in wishes.items()}
     for [step] in chains.values():
         close_seeds(step, 0)  # one click, one answer
     found = side_by_side(compare_methods(packed.data, chains))
-    return {
-        **found,
-        "advised": advised_method(packed, advice),
-        "chains": {spell_chain([one]): [one] for one in methods},
-    }
+    return {**found, "advised": advised_method(packed, advice), "chains": wishes}
 
 
-def advised_method(packed: PackedDataset, advice: dict[str, Any] | None) -> dict[str, Any]:
+def advised_method(packed: PackedDataset, advice: Values | None) -> Values:
     """Name the resampler that is advised: by what was measured here, or else on public data."""
     from scumble.advise.evidence import advised_resampler
     from scumble.advise.words import resampler_here
@@ -100,14 +88,14 @@ def advised_method(packed: PackedDataset, advice: dict[str, Any] | None) -> dict
 
 def prove(
     packed: PackedDataset,
-    classifiers: list[Wish],
-    treatments: list[list[Wish]],
+    classifiers: list[Values],
+    treatments: list[list[Values]],
     folds: str,
     random_state: int,
     store: Path,
     source: str,
-    options: dict[str, Any],
-) -> dict[str, Any]:
+    options: Values,
+) -> Values:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.groups import metric_title
     from scumble.experiment import compare
@@ -145,8 +133,8 @@ def prove(
 
 
 def train(
-    packed: PackedDataset, recipe: dict[str, Any], random_state: int, folder: Path, stem: str
-) -> dict[str, Any]:
+    packed: PackedDataset, recipe: Values, random_state: int, folder: Path, stem: str
+) -> Values:
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
     from scumble.advise import CANDIDATES
     from scumble.learn import fit_dataset, save
@@ -167,7 +155,7 @@ def train(
 
 
 def predict(
-    model: Path, sent: Sent, learnt: dict[str, Any], folder: Path, name: str, confidences: bool
+    model: Path, sent: Sent, learnt: Values, folder: Path, name: str, confidences: bool
 ) -> Written:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
@@ -183,7 +171,7 @@ def predict(
 
         return read_rows(partial(read, path, keep=True), **how)
 
-    def rows_of(how: dict[str, Any]) -> Any:
+    def rows_of(how: Values) -> Any:
         return read_upload(read_any, replace(sent, options={**how, **sent.options}))
 
     with track("Predicting"):
@@ -193,7 +181,7 @@ def predict(
     return name, answers.to_dict()
 
 
-def _ways_to_read(learnt: dict[str, Any], sent: Sent) -> Iterator[dict[str, Any]]:
+def _ways_to_read(learnt: Values, sent: Sent) -> Iterator[Values]:
     """List how a file may be written that is like another one, the likeliest first.
 
     What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
@@ -212,7 +200,7 @@ def _ways_to_read(learnt: dict[str, Any], sent: Sent) -> Iterator[dict[str, Any]
         yield {**plainer, "encoding": encoding}
 
 
-def _likely_encoding(file: Upload, how: dict[str, Any]) -> str | None:
+def _likely_encoding(file: Upload, how: Values) -> str | None:
     """Tell the encoding that the form would show; None where there is none to tell."""
     from scumble.data.preview import preview
 
@@ -222,9 +210,7 @@ def _likely_encoding(file: Upload, how: dict[str, Any]) -> str | None:
 
 
 def _ask_in_turn(
-    ask: Callable[[Any], Any],
-    rows_of: Callable[[dict[str, Any]], Any],
-    ways: Iterator[dict[str, Any]],
+    ask: Callable[[Any], Any], rows_of: Callable[[Values], Any], ways: Iterator[Values]
 ) -> Any:
     """Ask about what is read in the first way that fits; else say what came nearest to it."""
     unread = unlike = None
@@ -241,17 +227,17 @@ def _ask_in_turn(
     raise unlike or unread or ScumbleError("There is no way to read the file.")
 
 
-def make_chain_of(steps: list[Wish]) -> list[Any]:
+def make_chain_of(steps: list[Values]) -> list[Any]:
     """Make resamplers as a client asked for them."""
     return [make_step(**step) for step in steps]
 
 
-def spell_chain(steps: list[Wish]) -> str:
+def spell_chain(steps: list[Values]) -> str:
     """Write resamplers as the command line takes them."""
     return "+".join(write_call(step["method"], step["parameters"]) for step in steps)
 
 
-def spell_recipe(recipe: dict[str, Any]) -> str:
+def spell_recipe(recipe: Values) -> str:
     """Name a classifier and the treatment before it, as comparisons do."""
     if "candidate" in recipe:
         return str(recipe["candidate"])
@@ -261,7 +247,7 @@ def spell_recipe(recipe: dict[str, Any]) -> str:
     return f"{name} after {after}" if after else name
 
 
-def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
+def _by_label(gains: Mapping[str, Sequence[Values]]) -> Values:
     """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
     first = sorted(next(iter(gains.values()), ()), key=lambda row: -row["training_positives"])
     shown = [row["name"] for row in first[:MAX_LABELS]]
@@ -278,7 +264,7 @@ def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
 # How a file was opened, as the command line and Python say it
 
 
-def as_words(options: dict[str, Any]) -> list[str]:
+def as_words(options: Values) -> list[str]:
     r"""Write options of a reader as words of a command.
 
     Examples
@@ -299,7 +285,7 @@ def as_words(options: dict[str, Any]) -> list[str]:
     return words
 
 
-def as_call(source: str, options: dict[str, Any]) -> str:
+def as_call(source: str, options: Values) -> str:
     """Write what reads the data in Python.
 
     Examples

@@ -10,32 +10,31 @@ import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
-from scumble.gui.open_datasets import PackedDataset
-from scumble.gui.worker import WRONG_INSIDE, no_room, whole
+from scumble.gui.worker import WRONG_INSIDE, PackedDataset, Values, no_room, whole
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
     from scumble.data import MultilabelDataset
-    from scumble.gui.uploads import Sent, Upload
 
 #: Seconds between two messages about progress.
 BEAT = 0.05
 
 
-def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> tuple[str, Any]:
-    """Do one of the tasks below: how it ended, and its result with the warnings it gave."""
+def answer(request: tuple[str, Values], tell: Callable[[Any], None]) -> tuple[str, Any]:
+    """Do a task of this room: how it ended, and its result with the warnings it gave."""
     name, arguments = request
     load_plugins()  # by the first task, and never again: no request imports anything
     try:
         with show_progress(_Progress(whole(tell))), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ScumbleWarning)
-            result = _task(name)(**arguments)
+            result = resolve_name(f"scumble.gui.{name}")(**arguments)
     except ScumbleError as error:
         return "failed", str(error)
     except KeyboardInterrupt:  # before anything was found
@@ -49,15 +48,6 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
     return "done", (result, notes)
-
-
-def _task(name: str) -> Any:
-    """Find a task, here or among the long ones."""
-    if name in globals():
-        return globals()[name]
-    from scumble.gui import studies
-
-    return getattr(studies, name)
 
 
 class _Progress:
@@ -85,7 +75,7 @@ class _Progress:
         """Nothing to clear: the next message replaces this one."""
 
 
-def describe_catalogue() -> dict[str, Any]:
+def describe_catalogue() -> Values:
     """List formats, resamplers and reports; importing them all takes seconds, hence here."""
     from scumble.advise import CANDIDATES
     from scumble.catalogue import entries
@@ -117,32 +107,7 @@ def measured(data: MultilabelDataset) -> PackedDataset:
         return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
-def open_upload(sent: Sent) -> PackedDataset:
-    """Open a file that a client sent."""
-    from scumble.data import read
-    from scumble.gui.read_upload import read_upload
-
-    return measured(read_upload(read, sent))
-
-
-def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
-    """Look at the beginning of a file that a client sent."""
-    from scumble.data.preview import preview
-    from scumble.gui.read_upload import refuse_large, speaking_of
-
-    with speaking_of({str(file.path): file.shown}):
-        refuse_large(file.path, max_unpacked, arrow=False)
-        return preview(file.path, **options).to_dict()
-
-
-def list_members(file: Upload) -> dict[str, Any]:
-    """List the files of an archive that a client sent."""
-    from scumble.gui.read_upload import list_members
-
-    return list_members(file)
-
-
-def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
+def open_path(name: str, options: Values) -> PackedDataset | None:
     """Read what was named on the command line: a file, or a data set of the shelf.
 
     None where it is a plain table, and nothing tells its labels: the page will ask.
@@ -159,19 +124,12 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
     return measured((read if is_file else load)(name, **options))
 
 
-def open_shelf(name: str) -> PackedDataset:
-    """Load a public data set, which may have to be fetched."""
-    from scumble.data import load
+def open_named(name: str, options: Values | None = None) -> PackedDataset:
+    """Load a public data set, which may have to be fetched; or make one where it is told how."""
+    if options is None:
+        from scumble.data import load
 
-    return measured(load(name))
-
-
-def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
-    """Make one of the built-in examples."""
-    if name == "debtags":
-        from scumble.data.embedded import load_debtags
-
-        return measured(load_debtags())
+        return measured(load(name))
     from scumble.data import make_multilabel
 
     with track("Making data"):
@@ -179,9 +137,7 @@ def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
     return measured(data)
 
 
-def treat(
-    packed: PackedDataset, steps: list[dict[str, Any]]
-) -> tuple[PackedDataset, dict[str, Any]]:
+def treat(packed: PackedDataset, steps: list[Values]) -> tuple[PackedDataset, Values]:
     """Run resamplers one after another."""
     from scumble.gui.methods import make_step
     from scumble.resample import apply_chain
@@ -194,7 +150,7 @@ def treat(
 
 def export_data(
     packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Values]:
     """Write a data set to a folder of ours."""
     from scumble.catalogue import get
     from scumble.gui.read_upload import speaking_of
@@ -223,13 +179,8 @@ def export_data(
 
 
 def export_report(
-    packed: PackedDataset,
-    treatment: dict[str, Any] | None,
-    source: str,
-    folder: Path,
-    stem: str,
-    form: str,
-) -> tuple[str, dict[str, Any]]:
+    packed: PackedDataset, treatment: Values | None, source: str, folder: Path, stem: str, form: str
+) -> tuple[str, Values]:
     """Write the concurrence report to a folder of ours."""
     from scumble.report import concurrence_report, render_html, render_pdf
     from scumble.report.concurrence import origin_in_words

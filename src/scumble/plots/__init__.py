@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scumble._core.lazy import lazy_names
-from scumble.plots.base import Plot, plot_bytes, save_plot
+from scumble.plots.base import Plot
 from scumble.plots.chord import plot_chord
 from scumble.plots.chord_layout import ChordArc, ChordLayout, ChordRibbon, chord_layout
 from scumble.plots.comparison import plot_before_after, plot_gains, plot_pair
-from scumble.plots.heatmap import plot_cooccurrence
 from scumble.plots.histograms import (
     plot_attributes,
     plot_cardinality,
@@ -17,7 +16,8 @@ from scumble.plots.histograms import (
     plot_label_histogram,
     plot_labelset_histogram,
 )
-from scumble.plots.labels import plot_difficult, plot_labels, plot_labelsets
+from scumble.plots.labels import plot_cooccurrence, plot_difficult, plot_labels, plot_labelsets
+from scumble.plots.saving import plot_bytes, save_plot
 from scumble.plots.thresholds import plot_thresholds
 
 if TYPE_CHECKING:

@@ -1,28 +1,35 @@
-"""How a plot presents itself, and how it gets on paper, in fonts that have its letters."""
+"""What all plots share: an entry in the catalogue, colours, names and their places.
+
+Warm colours are rare labels and cool colours frequent ones, everywhere. The hues are those of Okabe
+and Ito, which colour-blind people can tell apart; the two groups also differ in lightness or shape
+wherever they meet.
+"""
 
 from __future__ import annotations
 
-import io
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
-from scumble._core.errors import ParameterError, ScumbleWarning
-from scumble._core.files import writing
+import numpy as np
+
+from scumble._core.arrays import Array
+from scumble._core.errors import ParameterError
+from scumble._core.optional import require
 from scumble._core.registry import register
+from scumble._core.text import safe, shorten
 from scumble.measures.summary import Summary, characterize
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: Inches across and down.
+Size = tuple[float, float]
 
-#: What `save_plot` writes.
-SUFFIXES = ("svg", "pdf", "png")
-#: Tried first: one look for many scripts.
-PREFERRED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "DejaVu Sans")
-#: Fonts that draw a box for everything.
-NO_FONTS = ("Last Resort",)
+#: Letters of a name that are written; wide ones count twice.
+LONGEST_NAME = 28
+#: Width of a letter of a title, in inches, with something to spare.
+LETTER = 0.095
+#: The luminance below which a page counts as dark.
+DARK_BELOW = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,152 +77,162 @@ def measured(data: Any) -> Summary:
     return data if isinstance(data, Summary) else characterize(data)
 
 
-def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
-    """Write the figure of some axes to a file, whole or not at all.
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a picture."""
 
-    Parameters
-    ----------
-    ax : matplotlib Axes, or several of one figure
-        From any function of `scumble.plots`.
-    path : str or Path
-        The file to write; its suffix decides between SVG, PDF and PNG.
-    dpi : int
-        Dots per inch of a PNG.
+    page: str
+    ink: str
+    dim: str
+    line: str
+    rare: tuple[str, ...]  # colours of minority labels, used in turns
+    common: tuple[str, ...]  # and of majority labels
+    colormap: str  # name of matplotlib's map for amounts
 
-    Examples
-    --------
-    >>> from scumble.plots import plot_labels, save_plot
-    >>> save_plot(plot_labels([["a"], ["a", "b"]]), getfixture("tmp_path") / "labels.svg")
-    """
-    suffix = Path(path).suffix.lower().lstrip(".")
-    if suffix not in SUFFIXES:
-        raise ParameterError(
-            f"{path}: a picture's name must end in .{', .'.join(SUFFIXES)}. Got {suffix!r} instead."
-        )
-    with writing(path) as target, target.open() as stream:
-        stream.write(plot_bytes(ax, suffix, dpi=dpi))
+    def dress(self, ax: Any) -> None:
+        """Give axes the colours of the theme, and no more lines than needed."""
+        ax.set_facecolor("none")
+        ax.tick_params(colors=self.dim, which="both")
+        for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
+            text.set_color(self.ink)
+        for side, spine in ax.spines.items():
+            spine.set_visible(side in ("left", "bottom"))
+            spine.set_color(self.line)
 
+    def name_rows(self, ax: Any, places: Any, names: Sequence[str], is_rare: Any) -> None:
+        """Write names beside rows, those of rare labels in bold; refuse to rename other axes'."""
+        # Axes that were made with `sharey` have one set of names for all.
+        shown = [written(name, 36) for name in names]
+        others = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
+        if any(other.has_data() for other in others):
+            known = [ax.yaxis.get_major_formatter()(place, at) for at, place in enumerate(places)]
+            if known != shown:
+                raise ParameterError(
+                    "These axes share their names with others, which show other labels or another "
+                    "order. Make them without sharey."
+                )
+        ax.set_yticks(places, shown, parse_math=False, fontsize=9, color=self.ink)
+        ax.tick_params(axis="y", length=0)
+        embolden(ax.get_yticklabels(), is_rare)
 
-def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
-    """Return the figure of some axes as the content of a file.
+    def name_cells(
+        self, ax: Any, across: list[str], down: list[str], size: float, **turned: Any
+    ) -> None:
+        """Write names below columns and beside rows of cells, which need no frame."""
+        style = {"parse_math": False, "fontsize": size, "color": self.ink}
+        ax.set_xticks(np.arange(len(across)), across, **turned, **style)
+        ax.set_yticks(np.arange(len(down)), down, **style)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
 
-    Parameters
-    ----------
-    ax : matplotlib Axes, or several of one figure
-        From any function of `scumble.plots`.
-    suffix : {"svg", "pdf", "png"}
-        The format.
-    dpi : int
-        Dots per inch of a PNG.
+    def mark_line(
+        self, ax: Any, at: float, text: str, shift: tuple[int, int], **style: Any
+    ) -> None:
+        """Draw a line at a place of the x axis; its meaning stands beside one end of it."""
+        side = "left" if shift[0] > 0 else "right"
+        height, end = (1, "top") if shift[1] < 0 else (0, "bottom")
+        ax.axvline(at, color=self.ink, linewidth=1, linestyle="--")
+        style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", **style}
+        ax.annotate(text, (at, height), shift, ha=side, va=end, color=self.ink, **style)
 
-    Returns
-    -------
-    bytes
-        The same picture gives the same bytes: no dates, no random names.
-
-    Warns
-    -----
-    ScumbleWarning
-        If a name holds letters that no font of this machine has. An SVG then keeps all its words
-        as text, which whoever looks at it may have fonts for.
-
-    Examples
-    --------
-    >>> from scumble.plots import plot_bytes, plot_labels
-    >>> plot_bytes(plot_labels([["a"], ["a", "b"]]), "png")[1:4]
-    b'PNG'
-    """
-    from matplotlib import rc_context
-
-    dates = {"svg": "Date", "pdf": "CreationDate"}
-    metadata = {dates[suffix]: None} if suffix in dates else {}
-    content = io.BytesIO()
-    figure = (ax[0] if isinstance(ax, tuple) else ax).get_figure(root=True)
-    lost = complete_fonts(figure)
-    style = {"svg.hashsalt": "scumble", "svg.fonttype": "none" if lost else "path"}
-    with rc_context(style), warnings.catch_warnings():
-        # Said once, below, and not letter by letter.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(content, format=suffix, dpi=dpi, metadata=metadata)
-    if lost and suffix != "svg":
-        warnings.warn(_boxes(lost), ScumbleWarning, stacklevel=2)
-    return content.getvalue()
+    def legend_below(self, ax: Any, depth: float, n_columns: int, **style: Any) -> None:
+        """Explain marks below the axes, so far down as a part of their height."""
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, depth), "ncols": n_columns}
+        ax.legend(frameon=False, labelcolor=self.ink, fontsize=9, **place, **style)
 
 
-def _boxes(lost: set[str]) -> str:
-    n_lost = f"{len(lost):,} letters" if len(lost) > 1 else "a letter"
-    return (
-        f"the names hold {n_lost} that no font of this machine has, such as {min(lost)!r}: the "
-        "picture shows boxes. Install a font that has them (Noto has all scripts), or save an SVG, "
-        "which keeps the names as text."
-    )
+LIGHT = Theme(
+    page="#ffffff",
+    ink="#1c2024",
+    dim="#667079",
+    line="#b9c1c8",
+    rare=("#d55e00", "#e69f00"),
+    common=("#0072b2", "#56b4e9", "#009e73"),
+    colormap="Blues",
+)
+DARK = Theme(
+    page="#15181b",
+    ink="#e6e9ec",
+    dim="#98a2ab",
+    line="#4a535b",
+    rare=("#f28e4b", "#f5c04a"),
+    common=("#4fa3e0", "#9bd4f5", "#3fc79b"),
+    colormap="cividis",
+)
 
 
-def complete_fonts(figure: Any) -> set[str]:
-    """Give texts whose letters the chosen font lacks more fonts of this machine."""
-    from matplotlib.text import Text
-
-    lost: set[str] = set()
-    for text in figure.findobj(Text):
-        written = text.get_text()
-        if written.isascii():
-            continue
-        missing = _beyond(written, text.get_fontproperties())
-        further, lacked = _fonts_with(missing)
-        lost |= lacked
-        if further:
-            text.set_fontfamily([*text.get_fontfamily(), *further])
-    return lost
+def canvas(ax: Any, dark: bool | None, *, size: Size, purpose: str) -> tuple[Any, Theme]:
+    """Return the axes to draw on, and the colours to draw with."""
+    if ax is None:
+        ax = new_figure(size, dark, purpose=purpose).add_subplot()
+    theme = theme_for(ax, dark)
+    theme.dress(ax)
+    return ax, theme
 
 
-def letters_without_font(text: str) -> frozenset[str]:
-    """Find letters that no picture can show."""
-    from matplotlib.font_manager import FontProperties
-
-    return frozenset() if text.isascii() else _fonts_with(_beyond(text, FontProperties()))[1]
-
-
-def _beyond(text: str, chosen: Any) -> frozenset[str]:
-    """Find the letters that the chosen font lacks."""
-    from matplotlib.font_manager import fontManager
-
-    missing = set(text) - _letters_in(fontManager.findfont(chosen))
-    return frozenset(letter for letter in missing if not letter.isspace())
+def new_figure(
+    size: Size, dark: bool | None = None, *, pads: Size = (0.12, 0.12), purpose: str
+) -> Any:
+    """Make a figure, with so much room between its parts, across and down."""
+    figure = require("matplotlib.figure", purpose=purpose, extra="plots")
+    whole = figure.Figure(figsize=size, layout="constrained")
+    whole.get_layout_engine().set(w_pad=pads[0], h_pad=pads[1])
+    if dark is not None:
+        whole.set_facecolor((DARK if dark else LIGHT).page)
+    return whole
 
 
-@cache
-def _letters_in(path: str) -> set[str]:
-    from matplotlib.font_manager import get_font
+def theme_for(ax: Any, dark: bool | None) -> Theme:
+    """Return the colours that are asked for, or that suit the background of axes."""
+    from matplotlib.colors import to_rgba
 
-    return {chr(code) for code in get_font(path).get_charmap()}
-
-
-@cache
-def _fonts_with(letters: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Choose fonts that have all the letters, and tell which letters none has."""
-    found: list[str] = []
-    wanted = set(letters)
-    for name, path in _installed() if wanted else ():
-        try:
-            held = wanted & _letters_in(path)
-        except (OSError, RuntimeError):  # a font that cannot be read is no font
-            continue
-        if held:
-            found.append(name)
-            wanted -= held
-        if not wanted:
-            break
-    return tuple(found), frozenset(wanted)
+    if dark is None:
+        red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
+        dark = bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_BELOW)
+    return DARK if dark else LIGHT
 
 
-def _installed() -> list[tuple[str, str]]:
-    from matplotlib.font_manager import fontManager
-
-    usual = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"}
-    names = [name for name in usual if not name.startswith(NO_FONTS)]
-    return [(name, usual[name]) for name in sorted(names, key=_rank)]
+def embolden(names: Iterable[Any], is_rare: Iterable[bool]) -> None:
+    """Write the names of rare labels in bold; axes that share their names with others have none."""
+    for text, rare in zip(names, is_rare, strict=False):
+        text.set_fontweight("bold" if rare else "normal")
 
 
-def _rank(name: str) -> tuple[int, str]:
-    at = [name.startswith(start) for start in PREFERRED]
-    return (at.index(True) if True in at else len(PREFERRED)), name
+def entitle(ax: Any, name: str, what: str) -> None:
+    """Write a title: the name of the data set, and what is shown."""
+    shown = written(name, 30)
+    text = f"{shown}: {what}" if shown else what[:1].upper() + what[1:]
+    if shown and LETTER * len(text) > ax.get_figure(root=True).get_size_inches()[0]:
+        text = f"{shown}\n{what}"
+    ax.set_title(text, parse_math=False, fontsize=11)
+
+
+def need_each(caller: str, what: str, given: Sequence[Any] | Array, n: int, things: str) -> None:
+    """Refuse values that are too few or too many for what they belong to."""
+    if len(given) != n:
+        raise ParameterError(f"{caller} needs {what} for each of {n} {things}. Got {len(given)}.")
+
+
+def written(name: str, width: int = LONGEST_NAME) -> str:
+    """Make a name fit for a picture: harmless and not too long."""
+    return shorten(safe(name), width)
+
+
+def keep_apart(wanted: Array, step: float, low: float, high: float) -> Array:
+    """Move places apart by as little as possible, in the sense of least squares."""
+    steps = step * np.arange(len(wanted))
+    first = low + step / 2
+    last = max(high - step * (len(wanted) - 0.5), first)
+    return np.clip(_never_falling(wanted - steps), first, last) + steps
+
+
+def _never_falling(values: Array) -> Array:
+    """Find the nearest sequence that never falls: neighbours in the wrong order meet midway."""
+    pools: list[list[float]] = []  # [mean, size]
+    for value in values.tolist():
+        pools.append([value, 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            mean, size = pools.pop()
+            before, n_before = pools[-1]
+            pools[-1] = [(before * n_before + mean * size) / (n_before + size), n_before + size]
+    return np.repeat([mean for mean, _ in pools], [int(size) for _, size in pools])

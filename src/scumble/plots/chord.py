@@ -8,9 +8,8 @@ from itertools import chain, cycle, pairwise
 from operator import attrgetter
 from typing import Any
 
-from scumble.plots.base import plot
+from scumble.plots.base import Theme, canvas, entitle, plot, written
 from scumble.plots.chord_layout import MAX_RIBBONS, N_PARTNERS, ChordArc, ChordLayout, chord_layout
-from scumble.plots.theme import Theme, canvas, entitle, written
 
 Point = tuple[float, float]
 RING = 0.055  # thickness of an arc; the radius of the circle is 1

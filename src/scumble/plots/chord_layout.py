@@ -22,7 +22,7 @@ from scumble._core.validation import check_count, check_labels
 from scumble.measures.difficult import by_difficulty
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, plain
-from scumble.plots.theme import keep_apart
+from scumble.plots.base import keep_apart
 
 #: Up to so many labels are all drawn.
 DRAW_ALL = 30
@@ -372,28 +372,17 @@ def _arcs(
     counts = table.count[chosen]
     is_rare = table.is_minority[chosen]
     starts, per_row = _starts(counts, int(np.append(~is_rare, True).argmax()))
-    name_angles = _name_angles(starts, starts + per_row * counts, table.scumble[chosen])
+    ends, ribbons_end, company_end = (starts + per_row * n for n in (counts, n_drawn, n_company))
+    angles = _name_angles(starts, ends, table.scumble[chosen])
     joint = (drawn.T @ drawn).toarray()
     np.fill_diagonal(joint, 0)
-    arcs = tuple(
-        ChordArc(
-            label=int(label),
-            name=table.name[label],
-            count=int(counts[at]),
-            n_company=int(n_company[at]),
-            n_drawn_company=int(n_drawn[at]),
-            start=float(starts[at]),
-            end=float(starts[at] + per_row * counts[at]),
-            ribbons_end=float(starts[at] + per_row * n_drawn[at]),
-            company_end=float(starts[at] + per_row * n_company[at]),
-            name_angle=name_angles[at],
-            is_minority=bool(is_rare[at]),
-            irlbl=float(table.irlbl[label]),
-            scumble=float(table.scumble[label]),
-        )
-        for at, label in enumerate(chosen)
-    )
-    return arcs, joint
+    # Column by column, in the order of the fields of an arc.
+    names = [table.name[label] for label in chosen]
+    sizes = (counts, n_company, n_drawn, starts, ends, ribbons_end, company_end)
+    kinds = (is_rare, table.irlbl[chosen], table.scumble[chosen])
+    plain_sizes, plain_kinds = ([each.tolist() for each in group] for group in (sizes, kinds))
+    columns = (chosen.tolist(), names, *plain_sizes, angles, *plain_kinds)
+    return tuple(ChordArc(*arc) for arc in zip(*columns, strict=True)), joint
 
 
 def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:

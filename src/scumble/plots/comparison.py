@@ -9,9 +9,8 @@ import numpy as np
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.registry import registered
 from scumble._core.validation import check_choice, check_count
-from scumble.plots.base import measured
+from scumble.plots.base import canvas, entitle, measured, new_figure, written
 from scumble.plots.chord_layout import chord_layout
-from scumble.plots.theme import canvas, entitle, legend_below, name_rows, new_figure, written
 
 if TYPE_CHECKING:
     from scumble.evaluate import Comparison
@@ -80,7 +79,7 @@ def plot_before_after(
     hollow = {"facecolors": theme.page, "edgecolors": colours, "linewidths": 1.4}
     ax.scatter(old[shown], places, s=34, zorder=2, **hollow)
     ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
-    name_rows(ax, places, [first.labels.name[at] for at in shown], theme, is_rare)
+    theme.name_rows(ax, places, [first.labels.name[at] for at in shown], is_rare)
     ax.set(xlim=(0, None), ylim=(len(shown) - 0.4, -0.6))
     hidden = len(old) - len(shown)
     more = f"\n{hidden:,} labels are not drawn" if hidden else ""
@@ -159,7 +158,7 @@ def plot_gains(
     ax.set(xlabel="F1, counts of all folds added up", xlim=(-0.02, 1.02))
     ax.set_ylim(-0.8, len(rows) - 0.2)
     below = -0.55 / (ax.get_position().height * ax.get_figure(root=True).get_figheight())
-    legend_below(ax, theme, below, 3)
+    theme.legend_below(ax, below, 3)
     left = "" if len(rows) == len(gains) else f", {len(rows)} of {len(gains)} labels"
     entitle(ax, comparison.data, f"what labels gain{left}")
     return ax

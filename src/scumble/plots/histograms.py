@@ -11,8 +11,7 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.validation import check_labels
-from scumble.plots.base import measured, plot
-from scumble.plots.theme import Theme, canvas, entitle, mark_line
+from scumble.plots.base import Theme, canvas, entitle, measured, plot
 
 SIZE = (7.0, 4.2)
 N_CLASSES = 40
@@ -263,4 +262,4 @@ def _bars(
 def _mark_mean(ax: Any, theme: Theme, mean: float) -> None:
     """Draw a line at the mean, its value on the roomier side."""
     is_left = mean < sum(ax.get_xlim()) / 2
-    mark_line(ax, theme, mean, f"mean {mean:.3f}", (5 if is_left else -5, -4))
+    theme.mark_line(ax, mean, f"mean {mean:.3f}", (5 if is_left else -5, -4))

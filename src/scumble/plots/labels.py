@@ -1,4 +1,4 @@
-"""Labels and labelsets: how often each occurs, and which labels are rare and in unequal company."""
+"""Labels and labelsets: how often each occurs, how often labels meet, and which are difficult."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.difficult import by_difficulty
+from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary
-from scumble.plots.base import measured, plot
-from scumble.plots.chord_layout import look_up_labels
-from scumble.plots.theme import Theme, canvas, entitle, keep_apart, mark_line, name_rows, written
+from scumble.plots.base import Theme, canvas, embolden, entitle, keep_apart, measured, plot, written
+from scumble.plots.chord_layout import choose_labels, look_up_labels
 
 #: Bars drawn at the most.
 N_BARS = 40
 ROW = 0.23  # inches
+#: Labels of which is shown how often they meet; where there are more, half of them difficult ones.
+N_MET = 40
 
 
 @plot("labels", title="the labels by count", alias="LB")
@@ -175,6 +177,73 @@ def plot_difficult(
     return ax
 
 
+@plot("cooccurrence", title="how often labels meet, similar labels together")
+def plot_cooccurrence(
+    data: Any,
+    labels: Sequence[str | int] | None = None,
+    *,
+    n_labels: int = N_MET,
+    cluster: bool = True,
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw for every pair of labels how much of the one comes with the other.
+
+    A cell is the share of the row label's instances that also have the column label. Labels that
+    keep the same company stand together.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or labels
+        The data set, or labels alone.
+    labels : sequence of str or int, optional
+        Names or numbers of labels to draw.
+    n_labels : int
+        How many labels to draw at the most where none are given: all, or else half of them the most
+        difficult ones and half their partners.
+    cluster : bool
+        Whether to order labels by a hierarchical clustering, rather than as in the data.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_cooccurrence
+    >>> ax = plot_cooccurrence([["a"], ["a", "b"], ["a", "c"], ["a", "b"]], cluster=False)
+    >>> ax.images[0].get_array().data.tolist()
+    [[1.0, 0.5, 0.25], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    """
+    check_count(n_labels, name="n_labels", caller="plot_cooccurrence", minimum=2)
+    half = n_labels // 2
+    chosen, Y, summary = choose_labels(data, labels, (n_labels, half, n_labels - half))
+    joint = joint_counts(Y, chosen)[:, chosen].toarray()
+    shares = joint / np.maximum(joint.diagonal(), 1)[:, np.newaxis]
+    order = _clustered(shares) if cluster else np.argsort(chosen)
+    chosen, shares = chosen[order], shares[np.ix_(order, order)]
+
+    side = 3.2 + 0.2 * len(chosen)
+    ax, theme = canvas(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
+    cells = shares if len(shares) else [[0.0]]
+    image = ax.imshow(cells, cmap=theme.colormap, vmin=0, vmax=1, interpolation="nearest")
+    names = [written(summary.labels.name[at], 24) for at in chosen]
+    theme.name_cells(ax, names, names, 8, rotation=90)
+    is_rare = summary.labels.is_minority[chosen]
+    for texts in (ax.get_xticklabels(), ax.get_yticklabels()):
+        embolden(texts, is_rare)
+    _explain(ax, image, theme)
+    n_seen = int((summary.labels.count > 0).sum())
+    drawn = "all" if len(chosen) == n_seen else f"{len(chosen):,} of"
+    entitle(ax, summary.name, f"the company of {drawn} {n_seen:,} labels")
+    return ax
+
+
 def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
     if isinstance(data, Summary):
         return [f"labelset of row {row}" for row in rows]
@@ -196,7 +265,7 @@ def _bars(
         places[cut:] += 1
     colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
     ax.barh(places, counts, color=colours, height=0.75)
-    name_rows(ax, places, names, theme, is_rare)
+    theme.name_rows(ax, places, names, is_rare)
     longest = max(counts.max(initial=0), 1)
     style = {"va": "center", "fontsize": 8, "color": theme.dim}
     for place, count in zip(places, counts, strict=True):
@@ -217,7 +286,7 @@ def _scale(ax: Any, theme: Theme, mean: float, largest: float) -> None:
     beside = 0.03 * (largest - 1)  # so that no point is cut by an edge
     low, high = (0.9, 1.15 * largest) if largest > 20 else (1 - beside, largest + beside)
     ax.set_xlim(low, max(high, low + 0.1))
-    mark_line(ax, theme, mean, f"MeanIR {mean:,.1f}", (-4, 4), fontsize=9)
+    theme.mark_line(ax, mean, f"MeanIR {mean:,.1f}", (-4, 4), fontsize=9)
 
 
 def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) -> None:
@@ -231,3 +300,24 @@ def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) ->
     for at, height in zip(order, heights, strict=True):
         place, beside = (x[at], y[at]), (1.04, height)
         ax.annotate(written(names[at]), place, beside, textcoords="axes fraction", **style)
+
+
+def _clustered(shares: Array) -> Array:
+    """Order labels so that those with the same company are neighbours."""
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    if len(shares) < 3:
+        return np.arange(len(shares))
+    distance = 1 - np.maximum(shares, shares.T)  # 0 where one never comes without the other
+    np.fill_diagonal(distance, 0)
+    condensed = squareform(distance, checks=False)
+    tree = linkage(condensed, "average")
+    return leaves_list(optimal_leaf_ordering(tree, condensed))
+
+
+def _explain(ax: Any, image: Any, theme: Theme) -> None:
+    bar = ax.get_figure().colorbar(image, ax=ax, shrink=0.6, aspect=30)
+    bar.set_label("share of the row's instances that have the column's label", color=theme.dim)
+    bar.ax.tick_params(colors=theme.dim)
+    bar.outline.set_visible(False)

@@ -10,8 +10,8 @@ import numpy as np
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.validation import check_count
 from scumble.measures.imbalance import minority_from_ratios, ratios_from_counts
+from scumble.plots.base import Theme, need_each, new_figure, theme_for, written
 from scumble.plots.chord_layout import look_up_labels
-from scumble.plots.theme import Theme, need_each, new_figure, theme_for, written
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdCurve

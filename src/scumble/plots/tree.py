@@ -10,7 +10,7 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, Optional
 from scumble.learn.export import TreeLabels
-from scumble.plots.theme import new_figure
+from scumble.plots.base import new_figure
 
 PADS = (0.04167, 0.04167)  # matplotlib's own
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from scumble._core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from scumble.report.advice import render_advice, render_advice_page
     from scumble.report.concurrence import concurrence_report
-    from scumble.report.evaluation import render_methods
+    from scumble.report.evaluation import render_advice, render_advice_page, render_methods
     from scumble.report.pages import render_html, render_pdf
     from scumble.report.terminal import render_comparison, render_report, render_treatment
 
@@ -29,9 +28,8 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "scumble.report.advice": ("render_advice", "render_advice_page"),
         "scumble.report.concurrence": ("concurrence_report",),
-        "scumble.report.evaluation": ("render_methods",),
+        "scumble.report.evaluation": ("render_advice", "render_advice_page", "render_methods"),
         "scumble.report.pages": ("render_html", "render_pdf"),
         "scumble.report.terminal": ("render_comparison", "render_report", "render_treatment"),
     },

@@ -167,7 +167,7 @@ def _note(lost: frozenset[str]) -> str:
 def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Draw the chord of the data, and of what each treatment makes of it."""
     from scumble.plots import ChordLayout, plot_bytes, plot_chord
-    from scumble.plots.base import letters_without_font
+    from scumble.plots.saving import letters_without_font
 
     found = [("", report["chord"])]
     found += [(safe(each["method"]), each["chord"]) for each in treatments if each["chord"]]

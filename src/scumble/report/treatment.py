@@ -118,8 +118,8 @@ def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
     from scumble.measures.summary import plain
 
     # `part` of a change is that of the value before, None where that is 0; NaN is None.
-    first, *others = rows
-    before = {key: plain(first[key]) for key, _, _ in MEASURES}
+    first, *others = map(plain, rows)
+    before = {key: first[key] for key, _, _ in MEASURES}
     methods = [_judge(row, before) for row in others]
     return {
         "measures": [
@@ -132,11 +132,9 @@ def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    from scumble.measures.summary import plain
-
     told = ("method", "error", "n_added", "n_removed", "seconds")
     judged = MEASURES if row["error"] is None else ()
-    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in judged}
+    changes = {key: _change(before[key], row[key], less) for key, _, less in judged}
     return {**{key: row.get(key) for key in told}, "changes": changes}
 
 

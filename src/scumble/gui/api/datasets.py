@@ -7,10 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
+from scumble.gui.folders import Sent, Upload
 from scumble.gui.jobs import Job
-from scumble.gui.open_datasets import OpenDataset
-from scumble.gui.state import ServerState
-from scumble.gui.uploads import Sent, Upload
+from scumble.gui.state import OpenDataset, ServerState
 
 if TYPE_CHECKING:
     from scumble.gui.pages import PagedTable
@@ -61,33 +60,30 @@ async def open_dataset(state: ServerState, call: Call) -> Job:
     state.datasets.check_room()
     sent = Sent(file, xml, options, max_unpacked(state, file))
     ends = state.open_result(file.shown, options), state.uploads.reading(sent.numbers)
-    return state.jobs.submit(f"Opening {file.shown}", "open_upload", {"sent": sent}, *ends)
+    return state.jobs.submit(
+        f"Opening {file.shown}", "read_upload.open_upload", {"sent": sent}, *ends
+    )
 
 
 async def preview_upload(state: ServerState, call: Call, file: Upload) -> Job:
     """Look at the first rows of an upload, and guess what its columns are for."""
     wish = call.json()
     if any(key not in LOOK_OPTIONS for key in wish):
-        raise RefusedError(422, f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
+        raise RefusedError(f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
     options = {"options": read_options(wish), "max_unpacked": max_unpacked(state, file)}
-    return _look_at(state, file, "preview_upload", options)
+    return _look_at(state, file, "read_upload.preview_upload", options)
 
 
 async def list_members(state: ServerState, call: Call, file: Upload) -> Job:
     """List the files of an archive that may hold the data."""
-    return _look_at(state, file, "list_members", {})
+    return _look_at(state, file, "read_upload.list_members", {})
 
 
 def _look_at(state: ServerState, file: Upload, task: str, options: dict[str, Any]) -> Job:
     """Begin work that reads an upload and leaves it where it is."""
-    state.uploads.hold([file.id])
-    return state.jobs.submit(
-        f"Looking at {file.shown}",
-        task,
-        {"file": file, **options},
-        after=lambda _: state.uploads.let_go([file.id]),
-        is_asked_for=False,
-    )
+    title, arguments = f"Looking at {file.shown}", {"file": file, **options}
+    let_go = state.uploads.reading([file.id], is_last=False)
+    return state.jobs.submit(title, task, arguments, after=let_go, is_asked_for=False)
 
 
 def max_unpacked(state: ServerState, file: Upload) -> int:
@@ -115,14 +111,14 @@ async def discard_upload(state: ServerState, call: Call, file: Upload) -> None:
 def find_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None]:
     """Find the uploads that make a data set: its file, and its XML if any."""
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
-        raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
+        raise RefusedError("'uploads' must list one file, or a MULAN file and its XML.")
     stored = [state.uploads.get(str(number)) for number in numbers]
     xml = [each for each in stored if each.path.suffix == ".xml"]
     files = [each for each in stored if each not in xml]
     if len(files) != 1:
         alone = "An XML file names the labels of an ARFF file: send both together."
         many = "Only a MULAN file and its XML belong together: open other files one by one."
-        raise RefusedError(422, many if files else alone)
+        raise RefusedError(many if files else alone)
     return files[0], xml[0] if xml else None
 
 
@@ -130,14 +126,15 @@ async def open_example(state: ServerState, call: Call) -> Job:
     """Open one of the built-in examples."""
     name = call.path["example"]
     if name not in ("debtags", "synthetic"):
-        raise RefusedError(404, "There is no such example. Known are: debtags, synthetic.")
+        raise RefusedError("There is no such example. Known are: debtags, synthetic.", 404)
     wish = call.json()
     if name == "debtags" and wish:
-        raise RefusedError(422, "The example debtags has no options.")
-    arguments = {"name": name, "options": _synthetic_options(wish)}
+        raise RefusedError("The example debtags has no options.")
+    options = _synthetic_options(wish) if name == "synthetic" else None
     state.datasets.check_room()
     finish = state.open_result("built-in example")
-    return state.jobs.submit(f"Opening {name}", "open_example", arguments, finish)
+    arguments = {"name": name, "options": options}
+    return state.jobs.submit(f"Opening {name}", "tasks.open_named", arguments, finish)
 
 
 def show_shelf(state: ServerState, call: Call) -> dict[str, Any]:
@@ -162,10 +159,10 @@ async def open_shelf(state: ServerState, call: Call) -> Job:
     """Open a public data set; it is fetched where it is not on this machine."""
     name = call.path["name"]
     if name not in await asyncio.to_thread(_names_on_the_shelf):
-        raise RefusedError(404, f"There is no public data set {name!r}.")
+        raise RefusedError(f"There is no public data set {name!r}.", 404)
     state.datasets.check_room()
     finish = state.open_result(name)
-    return state.jobs.submit(f"Opening {name}", "open_shelf", {"name": name}, finish)
+    return state.jobs.submit(f"Opening {name}", "tasks.open_named", {"name": name}, finish)
 
 
 def _names_on_the_shelf() -> set[str]:
@@ -202,7 +199,7 @@ def show_comparison(state: ServerState, call: Call, after: OpenDataset) -> dict[
 
     if after.treatment is None:
         raise RefusedError(
-            409, "This data set was not treated here, so there is nothing to compare."
+            "This data set was not treated here, so there is nothing to compare.", 409
         )
     before = next((entry for entry in state.datasets if entry.id == after.parent), None)
     return comparison(before, after)
@@ -238,7 +235,7 @@ def _table(call: Call, entry: OpenDataset, table: str) -> tuple[PagedTable, str]
         return entry.table(table), f"{entry.id}-{table}"
     found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
     if not found or len(found) > 1:
-        raise RefusedError(404, "There is no such label.")
+        raise RefusedError("There is no such label.", 404)
     from scumble.gui.pages import partners_table
 
     return partners_table(entry.packed, found[0]), f"{entry.id}-partners-{found[0]}"
@@ -250,7 +247,7 @@ def show_distribution(state: ServerState, call: Call, entry: OpenDataset) -> dic
 
     text, known = call.path["feature"], entry.packed.facts["n_features"]
     if not _is_number(text, known):
-        raise RefusedError(404, "There is no such attribute.")
+        raise RefusedError("There is no such attribute.", 404)
     return feature_distribution(entry.packed.data, int(text))
 
 
@@ -261,7 +258,6 @@ def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
     parts = [part for part in text.split(",") if part]
     if len(parts) > MAX_LABELS or not all(_is_number(part, n_labels) for part in parts):
         raise RefusedError(
-            422,
             f"'labels' must be numbers from 0 to {n_labels - 1} with commas between them, at most "
             f"{MAX_LABELS:,}.",
         )
@@ -278,28 +274,24 @@ def read_options(wish: dict[str, Any]) -> dict[str, Any]:
     given = {key: value for key, value in wish.items() if value is not None}
     for key, value in given.items():
         if key not in READ_OPTIONS:
-            raise RefusedError(
-                422, f"There is no option {key!r}. Known are: {', '.join(READ_OPTIONS)}."
-            )
+            raise RefusedError(f"There is no option {key!r}. Known are: {', '.join(READ_OPTIONS)}.")
         types = READ_OPTIONS[key]
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            raise RefusedError(422, f"The option {key!r} has a wrong type.")
+            raise RefusedError(f"The option {key!r} has a wrong type.")
         if isinstance(value, list) and not all(type(item) in (str, int) for item in value):
-            raise RefusedError(422, f"The option {key!r} must list names or numbers of columns.")
+            raise RefusedError(f"The option {key!r} must list names or numbers of columns.")
     labels = given.get("labels")
     if isinstance(labels, list) and len({type(item) for item in labels}) != 1:
-        raise RefusedError(422, "'labels' must be names, or column numbers, or a count.")
+        raise RefusedError("'labels' must be names, or column numbers, or a count.")
     return given
 
 
 def _synthetic_options(wish: dict[str, Any]) -> dict[str, Any]:
     for key, value in wish.items():
         if key not in SYNTHETIC:
-            raise RefusedError(
-                422, f"There is no option {key!r}. Known are: {', '.join(SYNTHETIC)}."
-            )
+            raise RefusedError(f"There is no option {key!r}. Known are: {', '.join(SYNTHETIC)}.")
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise RefusedError(422, f"{key!r} must be a number.")
+            raise RefusedError(f"{key!r} must be a number.")
         if not 0 <= value <= SYNTHETIC[key]:
-            raise RefusedError(422, f"{key!r} must lie between 0 and {SYNTHETIC[key]:,}.")
+            raise RefusedError(f"{key!r} must lie between 0 and {SYNTHETIC[key]:,}.")
     return {"random_state": 0, **wish}

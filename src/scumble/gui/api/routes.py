@@ -33,12 +33,9 @@ EXAMPLES = (
 
 async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell the version, the limits and the examples."""
-    settings = state.settings
     return {
         "version": __version__,
-        "max_upload": settings.max_upload,
-        "max_unpacked": settings.max_unpacked,
-        "max_open": settings.max_open,
+        **{key: getattr(state.settings, key) for key in ("max_upload", "max_unpacked", "max_open")},
         "examples": list(EXAMPLES),
         "jobs": [job.to_dict() for job in state.jobs.shown],
         "first_job": None if state.first_job is None else state.first_job.to_dict(),
@@ -57,13 +54,12 @@ def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-Handler = Callable[..., Any]
 ONE = "/datasets/{dataset}"
 TABLES = [(table, table) for table in ("labels", "labelsets", "features")]
 TABLES += [("labels/{label}/partners", "partners")]
 
 #: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
-ROUTES: tuple[tuple[str, str, Handler], ...] = (
+ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("GET", "/about", show_about),
     ("GET", "/openapi.json", show_openapi),
     ("GET", "/catalogue", show_catalogue),
@@ -105,5 +101,5 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/files/{file}", work.download),
     ("POST", "/tickets", work.give_ticket),
 )
-#: Answered by `scumble.gui.web`, which alone sees the stream of a request.
+#: Answered by `scumble.gui.server`, which alone sees the stream of a request.
 UPLOAD = ("POST", "/uploads")

@@ -8,19 +8,18 @@ from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.api.datasets import find_uploads, read_options
-from scumble.gui.folders import Model
+from scumble.gui.folders import Model, Sent, link_or_copy
 from scumble.gui.jobs import Job
-from scumble.gui.open_datasets import OpenDataset, PackedDataset, slug
-from scumble.gui.state import ServerState
+from scumble.gui.state import OpenDataset, ServerState, slug
 from scumble.gui.studies import spell_recipe
-from scumble.gui.uploads import Sent, link_or_copy
+from scumble.gui.worker import PackedDataset, Values
 
 MAX_STEPS = 6
 #: Seconds a client may wait for the end of a job in one call.
 MAX_WAIT = 30
 ADVICE, METHODS, PROOF = "advice", "methods", "proof"
 #: What a worker does to find them.
-TASKS = {ADVICE: "advise_on", METHODS: "run_side_by_side", PROOF: "prove"}
+TASKS = {ADVICE: "studies.advise_on", METHODS: "studies.run_side_by_side", PROOF: "studies.prove"}
 #: Seconds an advice may be asked to take; None tries everything.
 MAX_BUDGET = 24 * 3600
 MAX_SEED = 2**31
@@ -31,12 +30,12 @@ MAX_REPEATS, MAX_FOLDS = 10, 20
 TABLES = (".csv", ".parquet")
 
 
-async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
+async def list_jobs(state: ServerState, call: Call) -> Values:
     """List the jobs that are not over."""
     return {"jobs": [job.to_dict() for job in state.jobs.shown]}
 
 
-async def show_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
+async def show_job(state: ServerState, call: Call, job: Job) -> Values:
     """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
     for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
         if job.is_over or state.is_closing():
@@ -45,7 +44,7 @@ async def show_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
     return job.to_dict()
 
 
-async def cancel_job(state: ServerState, call: Call, job: Job) -> dict[str, Any]:
+async def cancel_job(state: ServerState, call: Call, job: Job) -> Values:
     """Stop a job; advice tells what it knows by then, unless this is said twice."""
     state.jobs.stop(job)
     return job.to_dict()
@@ -59,20 +58,17 @@ async def treat(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     state.datasets.check_room()
     planned = " + ".join(_title(known[step["method"]], step["parameters"]) for step in steps)
 
-    def finish(treated: tuple[PackedDataset, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    def finish(treated: tuple[PackedDataset, Values], notes: list[str]) -> Values:
         packed, report = treated
         title = " + ".join(step["title"] for step in report["methods"])
-        return state.open(
-            packed,
-            f"{entry.source}, treated with {title}",
-            parent=entry.id if state.datasets.holds(entry) else None,
-            treatment={**report, "chain": steps, "title": title},
-            notes=notes,
-            options=entry.options,
-        )
+        source = f"{entry.source}, treated with {title}"
+        treatment = {**report, "chain": steps, "title": title}
+        parent = entry.id if state.datasets.holds(entry) else None
+        kept = {"parent": parent, "notes": notes, "options": entry.options}
+        return state.open(packed, source, treatment=treatment, **kept)
 
     arguments = {"packed": entry.packed, "steps": steps}
-    return state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
+    return state.jobs.submit(f"{planned} on {entry.name}", "tasks.treat", arguments, finish)
 
 
 async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
@@ -81,30 +77,26 @@ async def export(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     catalogue = await state.catalogue()
     kind, form = wish.get("kind", "data"), wish.get("format")
     compression = wish.get("compression", "")
-    forms = {
-        "data": [each["name"] for each in catalogue["formats"]],
-        "report": catalogue["reports"],
-    }
+    formats = [each["name"] for each in catalogue["formats"]]
+    forms = {"data": formats, "report": catalogue["reports"]}
     if kind not in forms or form not in forms[kind]:
-        raise RefusedError(
-            422, "'kind' must be data or report, and 'format' one it can be written in."
-        )
+        raise RefusedError("'kind' must be data or report, and 'format' one it can be written in.")
     if compression not in catalogue["compressions"] or (compression and kind == "report"):
-        raise RefusedError(422, f"'compression' must be one of {catalogue['compressions']}.")
+        raise RefusedError(f"'compression' must be one of {catalogue['compressions']}.")
     stem = slug(entry.name)
     if entry.treatment is not None:
         stem += "-" + slug(entry.treatment["title"])
     of_report = {"treatment": entry.treatment, "source": entry.source}
     more = {"compression": compression} if kind == "data" else of_report
     arguments = {"packed": entry.packed, "stem": stem, "form": form, **more}
-    return state.write(f"Writing {entry.name}", f"export_{kind}", arguments)
+    return state.write(f"Writing {entry.name}", f"tasks.export_{kind}", arguments)
 
 
-async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
+async def give_ticket(state: ServerState, call: Call) -> Values:
     """Give an address of this API that can be fetched once without the token."""
     address = call.json().get("address")
     if not isinstance(address, str) or not address.startswith("/api/v1/"):
-        raise RefusedError(422, "'address' must be one of this API, such as /api/v1/files/NUMBER.")
+        raise RefusedError("'address' must be one of this API, such as /api/v1/files/NUMBER.")
     return {"address": state.tickets.give(address)}
 
 
@@ -113,7 +105,7 @@ async def download(state: ServerState, call: Call) -> Answer:
     return state.files.fetch(call.path["file"])
 
 
-def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
+def _title(method: Values, parameters: Values) -> str:
     """Name a method that is about to run, with the parameters that are not its defaults."""
     usual = {each["name"]: each["default"] for each in method["parameters"]}
     changed = [
@@ -124,41 +116,39 @@ def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
     return method["title"] + (f"({', '.join(changed)})" if changed else "")
 
 
-def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str, Any]]:
+def read_steps(wish: Values, *, most: int = MAX_STEPS) -> list[Values]:
     """Read resamplers with their parameters."""
     steps = wish.get("steps")
     if not isinstance(steps, list) or not 1 <= len(steps) <= most:
-        raise RefusedError(422, f"'steps' must list 1 to {most} methods with their parameters.")
+        raise RefusedError(f"'steps' must list 1 to {most} methods with their parameters.")
     return [read_named(step, "method", "step") for step in steps]
 
 
-def read_named(wish: Any, kind: str, called: str = "one") -> dict[str, Any]:
+def read_named(wish: Any, kind: str, called: str = "one") -> Values:
     """Read a method, or a classifier, with its parameters."""
     if not isinstance(wish, dict) or not isinstance(wish.get(kind), str):
-        raise RefusedError(422, f"Each {called} must have a {kind!r} and may have 'parameters'.")
+        raise RefusedError(f"Each {called} must have a {kind!r} and may have 'parameters'.")
     return {kind: wish[kind], "parameters": plain_values(wish.get("parameters", {}))}
 
 
-def check_known(wishes: list[dict[str, Any]], kind: str, known: Collection[str]) -> None:
+def check_known(wishes: list[Values], kind: str, known: Collection[str]) -> None:
     """Refuse methods, or classifiers, that there are not."""
     for wish in wishes:
         if wish[kind] not in known:
-            raise RefusedError(422, f"There is no {kind} {wish[kind]!r}.")
+            raise RefusedError(f"There is no {kind} {wish[kind]!r}.")
 
 
-def plain_values(parameters: Any) -> dict[str, Any]:
+def plain_values(parameters: Any) -> Values:
     """Refuse parameters that are not plain values by name."""
     simple = (str, int, float, type(None))
     if not isinstance(parameters, dict) or not all(
         isinstance(value, simple) for value in parameters.values()
     ):
-        raise RefusedError(422, "'parameters' must hold numbers, words, true, false or null.")
+        raise RefusedError("'parameters' must hold numbers, words, true, false or null.")
     return parameters
 
 
-async def show_latest(
-    state: ServerState, call: Call, entry: OpenDataset, kind: str
-) -> dict[str, Any]:
+async def show_latest(state: ServerState, call: Call, entry: OpenDataset, kind: str) -> Values:
     """Give the job of a kind that runs, or was done last."""
     job = entry.latest.get(kind)
     return {"job": None if job is None else job.to_dict()}
@@ -170,7 +160,7 @@ async def advise(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     wish = call.json()
     budget = wish.get("budget", 120)
     if budget is not None and not (_is_number(budget) and 0 < budget <= MAX_BUDGET):
-        raise RefusedError(422, f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
+        raise RefusedError(f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
     source, seed = _source(entry), _seed(wish)
     wanted = {"source": source, "options": entry.options, "budget": budget, "random_state": seed}
     return _begin(state, entry, ADVICE, f"Advice for {entry.name}", wanted)
@@ -180,9 +170,9 @@ async def export_advice(state: ServerState, call: Call, entry: OpenDataset) -> J
     """Write the last advice for a data set as a page for download."""
     advice = entry.latest.result(ADVICE)
     if advice is None:
-        raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
+        raise RefusedError("There is no advice for this data set yet: ask for it first.", 409)
     arguments = {"advice": advice, "stem": slug(entry.name)}
-    return state.write(f"Writing the advice for {entry.name}", "export_advice", arguments)
+    return state.write(f"Writing the advice for {entry.name}", "studies.export_advice", arguments)
 
 
 async def run_methods(state: ServerState, call: Call, entry: OpenDataset) -> Job:
@@ -206,22 +196,17 @@ async def prove(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     classifiers = _classifiers(wish.get("classifiers"), catalogue)
     treatments = _treatments(wish.get("treatments", []), catalogue)
     if len(classifiers) * (1 + len(treatments)) > MAX_METHODS:
-        raise RefusedError(422, f"At most {MAX_METHODS} combinations are compared at once.")
+        raise RefusedError(f"At most {MAX_METHODS} combinations are compared at once.")
     if len(classifiers) * (1 + len(treatments)) < 2:
-        raise RefusedError(422, "Choose a second classifier or a treatment to compare with.")
-    wanted = {
-        "classifiers": classifiers,
-        "treatments": treatments,
-        "folds": _folds(wish),
-        "random_state": _seed(wish),
-        "store": state.proofs(),
-        "source": _source(entry),
-        "options": entry.options,
-    }
+        raise RefusedError("Choose a second classifier or a treatment to compare with.")
+    judged = {"classifiers": classifiers, "treatments": treatments}
+    split = {"folds": _folds(wish), "random_state": _seed(wish)}
+    named = {"source": _source(entry), "options": entry.options}
+    wanted = {**judged, **split, **named, "store": state.proofs()}
     return _begin(state, entry, PROOF, f"Proof on {entry.name}", wanted)
 
 
-async def list_models(state: ServerState, call: Call, entry: OpenDataset) -> dict[str, Any]:
+async def list_models(state: ServerState, call: Call, entry: OpenDataset) -> Values:
     """List the models that were trained on a data set."""
     return {"models": [model.to_dict() for model in state.models.of(entry.id)]}
 
@@ -231,23 +216,14 @@ async def train(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     wish = call.json()
     recipe, seed = await _recipe(state, wish), _seed(wish)
     title, folder = spell_recipe(recipe), state.models.new_folder()
-    arguments = {
-        "packed": entry.packed,
-        "recipe": recipe,
-        "random_state": seed,
-        "folder": folder,
-        "stem": f"{slug(entry.name)}-{slug(title)}",
-    }
-
-    def finish(facts: dict[str, Any], _: list[str]) -> dict[str, Any]:
-        facts["size"] = (folder / facts["name"]).stat().st_size
-        return state.models.add(folder.name, facts["name"], entry.id, facts).to_dict()
+    target = {"folder": folder, "stem": f"{slug(entry.name)}-{slug(title)}"}
+    arguments = {"packed": entry.packed, "recipe": recipe, "random_state": seed, **target}
 
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
-        "train",
+        "studies.train",
         arguments,
-        finish,
+        lambda facts, _: state.models.add(folder.name, entry.id, facts).to_dict(),
         lambda _: state.models.forget_folder(folder.name),
         is_long=True,
     )
@@ -271,29 +247,23 @@ async def predict(state: ServerState, call: Call, model: Model) -> Job:
     suffix, confidences = wish.pop("format", ".csv"), wish.pop("confidences", False)
     if suffix not in TABLES or not isinstance(confidences, bool):
         raise RefusedError(
-            422, f"'format' must be one of {', '.join(TABLES)}, 'confidences' true or false."
+            f"'format' must be one of {', '.join(TABLES)}, 'confidences' true or false."
         )
     wish["format"] = wish.pop("file_format", None)  # of what is read; the other is written
     file, xml = find_uploads(state, wish.pop("uploads", None))
     sent = Sent(file, xml, read_options(wish), state.settings.max_unpacked)
-    arguments = {
-        "model": model.path,
-        "sent": sent,
-        "learnt": state.datasets.get(model.dataset).options,
-        "name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
-        "confidences": confidences,
-    }
-    return state.write(f"Predicting {file.shown}", "predict", arguments, sent.numbers)
+    learnt = state.datasets.get(model.dataset).options
+    target = {"name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}"}
+    asked = {"model": model.path, "sent": sent, "learnt": learnt, "confidences": confidences}
+    return state.write(f"Predicting {file.shown}", "studies.predict", asked | target, sent.numbers)
 
 
-def _begin(
-    state: ServerState, entry: OpenDataset, kind: str, title: str, wanted: dict[str, Any]
-) -> Job:
+def _begin(state: ServerState, entry: OpenDataset, kind: str, title: str, wanted: Values) -> Job:
     """Begin long work, unless such work on this data set goes on."""
     running = entry.latest.get(kind)
     if running is not None and not running.is_over:
         raise RefusedError(
-            409, f"{running.title}: this is still running. Wait, or cancel it first."
+            f"{running.title}: this is still running. Wait, or cancel it first.", 409
         )
     arguments, can_stop = {"packed": entry.packed, **wanted}, kind == ADVICE
     job = state.jobs.submit(title, TASKS[kind], arguments, is_long=True, can_stop=can_stop)
@@ -304,20 +274,20 @@ def _check_untreated(entry: OpenDataset) -> None:
     """Refuse a data set that cannot be split: copies of one row must not fall on both sides."""
     if entry.treatment is not None:
         raise RefusedError(
-            409,
             f"{entry.treatment['title']} made this data set: copies of one row would be learnt "
             "from and asked about. Take the data as it was; treatments are then applied to the "
             "training parts only.",
+            409,
         )
 
 
-async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
+async def _recipe(state: ServerState, wish: Values) -> Values:
     """Read what is to be trained: a candidate of the advice, or a classifier and a treatment."""
     catalogue = await state.catalogue()
     if "candidate" in wish:
         known = catalogue["candidates"]
         if wish["candidate"] not in known:
-            raise RefusedError(422, f"'candidate' must be one of {', '.join(known)}.")
+            raise RefusedError(f"'candidate' must be one of {', '.join(known)}.")
         return {"candidate": wish["candidate"]}
     [classifier] = _classifiers([wish.get("classifier")], catalogue)
     asked = [wish["treatment"]] if wish.get("treatment") else []
@@ -325,18 +295,18 @@ async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
     return {"classifier": classifier, "treatment": treatments[0] if treatments else []}
 
 
-def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
+def _classifiers(asked: Any, catalogue: Values) -> list[Values]:
     if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_LIST:
-        raise RefusedError(422, f"'classifiers' must list 1 to {MAX_LIST} of them.")
+        raise RefusedError(f"'classifiers' must list 1 to {MAX_LIST} of them.")
     found = [read_named(one, "classifier") for one in asked]
     check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
     return _once(found)
 
 
-def _treatments(asked: Any, catalogue: dict[str, Any]) -> list[list[dict[str, Any]]]:
+def _treatments(asked: Any, catalogue: Values) -> list[list[Values]]:
     """Read treatments, each one a list of steps; untreated is there in any case."""
     if not isinstance(asked, list) or len(asked) > MAX_LIST:
-        raise RefusedError(422, f"'treatments' must list at most {MAX_LIST} lists of steps.")
+        raise RefusedError(f"'treatments' must list at most {MAX_LIST} lists of steps.")
     found = [read_steps({"steps": steps}) for steps in asked if steps != []]
     for steps in found:
         check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
@@ -348,19 +318,17 @@ def _once(wishes: list[Any]) -> list[Any]:
     return [one for at, one in enumerate(wishes) if one not in wishes[:at]]
 
 
-def _folds(wish: dict[str, Any]) -> str:
+def _folds(wish: Values) -> str:
     repeats, folds = wish.get("repeats", 2), wish.get("folds", 5)
     if not _is_whole(repeats, 1, MAX_REPEATS) or not _is_whole(folds, 2, MAX_FOLDS):
-        raise RefusedError(
-            422, f"'repeats' must be 1 to {MAX_REPEATS}, and 'folds' 2 to {MAX_FOLDS}."
-        )
+        raise RefusedError(f"'repeats' must be 1 to {MAX_REPEATS}, and 'folds' 2 to {MAX_FOLDS}.")
     return f"{repeats}x{folds}"
 
 
-def _seed(wish: dict[str, Any]) -> int:
+def _seed(wish: Values) -> int:
     seed = wish.get("random_state", 0)
     if not _is_whole(seed, 0, MAX_SEED):
-        raise RefusedError(422, f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
+        raise RefusedError(f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
     return int(seed)
 
 
