@@ -93,7 +93,6 @@ def _check_jobs(jobs: int | None) -> int | None:
     return jobs
 
 
-JSON = optional("Print JSON.", False, "--json")
 TO = optional("Format of what is written (see 'scumble methods format'); by default its suffix.")
 HTML = optional("Also write it as a page, to this file.", mark=WRITES)
 CLASSIFIER = lettered(

@@ -61,6 +61,8 @@ HOMES = {
     "experiment": "experiment",
     "paper": "paper",
 }
+#: Commands that print a word, a file or nothing, and have no ``--json``.
+WORDY = ("demo", "gui", "get", "path", "plan")
 
 
 class Commands(Mapping[str, Any]):
@@ -109,6 +111,7 @@ class Group(TyperGroup):
 class Everywhere:
     """What every command has, and need not say: ``output`` where its argument OUT is written."""
 
+    json: bool = optional("Print JSON.", False, "--json")
     output: str | None = lettered("output", "the same as OUT.")
     quiet: bool = optional(
         "Print results and errors only: no notes, no progress, no words.", False, "--quiet -q"
@@ -130,11 +133,13 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
             listed.pop(one.name, None)
             listed[one.name] = _for_typer(one)
     out = listed.get("out")
+    json, output, quiet = map(_for_typer, _fields(Everywhere))
+    listed |= {} if command.__name__ in WORDY else {"json": json}
     options = {name: "--" + name.replace("_", "-") for name in listed if name != "data"}
 
     @wraps(command)
-    def checked(*, quiet: bool, **given: Any) -> Any:
-        begin(quiet=quiet, options=options, given=given.values())
+    def checked(*, quiet: bool, json: bool = False, **given: Any) -> Any:
+        begin(quiet=quiet, json=json, options=options, given=given.values())
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
         named = named_files(checked, given)
@@ -144,7 +149,6 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
         with piping(named) as to_pipe, aside(to_pipe):
             return command(**{name: given[name] for name in own})
 
-    output, quiet = map(_for_typer, _fields(Everywhere))
     if out is not None:
         listed |= {"out": out.replace(default=None), "output": output}
     checked.__signature__ = Signature([*listed.values(), quiet])  # type: ignore[attr-defined]  # for Typer
