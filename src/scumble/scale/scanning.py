@@ -12,8 +12,14 @@ from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-from scumble.scale.output import Output, appearing_whole, as_output
-from scumble.scale.sources import Files, find_files, naming_the_damaged
+from scumble.scale.files import (
+    Files,
+    Output,
+    appearing_whole,
+    as_output,
+    find_files,
+    name_damaged,
+)
 from scumble.scale.summary import difficult_labels, summarize_tables
 from scumble.scale.tables import LabelsetTables
 
@@ -176,7 +182,7 @@ class Scan:
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
-        with naming_the_damaged(self.files):
+        with name_damaged(self.files):
             return summarize_tables(self._tables, self.name, self._declared)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
@@ -191,7 +197,7 @@ class Scan:
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
-        with naming_the_damaged(self.files), appearing_whole(output) as folder:
+        with name_damaged(self.files), appearing_whole(output) as folder:
             if isinstance(method, REMEDIAL):
                 write_remedial(self._tables, method, output, folder)
             else:

@@ -151,7 +151,7 @@ class LabelsetRelation:
 
 def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] | None) -> Summary:
     """Measure everything that `scumble.characterize` measures."""
-    totals = tables.totals()
+    totals = tables.totals
     tables.scored()
     n_rows = totals["n_instances"]
     title = "Averaging scores"
@@ -176,7 +176,7 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
 
 def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> LabelNumbers:
     """Count and score every label."""
-    occurring, counts = tables.labels()
+    occurring, counts = tables.labels
     tables.scored()
     tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")

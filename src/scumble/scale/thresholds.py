@@ -18,11 +18,10 @@ from scumble.learn.chosen_thresholds import ThresholdTable, table_from_cuts
 from scumble.learn.thresholds import DIGITS, METRICS, RATES, ChosenCuts, Cuts, ThresholdRule
 from scumble.scale import threshold_statements as statements
 from scumble.scale.engines import Column, Engine
-from scumble.scale.layout import Layout, _checked, find_layout
+from scumble.scale.files import Files, find_files, name_damaged
 from scumble.scale.scanning import Scan, open_scan
-from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import find_places
-from scumble.scale.tables import Workspace, column
+from scumble.scale.tables import Layout, Workspace, _checked, column, find_layout
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -126,7 +125,7 @@ def label_thresholds(
             truth = open_scan(*started, caller=CALLER, separator=separator, **columns)
             if isinstance(engine, str):
                 stack.enter_context(truth)
-        stack.enter_context(naming_the_damaged(given, truth.files))
+        stack.enter_context(name_damaged(given, truth.files))
         columns["label_column"] = label_column or "label"
         work = ThresholdTables(given, truth, score_column, **columns)
         stack.callback(work.forget)
@@ -139,7 +138,7 @@ class ThresholdTables(Workspace):
     def __init__(self, files: Files, truth: Scan, score_column: str, **columns: Any) -> None:
         super().__init__(truth.engine)
         self._truth, self._where = truth, files.paths[0]
-        found = self.open("scores", files)
+        found = self.engine.open(self.name("scores"), files)
         layout = find_layout(found, truth.engine.dialect, where=self._where, **columns)
         known = {one.name: one for one in found}
         score = known[_checked(score_column, known, "score_column", self._where)]
@@ -184,7 +183,7 @@ class ThresholdTables(Workspace):
         """Drop what was kept, where the engine goes on."""
         for table in ("cuts", "top", "positives", "truth"):
             if table in self._done:
-                self.drop(table)
+                self.engine.drop(self.name(table))
 
     def _open(self) -> list[Any]:
         """Make ``cells``, ``truth`` and ``positives``; return the labels of the scores."""
