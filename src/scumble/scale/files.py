@@ -16,6 +16,7 @@ from scumble._core.errors import ParameterError, ReadError, WriteError
 from scumble._core.files import NamedFile
 from scumble._core.validation import check_choice
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -89,9 +90,7 @@ def is_remote(path: str) -> bool:
     return "://" in path and not path.startswith("file://")
 
 
-def find_files(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], format: str | None = None
-) -> Files:
+def find_files(paths: Paths, format: str | None = None) -> Files:
     """Find the files a user means."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:

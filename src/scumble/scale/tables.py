@@ -198,8 +198,9 @@ def column(table: Any, name: str) -> Array:
 class LabelsetTables(Workspace):
     """Tables of one input, computed when they are first needed."""
 
-    def __init__(self, engine: Engine, files: Files, **columns: Any) -> None:
+    def __init__(self, engine: Engine, files: Files, labels: Any, **columns: Any) -> None:
         super().__init__(engine)
+        self.declared = None if labels is None else list(labels)
         self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
         found = engine.open(self.name("source"), files)
         self.layout = find_layout(found, engine.dialect, where=self.where, **columns)
