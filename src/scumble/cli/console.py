@@ -121,26 +121,29 @@ def say(text: str) -> None:
         print(text, file=_out())
 
 
-def show_result(result: Any, render: Callable[..., Iterable[Line]]) -> None:
-    """Print a result, as JSON or laid out."""
+def shown_as_json(result: Any) -> bool:
+    """Print a result as JSON if the user asked for that, and tell whether so."""
     if _as_json:
         show_json(result)
-    else:
+    return _as_json
+
+
+def show_result(result: Any, render: Callable[..., Iterable[Line]]) -> None:
+    """Print a result, as JSON or laid out."""
+    if not shown_as_json(result):
         show(render(result, width=width()))
 
 
 def show_facts(facts: Mapping[str, Any], sentence: str) -> None:
     """Print what was done, as JSON or in a sentence."""
-    show_json(facts) if _as_json else say(sentence)
+    if not shown_as_json(facts):
+        say(sentence)
 
 
 def show_tables(result: Any, tables: Iterable[Sequence[Any]]) -> None:
     """Print a result, as JSON or as tables: a head, rows, and a title if there is one."""
-    if _as_json:
-        show_json(result)
-    else:
-        for table in tables:
-            show_table(*table)
+    for table in () if shown_as_json(result) else tables:
+        show_table(*table)
 
 
 def show_table(

@@ -101,13 +101,14 @@ def run_plan(plan: Plan, how: Running, only: Only) -> None:
     plan = only.of_plan(plan)
     if how.dry_run:
         guess = _guess(plan, how)
-        told = _announcement(plan.name, guess)
-        console.show_json(asdict(guess)) if console.is_json() else typer.echo(told)
+        if not console.shown_as_json(asdict(guess)):
+            typer.echo(_announcement(plan.name, guess))
         return
     with console.aside(console.is_json()), _Watch(plan.name) as watch:
         more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
         report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
-    console.show_json(_plain(report)) if console.is_json() else _conclude(report)
+    if not console.shown_as_json(_plain(report)):
+        _conclude(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
@@ -141,14 +142,14 @@ def status(store: Path = STORE) -> None:
     with Store(store, create=False) as opened:
         counts, found = opened.counts(), opened.cells()
     failed = [cell for cell in found if cell["state"] == "failed"]
-    if console.is_json():
-        keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
-        failures = [{key: cell[key] for key in keys} for cell in failed]
-        console.show_json({**counts, "costs": costs(found), "failures": failures})
+    keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
+    failures = [{key: cell[key] for key in keys} for cell in failed]
+    known = costs(found)
+    if console.shown_as_json({**counts, "costs": known, "failures": failures}):
         return
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
     specs = dict.fromkeys(head[1:4], ".0f") | {"seconds": ",.1f", "cpu_seconds": ",.1f"}
-    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in costs(found)]
+    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in known]
     title = ", ".join(f"{number} {state}" for state, number in counts.items())
     console.show_table(head, rows, title)
     for cell in failed:
@@ -256,8 +257,7 @@ def ranks(
         from scumble.plots.statistics import plot_critical_difference
 
         save_plot(plot_critical_difference(found[0][2]), output)
-    if console.is_json():
-        console.show_json([_plain_ranks(*each) for each in found])
+    if console.shown_as_json([_plain_ranks(*each) for each in found]):
         return
     for one, over_all, pairs in found:
         console.show([[Segment(one.metric, "title")]])

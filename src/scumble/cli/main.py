@@ -13,7 +13,8 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
@@ -65,20 +66,11 @@ HOMES = {
 WORDY = ("demo", "gui", "get", "path", "plan")
 
 
-class Commands(Mapping[str, Any]):
-    """The commands by name."""
+class Commands(UserDict[str, Any]):
+    """The commands by name; only one that is taken out is built."""
 
     def __getitem__(self, name: str) -> Any:
         return _build(name)
-
-    def __contains__(self, name: object) -> bool:  # builds nothing
-        return name in HOMES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(HOMES)
-
-    def __len__(self) -> int:
-        return len(HOMES)
 
 
 class Command(TyperCommand):
@@ -104,7 +96,7 @@ class Group(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = Commands()
+        self.commands: Any = Commands(HOMES)
 
 
 @dataclass(frozen=True, kw_only=True)

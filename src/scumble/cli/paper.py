@@ -24,9 +24,7 @@ PHASE = argument(None, "imbalance, homer, remedial or seeds.")
 
 
 @paper.command()
-def audit(
-    everything: bool = optional("Show what agrees, too.", False, "--all"),
-) -> None:
+def audit(everything: bool = optional("Show what agrees, too.", False, "--all")) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble import paper as room
 
@@ -88,8 +86,7 @@ def ledger(
     by_mulan += experiments(Means(cells), rule="mulan")
     if output is not None:
         write_file(output, to_csv(entries))
-    if console.is_json():
-        console.show_json([entry.to_dict() for entry in entries])
+    if console.shown_as_json([entry.to_dict() for entry in entries]):
         return
     together, mulan = (Counter(entry.verdict for entry in found) for found in (entries, by_mulan))
     tables = {f"Table {number}": counts for number, counts in summary(entries).items()}
@@ -131,8 +128,7 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     """Print findings, as JSON or part by part; a note goes under its line."""
     from scumble.report.terminal import Segment, table
 
-    if console.is_json():
-        console.show_json([finding.to_dict() for finding in findings])
+    if console.shown_as_json([finding.to_dict() for finding in findings]):
         return
     for part in dict.fromkeys(finding.part for finding in findings):
         inside = [finding for finding in findings if finding.part == part]

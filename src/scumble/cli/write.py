@@ -92,9 +92,7 @@ def _conclude(result: dict[str, Any], out: str, after: MultilabelDataset | None)
     """Show before and after, and what was written."""
     from scumble.report import render_treatment
 
-    if console.is_json():
-        console.show_json(result)
-    else:
+    if not console.shown_as_json(result):
         console.tell(render_treatment(result, width=console.width()))
         console.tell_written(out, after)
 
@@ -152,12 +150,11 @@ def split(
     parts = train_test_split(given, test_size=size, random_state=drawn)
     write_parts(parts, paths, format=to)
     facts = _facts(parts)
-    if console.is_json():
-        files = {
-            name: {"output": str(path), "n_instances": len(part)}
-            for name, path, part in zip(("train", "test"), paths, parts, strict=True)
-        }
-        console.show_json({**files, "random_state": drawn, **facts})
+    files = {
+        name: {"output": str(path), "n_instances": len(part)}
+        for name, path, part in zip(("train", "test"), paths, parts, strict=True)
+    }
+    if console.shown_as_json({**files, "random_state": drawn, **facts}):
         return
     for path, part in zip(paths, parts, strict=True):
         console.tell_written(str(path), part)
