@@ -79,9 +79,7 @@ _options: Mapping[str, str] = {}
 _paths: frozenset[str] = frozenset()
 
 
-def begin(
-    *, quiet: bool, json: bool, options: Mapping[str, str], given: Iterable[Any] = ()
-) -> None:
+def begin(*, quiet: bool, json: bool, options: Mapping[str, str], given: Iterable[Any]) -> None:
     """Speak for a command: results and errors only, or everything, in words of its options.
 
     Paths among what is given keep their names: there are folders such as ``seed=1``.

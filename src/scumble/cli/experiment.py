@@ -14,7 +14,7 @@ import typer
 from scumble._core.errors import ParameterError
 from scumble.cli import console, inputs
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import argument, lettered, optional
+from scumble.cli.inputs import argument, lettered, optional, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
@@ -63,9 +63,7 @@ class Only:
 
     def of_plan(self, plan: Plan) -> Plan:
         """Leave out of a plan what is not meant."""
-        chosen = {
-            f"{kind}s": inputs.parse_names(names) for kind, names in vars(self).items() if names
-        }
+        chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
         return plan.with_only(**chosen) if chosen else plan
 
     def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
@@ -74,8 +72,8 @@ class Only:
         from scumble.experiment.result_tables import only
 
         cells, planned = read_cells(path)
-        chosen = {key: inputs.parse_names(names) for key, names in vars(self).items()}
-        return only(cells, **chosen), inputs.parse_names(metrics) or planned or [*DEFAULT_METRICS]
+        chosen = {key: parse_names(names) for key, names in vars(self).items()}
+        return only(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
 
 
 WHOLE = Only()
@@ -198,7 +196,7 @@ def compare_methods(
     from scumble.measures.summary import plain
 
     grids = _grids(*only.of_store(store, metric))
-    left_out = inputs.parse_names(without)
+    left_out = parse_names(without)
     found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
     told = [asdict(row) for rows in found for row in rows]
     tests = ("p", "Holm", "worse", "equal", "better")
@@ -213,7 +211,7 @@ def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -
     """Make a table of each metric, of all methods or some."""
     from scumble.experiment.result_tables import grid
 
-    columns = inputs.parse_names(methods) or None
+    columns = parse_names(methods) or None
     return [grid(cells, name).select(methods=columns) for name in metrics]
 
 
@@ -301,7 +299,7 @@ def export_results(
     from scumble.experiment.export import export
 
     cells, shown = only.of_store(store, metric)
-    columns = inputs.parse_names(method) or None
+    columns = parse_names(method) or None
     export(cells, out, metrics=shown, methods=columns, deviations=deviations, ranks=ranks)
     console.tell_written(str(out))
 

@@ -131,8 +131,8 @@ def _expand(path: str, format: str | None) -> list[str]:
 
 
 def _format_of(paths: list[str]) -> str:
-    forms = {FORMATS.get(NamedFile(path).suffix, "") for path in paths}
-    forms.discard("")
+    suffixes = {NamedFile(path).suffix for path in paths}
+    forms = {form for suffix, form in FORMATS.items() if suffix in suffixes}
     if len(forms) > 1:
         raise ParameterError(
             f"scan: the files have several forms ({', '.join(sorted(forms))}). Expected one."

@@ -215,11 +215,9 @@ class LabelsetTables(Workspace):
             return
         self._refuse_nameless()
         if keep:
-            sql = statements.ROWS_FROM_PAIRS
-            self.make("rows_stored", sql, title="Gathering instances", **values)
             self._renamed["rows"] = "rows_stored"
-        else:
-            self.make("rows", statements.ROWS_FROM_PAIRS, **values)
+            values["title"] = "Gathering instances"
+        self.make("rows_stored" if keep else "rows", statements.ROWS_FROM_PAIRS, **values)
 
     def sets(self) -> None:
         """Make ``sets``: the distinct labelsets and how often each occurs."""

@@ -227,11 +227,15 @@ class ThresholdTables(Workspace):
             chosen.put(int(label), cuts, 0, in_memory._expected(cuts, self._rule, shared)[0])
 
     def _chosen(self, shared: Array | None) -> Any:
+        import pyarrow as pa
+
         rule = self._rule
         squared = METRICS[rule.metric] ** 2
         candidates, hits = self.fill(statements.ALLOWED), statements.OBSERVED_HITS
         if shared is not None:
-            self._load_shared(shared)
+            slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
+            places = {"place": np.arange(len(RATES)), "rate": RATES}
+            self.load("shared", pa.table({**places, "recall": shared, "slope": slopes}))
             candidates = self.fill(statements.USUAL, allowed=candidates)
             hits = statements.EXPECTED_HITS.format(strength=repr(float(rule.strength)))
         metric = statements.METRIC.format(more=1 + squared, squared=squared, expected_hits=hits)
@@ -250,13 +254,6 @@ class ThresholdTables(Workspace):
         total[0] = 0.0
         total[column(found, "place")] += column(found, "total") - column(found, "n")
         return np.round(total / n_labels, DIGITS)
-
-    def _load_shared(self, shared: Array) -> None:
-        import pyarrow as pa
-
-        slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
-        table = {"place": np.arange(len(RATES)), "rate": RATES, "recall": shared, "slope": slopes}
-        self.load("shared", pa.table(table))
 
     def _fixed(self, labels: list[Any], counts: Array) -> ChosenCuts:
         """Count what one threshold for all labels gives."""
