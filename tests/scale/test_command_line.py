@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scumble.cli.main import main
-from scumble.scale import sources
+from scumble.scale import files
 from tests.scale.tables import expected_remedial, write_lists, written_lists
 
 pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[scale]'")
@@ -62,7 +62,7 @@ def test_remedial_in_two_passes_says_what_each_of_them_met(tmp_path, run):
 
 def test_a_file_too_large_for_memory_goes_to_duckdb_and_says_so(tmp_path, run, monkeypatch):
     write_lists(tmp_path / "films.parquet", FILMS)
-    monkeypatch.setattr(sources, "bytes_available", lambda: 100)
+    monkeypatch.setattr(files, "bytes_available", lambda: 100)
     code, out, err = run("summary", tmp_path / "films.parquet", "--json")
     assert code == 0
     assert json.loads(out)["n_instances"] == 4
@@ -94,11 +94,11 @@ def test_a_separator_goes_to_the_engine_too(tmp_path, run):
 
 
 def test_memory_estimates(tmp_path):
-    from scumble.scale.sources import find_files
+    from scumble.scale.files import find_files
 
     write_lists(tmp_path / "films.parquet", FILMS)
     (tmp_path / "films.csv").write_text("instance,tags\n1,war\n")
-    assert sources.bytes_needed(find_files(tmp_path / "films.csv")) == 3 * 20
-    assert 0 < sources.bytes_needed(find_files(tmp_path / "films.parquet")) < 10_000
-    assert sources.bytes_needed(find_files("s3://bucket/films.parquet")) == 0
-    assert sources.bytes_available() > 1 << 20
+    assert files.bytes_needed(find_files(tmp_path / "films.csv")) == 3 * 20
+    assert 0 < files.bytes_needed(find_files(tmp_path / "films.parquet")) < 10_000
+    assert files.bytes_needed(find_files("s3://bucket/films.parquet")) == 0
+    assert files.bytes_available() > 1 << 20

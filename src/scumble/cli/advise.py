@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, WriteError
-from scumble.cli import inputs
-from scumble.cli.console import progress, say, show_result, tell, width
+from scumble.cli import console, inputs
 from scumble.cli.files import WRITES, may_be_on_the_shelf, write_file
 from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading, lettered, optional
 
@@ -32,7 +31,6 @@ def advise(
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
     reading: Reading = AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Tell what is wrong with a data set, which method helps, and how sure that is.
 
@@ -45,19 +43,19 @@ def advise(
 
     seconds = parse_budget(budget)
     given = reading.load(data)
-    with progress():
+    with console.progress():
         found = advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
     told = with_files(found.to_dict(), data, train or "MODEL", reading)
     # Shown first: a file that cannot be written must not cost the answer.
-    show_result(told, render_advice, json=json)
+    console.show_result(told, render_advice)
     if html is not None:
         write_file(html, render_advice_page(told))
     if train is not None:
-        with progress():
+        with console.progress():
             model = found.train(n_jobs=jobs)
         save(model, train, data=given, notes={"advised": found.chosen})
-        if not json:
-            say(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
+        if not console.is_json():
+            console.say(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
 
 
 def parse_budget(text: str) -> float | None:
@@ -120,23 +118,23 @@ def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), ma
     data = load("debtags")
     result = report.concurrence_report(data)
     brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
-    tell(report.render_report(brief, width=width()))
+    console.tell(report.render_report(brief, width=console.width()))
     hidden = len(result["labels"]) - N_SHOWN
-    say(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
+    console.say(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
 
     after, treatment = apply_remedial(data)
-    tell(report.render_treatment(treatment, width=width()))
+    console.tell(report.render_treatment(treatment, width=console.width()))
 
     drawn = [arc["label"] for arc in result["chord"]["arcs"]]
     treatment["chord"] = plots.chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
     write_file(page, report.render_html(result, treatment))
     write(after, decoupled)
-    say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
+    console.say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
         plots.save_plot(plots.plot_pair(data, after, "chord")[0], output / "chord.svg")
         plots.save_plot(plots.plot_before_after(data, after), output / "before-after.svg")
-        say(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
+        console.say(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
     _advise(data)
 
 
@@ -145,12 +143,12 @@ def _advise(data: MultilabelDataset) -> None:
     from scumble.advise import advise
     from scumble.report import render_advice
 
-    say(
+    console.say(
         "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
         f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
         "('scumble advise debtags' takes all of them).\n"
     )
-    with progress():
+    with console.progress():
         advice = advise(data[:N_ROWS], budget=BUDGET)
     told = with_files(advice.to_dict(), "debtags", "tags.scumble")
-    tell(render_advice(told, width=width()))
+    console.tell(render_advice(told, width=console.width()))

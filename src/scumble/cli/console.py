@@ -73,26 +73,32 @@ LEAST = re.compile(r"(an int|a number) in \[(-?[\w.]+), inf\)")
 
 
 _quiet = False
+_as_json = False
 _is_aside = False
 _options: Mapping[str, str] = {}
 _paths: frozenset[str] = frozenset()
 
 
-def begin(*, quiet: bool, options: Mapping[str, str], given: Iterable[Any] = ()) -> None:
+def begin(*, quiet: bool, json: bool, options: Mapping[str, str], given: Iterable[Any]) -> None:
     """Speak for a command: results and errors only, or everything, in words of its options.
 
     Paths among what is given keep their names: there are folders such as ``seed=1``.
     """
-    global _quiet, _options, _paths
+    global _quiet, _as_json, _options, _paths
     texts = [str(value) for value in given if isinstance(value, (str, Path))]
     paths = (spelling for text in texts for spelling in (text, str(Path(text))))
-    _quiet, _options = quiet, options
+    _quiet, _as_json, _options = quiet, json, options
     _paths = frozenset(path for path in paths if "=" in path or " " in path)
 
 
 def is_quiet() -> bool:
     """Tell whether the user asked for results and errors only."""
     return _quiet
+
+
+def is_json() -> bool:
+    """Tell whether the user asked for results as JSON."""
+    return _as_json
 
 
 def complain(kind: str, message: str) -> None:
@@ -113,12 +119,29 @@ def say(text: str) -> None:
         print(text, file=_out())
 
 
-def show_result(result: Any, render: Callable[..., Iterable[Line]], *, json: bool) -> None:
-    """Print a result, as JSON or laid out."""
-    if json:
+def shown_as_json(result: Any) -> bool:
+    """Print a result as JSON if the user asked for that, and tell whether so."""
+    if _as_json:
         show_json(result)
-    else:
+    return _as_json
+
+
+def show_result(result: Any, render: Callable[..., Iterable[Line]]) -> None:
+    """Print a result, as JSON or laid out."""
+    if not shown_as_json(result):
         show(render(result, width=width()))
+
+
+def show_facts(facts: Mapping[str, Any], sentence: str) -> None:
+    """Print what was done, as JSON or in a sentence."""
+    if not shown_as_json(facts):
+        say(sentence)
+
+
+def show_tables(result: Any, tables: Iterable[Sequence[Any]]) -> None:
+    """Print a result, as JSON or as tables: a head, rows, and a title if there is one."""
+    for table in () if shown_as_json(result) else tables:
+        show_table(*table)
 
 
 def show_table(
@@ -171,17 +194,13 @@ def _out() -> TextIO:
     return StringIO() if stream is None else stream
 
 
-def tell_written(path: str, data: MultilabelDataset | None = None, *, json: bool = False) -> None:
+def tell_written(path: str, data: MultilabelDataset | None = None) -> None:
     """Say which file was written, and what it holds."""
     counts = ("n_instances", "n_features", "n_labels")
     facts = {} if data is None else {name: getattr(data, name) for name in counts}
-    if json:
-        show_json({"output": path, **facts})
-    elif data is None:
-        say(f"{written(path)} is written.")
-    else:
-        told = ", ".join(f"{count:,} {name[2:]}" for name, count in facts.items())
-        say(f"{written(path)}: {told}")
+    told = ", ".join(f"{count:,} {name[2:]}" for name, count in facts.items())
+    sentence = f"{written(path)}: {told}" if told else f"{written(path)} is written."
+    show_facts({"output": path, **facts}, sentence)
 
 
 def written(path: str) -> str:

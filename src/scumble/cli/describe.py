@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.optional import require
-from scumble.cli import inputs
-from scumble.cli.console import progress, show_result, tell_written
+from scumble.cli import console, inputs
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import lettered, one_resampling, optional, parse_names, parse_one
+from scumble.cli.inputs import lettered, optional
 
 if TYPE_CHECKING:
     from scumble.plots import Plot
@@ -28,7 +27,6 @@ def summary(
     data: str = inputs.DATA,
     reading: inputs.Reading = inputs.AS_IS,
     large: inputs.Large = inputs.UNASKED,
-    json: bool = inputs.JSON,
 ) -> None:
     """Sizes, imbalance and concurrence of a data set."""
     from scumble.measures import characterize
@@ -36,11 +34,11 @@ def summary(
 
     found = large.open(data, reading)
     if found is not None:
-        with found, progress():
+        with found, console.progress():
             numbers = characterize(found)
     else:
         numbers = characterize(reading.load(data))
-    show_result(numbers.to_dict(), render_summary, json=json)
+    console.show_result(numbers.to_dict(), render_summary)
 
 
 def labels(
@@ -48,7 +46,6 @@ def labels(
     reading: inputs.Reading = inputs.AS_IS,
     sort: str = optional(f"Order: {', '.join(SORTS)}.", "order"),
     top: int = optional("How many to show: 0 for all.", 0, min=0),
-    json: bool = inputs.JSON,
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
     from scumble._core.validation import check_choice
@@ -59,21 +56,20 @@ def labels(
     check_choice(sort, SORTS, name="sort", caller="labels")
     rows = label_rows(characterize(reading.load(data)), sort=sort, top=top or None)
     told = [{key: value for key, value in row.items() if key != "is_minority"} for row in rows]
-    show_result(told, lambda _, width: render_labels(rows, width=width), json=json)
+    console.show_result(told, lambda _, width: render_labels(rows, width=width))
 
 
 def labelsets(
     data: str = inputs.DATA,
     reading: inputs.Reading = inputs.AS_IS,
     top: int = optional("How many to show: 0 for all.", 20, min=0),
-    json: bool = inputs.JSON,
 ) -> None:
     """The labelsets, most frequent first."""  # noqa: D401  (shown as help)
     from scumble.report.concurrence import labelset_rows
     from scumble.report.terminal import render_labelsets
 
     rows, n_all = labelset_rows(reading.load(data), top=top or None)
-    show_result(rows, partial(render_labelsets, n_all=n_all), json=json)
+    console.show_result(rows, partial(render_labelsets, n_all=n_all))
 
 
 def report(
@@ -86,7 +82,6 @@ def report(
         "resample", "to show before and after; several with ',' between them."
     ),
     seed: int | None = inputs.SEED,
-    json: bool = inputs.JSON,
 ) -> None:
     """Which rare labels are masked by frequent ones."""
     from scumble.report import concurrence_report, render_report
@@ -98,12 +93,12 @@ def report(
     result = concurrence_report(
         reading.load(data),
         n_labels=difficult,
-        treatments=[name for name in parse_names(resample) if name.lower() != "none"],
+        treatments=[name for name in inputs.parse_names(resample) if name.lower() != "none"],
         random_state=seed,
         origin=origin_in_words(Path(data).name),
     )
     write_files(html, pdf, result)
-    show_result(result, render_report, json=json)
+    console.show_result(result, render_report)
 
 
 def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
@@ -136,19 +131,18 @@ def plot(
         "Labels to draw (chord, cooccurrence, labels), with commas between."
     ),
     top: int | None = optional("How many to show: labels or labelsets; 0 for all.", min=0),
-    resample: list[str] | None = one_resampling("to draw before and after"),
+    resample: list[str] | None = inputs.one_resampling("to draw before and after"),
     seed: int | None = inputs.SEED,
     dark: bool = optional("Light ink on a dark page.", False, "--dark"),
     dpi: int = optional("Dots per inch of a PNG.", 150, min=20, max=1200),
     reading: inputs.Reading = inputs.AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Draw a data set: its difficult labels, their company, counts, before and after."""
     from scumble import plots
 
     entry = None if kind == BEFORE_AFTER else find_plot(kind)
     options = {} if entry is None else _options(entry, draw, top)
-    method = parse_one(resample, "--resample")
+    method = inputs.parse_one(resample, "--resample")
     if entry is None and method is None:
         method = "remedial"
     treat = None if method is None or method.lower() == "none" else _treatment(method, seed)
@@ -163,7 +157,7 @@ def plot(
     else:
         ax = entry.function(before, dark=dark, **options)
     plots.save_plot(ax, output, dpi=dpi)
-    tell_written(str(output), json=json)
+    console.tell_written(str(output))
 
 
 def find_plot(kind: str) -> Plot:

@@ -7,17 +7,9 @@ from typing import Any
 
 from scumble._core.calls import parse_call
 from scumble._core.errors import ParameterError
-from scumble.cli import inputs
-from scumble.cli.console import progress, show_result
+from scumble.cli import console, inputs
 from scumble.cli.files import READS_DATA, WRITES
-from scumble.cli.inputs import (
-    argument,
-    lettered,
-    method_parameters,
-    one_resampling,
-    optional,
-    parse_names,
-)
+from scumble.cli.inputs import argument, lettered, optional
 
 UNDEFINED = optional("What stands for 0/0: mulan, ignore, or a number.", "mulan")
 TIES = optional("How equal scores are ranked: mulan, average or worst.", "mulan")
@@ -31,7 +23,7 @@ METRIC = lettered(
 def evaluate(
     data: str = inputs.DATA,
     classifier: list[str] = inputs.CLASSIFIER,
-    resample: list[str] | None = one_resampling("of the training parts"),
+    resample: list[str] | None = inputs.one_resampling("of the training parts"),
     folds: str = inputs.FOLDS,
     test: str | None = inputs.TEST,
     splitter: str = optional("How rows are dealt, see 'scumble methods splitter'.", "kfold"),
@@ -45,7 +37,6 @@ def evaluate(
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Judge a classifier on folds or on a test file; resampling touches training parts only."""
     from scumble.evaluate import cross_validate, make_splitter
@@ -58,7 +49,7 @@ def evaluate(
     method, before, model, chain = inside.make(classifier, resample)
     dealt = make_splitter(folds, splitter)
     given, tested = reading.load(data), reading.load_test(test)
-    with progress():
+    with console.progress():
         found = cross_validate(
             given,
             model,
@@ -82,9 +73,9 @@ def evaluate(
     }
     if metrics:
         result["metrics"] = {name: _of_folds(result, name) for name in metrics}
-    elif not json:
+    elif not console.is_json():
         result["groups"] = ("minority",) if groups is None else judged
-    show_result(result, render_evaluation, json=json)
+    console.show_result(result, render_evaluation)
 
 
 def score(
@@ -109,7 +100,6 @@ def score(
     undefined: str = UNDEFINED,
     ties: str = TIES,
     reading: inputs.Reading = inputs.AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Judge a file of predictions against the labels, by every metric and label by label."""
     from scumble.evaluate.groups import GROUPS
@@ -130,7 +120,7 @@ def score(
     result: dict[str, Any] = {"predictions": predictions, "truth": truth, **found.to_dict()}
     if wanted:
         result["metrics"] = {name: _of_file(result["metrics"], name) for name in wanted}
-    show_result(result, partial(render_judgement, top=top, chosen=bool(wanted)), json=json)
+    console.show_result(result, partial(render_judgement, top=top, chosen=bool(wanted)))
 
 
 def _of_folds(result: dict[str, Any], name: str) -> Any:
@@ -186,7 +176,6 @@ def compare(
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Compare classifiers, with and without resampling, on the same folds.
 
@@ -200,17 +189,17 @@ def compare(
 
     # Everything is checked before the data is read, which may take long.
     metrics = tuple(inputs.parse_metrics(metric, GROUPS) or METRICS)
-    models = _models(parse_names(classifier) or ["br", "rare"], base)
-    chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
+    models = _models(inputs.parse_names(classifier) or ["br", "rare"], base)
+    chains = {text: make_chain(text) or None for text in inputs.parse_names(resample) or ["none"]}
     given, tested = reading.load(data), reading.load_test(test)
     options: dict[str, Any] = {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs}
-    with progress():
+    with console.progress():
         found = _compare(store, seed, given, models, chains, **options)
     if plot is not None:
         from scumble.plots import plot_gains, save_plot
 
         save_plot(plot_gains(found), plot)
-    show_result(found.to_dict(), render_methods, json=json)
+    console.show_result(found.to_dict(), render_methods)
 
 
 def _models(texts: list[str], base: str | None) -> dict[str, Any]:
@@ -224,7 +213,7 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
         name, own = parse_call(text)
         common = None if "base" in own or base_parameter(name) is None else base
         without += common is None
-        given = method_parameters(own, common)
+        given = inputs.method_parameters(own, common)
         inside = ", ".join(f"{key}={value}" for key, value in given.items())
         shown = text if common is None else f"{name}({inside})"
         models[shown] = make_classifier(name, **given)

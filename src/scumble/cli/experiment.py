@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli import inputs
-from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
+from scumble.cli import console, inputs
 from scumble.cli.files import READS, WRITES
 from scumble.cli.inputs import argument, lettered, optional, parse_names
 
@@ -86,27 +84,28 @@ def run(
     *,
     how: Running,
     only: Only = WHOLE,
-    json: bool = inputs.JSON,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
 
-    run_plan(read_plan(plan), how, only, json=json)
+    run_plan(read_plan(plan), how, only)
 
 
-def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
+def run_plan(plan: Plan, how: Running, only: Only) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
     from scumble.experiment import run
 
     plan = only.of_plan(plan)
     if how.dry_run:
         guess = _guess(plan, how)
-        show_json(asdict(guess)) if json else _announce(plan.name, guess, typer.echo)
+        if not console.shown_as_json(asdict(guess)):
+            typer.echo(_announcement(plan.name, guess))
         return
-    with aside(json), _Watch(plan.name) as watch:
+    with console.aside(console.is_json()), _Watch(plan.name) as watch:
         more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
         report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
-    show_json(_plain(report)) if json else _conclude(report)
+    if not console.shown_as_json(_plain(report)):
+        _conclude(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
@@ -131,7 +130,7 @@ def _guess(plan: Plan, how: Running) -> Estimate:
 
 
 @experiment.command()
-def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
+def status(store: Path = STORE) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
@@ -140,19 +139,20 @@ def status(store: Path = STORE, json: bool = inputs.JSON) -> None:
     with Store(store, create=False) as opened:
         counts, found = opened.counts(), opened.cells()
     failed = [cell for cell in found if cell["state"] == "failed"]
-    if json:
-        keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
-        failures = [{key: cell[key] for key in keys} for cell in failed]
-        show_json({**counts, "costs": costs(found), "failures": failures})
+    keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
+    failures = [{key: cell[key] for key in keys} for cell in failed]
+    known = costs(found)
+    if console.shown_as_json({**counts, "costs": known, "failures": failures}):
         return
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
     specs = dict.fromkeys(head[1:4], ".0f") | {"seconds": ",.1f", "cpu_seconds": ",.1f"}
-    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in costs(found)]
-    show_table(head, rows, ", ".join(f"{number} {state}" for state, number in counts.items()))
+    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in known]
+    title = ", ".join(f"{number} {state}" for state, number in counts.items())
+    console.show_table(head, rows, title)
     for cell in failed:
         where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))
         first = cell["error"].splitlines()[0] if cell["error"] else ""
-        show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
+        console.show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
 
 
 @experiment.command("table")
@@ -163,18 +163,16 @@ def print_table(
     method: list[str] | None = METHODS,
     deviations: bool = DEVIATIONS,
     ranks: bool = RANKS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.experiment.result_tables import table_rows
 
     grids = _grids(*only.of_store(store, metric), method)
-    if json:
-        show_json([one.to_dict() for one in grids])
-        return
-    for one in grids:
-        rows = table_rows(one, deviations=deviations, ranks=ranks)
-        show_table(("data set", *one.columns), rows, one.metric)
+    more: dict[str, Any] = {"deviations": deviations, "ranks": ranks}
+    console.show_tables(
+        [one.to_dict() for one in grids],
+        ((("data set", *one.columns), table_rows(one, **more), one.metric) for one in grids),
+    )
 
 
 @experiment.command("compare")
@@ -187,7 +185,6 @@ def compare_methods(
     ),
     only: Only = WHOLE,
     rope: float = optional("Differences up to this count as practically equal.", 0.01, min=0),
-    json: bool = inputs.JSON,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
@@ -200,25 +197,13 @@ def compare_methods(
     grids = _grids(*only.of_store(store, metric))
     left_out = parse_names(without)
     found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
-    if json:
-        told = [asdict(row) for rows in found for row in rows]
-        show_json([{name: plain(value) for name, value in row.items()} for row in told])
-        return
+    told = [asdict(row) for rows in found for row in rows]
     tests = ("p", "Holm", "worse", "equal", "better")
     head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
-    for rows in found:
-        lines = [
-            (
-                row.method,
-                str(row.n_datasets),
-                _number(row.mean, ".4f"),
-                _number(row.ratio, ".3f"),
-                f"{row.wins}-{row.ties}-{row.losses}",
-                *(_test_numbers(row) if row.method != against else ["-"] * 5),
-            )
-            for row in rows
-        ]
-        show_table(head, lines, rows[0].metric)
+    console.show_tables(
+        [{name: plain(value) for name, value in row.items()} for row in told],
+        ((head, [_compared(row, against) for row in rows], rows[0].metric) for rows in found),
+    )
 
 
 def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -> list[ScoreTable]:
@@ -229,10 +214,14 @@ def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -
     return [grid(cells, name).select(methods=columns) for name in metrics]
 
 
-def _test_numbers(row: Against) -> list[str]:
-    """Write what tests say of a method; a dash where it has nothing in common with the other."""
-    p_values = [_number(p, ".1e") for p in (row.p_value, row.holm)]
-    return [*p_values, *(_number(p, ".2f") for p in (row.worse, row.equal, row.better))]
+def _compared(row: Against, against: str) -> list[str]:
+    """Write what is known of a method, and of tests a dash where there is nothing to compare."""
+    means = [*_numbers(".4f", row.mean), *_numbers(".3f", row.ratio)]
+    chances = _numbers(".2f", row.worse, row.equal, row.better)
+    tests = [*_numbers(".1e", row.p_value, row.holm), *chances]
+    counts = f"{row.wins}-{row.ties}-{row.losses}"
+    shown = tests if row.method != against else ["-"] * len(tests)
+    return [row.method, str(row.n_datasets), *means, counts, *shown]
 
 
 @experiment.command()
@@ -245,7 +234,6 @@ def ranks(
     alpha: float = optional("Level of the test, between 0 and 1.", 0.05),
     only: Only = WHOLE,
     method: list[str] | None = METHODS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
 
@@ -266,14 +254,13 @@ def ranks(
         from scumble.plots.statistics import plot_critical_difference
 
         save_plot(plot_critical_difference(found[0][2]), output)
-    if json:
-        show_json([_plain_ranks(*each) for each in found])
+    if console.shown_as_json([_plain_ranks(*each) for each in found]):
         return
     for one, over_all, pairs in found:
-        show([[Segment(one.metric, "title")]])
-        show([[Segment(line)] for line in (repr(over_all)[1:-1], *str(pairs).splitlines())])
+        console.show([[Segment(one.metric, "title")]])
+        console.show([[Segment(line)] for line in (repr(over_all)[1:-1], *str(pairs).splitlines())])
     if output is not None:
-        say(f"{output} is written.")
+        console.say(f"{output} is written.")
 
 
 def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult) -> dict[str, Any]:
@@ -306,7 +293,6 @@ def export_results(
     method: list[str] | None = METHODS,
     deviations: bool = DEVIATIONS,
     ranks: bool = RANKS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
     from scumble.experiment.result_tables import export
@@ -314,28 +300,28 @@ def export_results(
     cells, shown = only.of_store(store, metric)
     columns = parse_names(method) or None
     export(cells, out, metrics=shown, methods=columns, deviations=deviations, ranks=ranks)
-    tell_written(str(out), json=json)
+    console.tell_written(str(out))
 
 
-def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
+def _announcement(name: str, guess: Estimate) -> str:
     is_known = guess.n_measured or guess.n_done == guess.n_cells
     rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
-    say(
+    return (
         f"{name}: {guess.n_cells} cells, {guess.n_done} done; "
         f"about {_duration(guess.seconds)} to go{rough}."
     )
 
 
 def _conclude(report: Report) -> None:
-    say(
+    console.say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
     )
     known = report.n_done + report.n_failed + report.n_known + report.n_failed_before
     if report.n_cells > known:
-        say(f"{report.n_cells - known} cells were left to other runners.")
+        console.say(f"{report.n_cells - known} cells were left to other runners.")
     if report.n_failed_before:
-        say(
+        console.say(
             f"{report.n_failed_before} cells had failed before and were not tried again: "
             "see 'scumble experiment status', or give --retry-failed."
         )
@@ -343,7 +329,7 @@ def _conclude(report: Report) -> None:
         cell = outcome.cell
         where = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
         first = outcome.error.splitlines()[0] if outcome.error else ""
-        say(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
+        console.say(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
 
 
 def _duration(seconds: float) -> str:
@@ -353,8 +339,8 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _number(value: float | None, spec: str) -> str:
-    return "-" if value is None or value != value else format(value, spec)
+def _numbers(spec: str, *values: float | None) -> list[str]:
+    return ["-" if value is None or value != value else format(value, spec) for value in values]
 
 
 class _Watch:
@@ -377,7 +363,7 @@ class _Watch:
     def observe(self, event: str, what: Any) -> None:
         """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
         if event == "plan":
-            _announce(self._name, what, say)
+            console.say(_announcement(self._name, what))
             self._total, self._left = what.n_cells, what.seconds
             self._first = self._done = what.n_done
             self._began = time.monotonic()
@@ -390,7 +376,7 @@ class _Watch:
             self._failed += what.result is None
 
     def _start(self) -> None:
-        if is_quiet() or not sys.stderr.isatty():
+        if console.is_quiet() or not sys.stderr.isatty():
             return
         from rich.console import Console
         from rich.live import Live

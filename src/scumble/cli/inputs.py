@@ -93,7 +93,6 @@ def _check_jobs(jobs: int | None) -> int | None:
     return jobs
 
 
-JSON = optional("Print JSON.", False, "--json")
 TO = optional("Format of what is written (see 'scumble methods format'); by default its suffix.")
 HTML = optional("Also write it as a page, to this file.", mark=WRITES)
 CLASSIFIER = lettered(
@@ -250,7 +249,7 @@ def _engine_for_size(name: str) -> str | None:
     known = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
     if not name.lower().endswith(known) or not os.path.isfile(name):
         return None
-    from scumble.scale.sources import bytes_available, bytes_needed, find_files
+    from scumble.scale.files import bytes_available, bytes_needed, find_files
 
     needed, available = bytes_needed(find_files(name)), bytes_available()
     if needed <= available:

@@ -9,8 +9,8 @@ import typer
 
 from scumble._core.registry import KINDS, Entry
 from scumble._core.text import safe, wrap
-from scumble.cli.console import progress, show, show_json, show_table, width
-from scumble.cli.inputs import JSON, argument, group, optional
+from scumble.cli import console
+from scumble.cli.inputs import argument, group, optional
 
 if TYPE_CHECKING:
     from scumble.report.terminal import Line
@@ -21,7 +21,7 @@ NAME = argument(None, "Name of the data set, see 'scumble data list'.")
 
 
 @data.command("list")
-def list_entries(json: bool = JSON) -> None:
+def list_entries() -> None:
     """List the data sets and where they are."""
     from scumble.data import shelf
     from scumble.report.terminal import cells
@@ -37,12 +37,10 @@ def list_entries(json: bool = JSON) -> None:
         }
         for entry in shelf.entries()
     ]
-    if json:
-        show_json(rows)
-        return
     shown = {"instances": ",d", "labels": ",d", "mean_ir": ",.1f", "scumble": ".3f"}
     lines = [(str(row["name"]), *cells(row, shown), str(row["place"])) for row in rows]
-    show_table(("name", "instances", "labels", "MeanIR", "SCUMBLE", "place"), lines)
+    head = ("name", "instances", "labels", "MeanIR", "SCUMBLE", "place")
+    console.show_tables(rows, [(head, lines)])
 
 
 @data.command()
@@ -50,7 +48,7 @@ def get(name: str = NAME, force: bool = optional("Download it again.", False)) -
     """Download a data set, verify it and keep it."""
     from scumble.data import shelf
 
-    with progress():
+    with console.progress():
         typer.echo(shelf.fetch(name, force=force))
 
 
@@ -65,18 +63,17 @@ def path(name: str = NAME) -> None:
 def methods(
     kind: str = argument("[KIND]", f"One of {', '.join(KINDS)}.", "resampler"),
     name: str | None = argument(None, "Show this one with its parameters.", None),
-    json: bool = JSON,
 ) -> None:
     """List resamplers, classifiers, metrics and more, or the parameters of one of them."""
     from scumble.catalogue import describe, names
 
     found = [describe(kind, each) for each in (names(kind) if name is None else (name,))]
-    if json:
-        show_json([_plain(entry) for entry in found])
+    if console.is_json():
+        console.show_json([_plain(entry) for entry in found])
     elif name is None:
-        show(_listed(found, width()))
+        console.show(_listed(found, console.width()))
     else:
-        show(_in_detail(found[0], width()))
+        console.show(_in_detail(found[0], console.width()))
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
@@ -61,22 +62,15 @@ HOMES = {
     "experiment": "experiment",
     "paper": "paper",
 }
+#: Commands that print a word, a file or nothing, and have no ``--json``.
+WORDY = ("demo", "gui", "get", "path", "plan")
 
 
-class Commands(Mapping[str, Any]):
-    """The commands by name."""
+class Commands(UserDict[str, Any]):
+    """The commands by name; only one that is taken out is built."""
 
     def __getitem__(self, name: str) -> Any:
         return _build(name)
-
-    def __contains__(self, name: object) -> bool:  # builds nothing
-        return name in HOMES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(HOMES)
-
-    def __len__(self) -> int:
-        return len(HOMES)
 
 
 class Command(TyperCommand):
@@ -102,13 +96,14 @@ class Group(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = Commands()
+        self.commands: Any = Commands(HOMES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Everywhere:
     """What every command has, and need not say: ``output`` where its argument OUT is written."""
 
+    json: bool = optional("Print JSON.", False, "--json")
     output: str | None = lettered("output", "the same as OUT.")
     quiet: bool = optional(
         "Print results and errors only: no notes, no progress, no words.", False, "--quiet -q"
@@ -130,11 +125,13 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
             listed.pop(one.name, None)
             listed[one.name] = _for_typer(one)
     out = listed.get("out")
+    json, output, quiet = map(_for_typer, _fields(Everywhere))
+    listed |= {} if command.__name__ in WORDY else {"json": json}
     options = {name: "--" + name.replace("_", "-") for name in listed if name != "data"}
 
     @wraps(command)
-    def checked(*, quiet: bool, **given: Any) -> Any:
-        begin(quiet=quiet, options=options, given=given.values())
+    def checked(*, quiet: bool, json: bool = False, **given: Any) -> Any:
+        begin(quiet=quiet, json=json, options=options, given=given.values())
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
         named = named_files(checked, given)
@@ -144,7 +141,6 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
         with piping(named) as to_pipe, aside(to_pipe):
             return command(**{name: given[name] for name in own})
 
-    output, quiet = map(_for_typer, _fields(Everywhere))
     if out is not None:
         listed |= {"out": out.replace(default=None), "output": output}
     checked.__signature__ = Signature([*listed.values(), quiet])  # type: ignore[attr-defined]  # for Typer

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scumble.cli import inputs
-from scumble.cli.console import complain, progress, show, show_json, show_table, width
+from scumble.cli import console, inputs
 from scumble.cli.experiment import WHOLE, Only, Running, run_plan
 from scumble.cli.files import READS, WRITES, write_file
 from scumble.cli.inputs import argument, lettered, optional
@@ -25,21 +24,18 @@ PHASE = argument(None, "imbalance, homer, remedial or seeds.")
 
 
 @paper.command()
-def audit(
-    everything: bool = optional("Show what agrees, too.", False, "--all"),
-    json: bool = inputs.JSON,
-) -> None:
+def audit(everything: bool = optional("Show what agrees, too.", False, "--all")) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble import paper as room
 
     findings = room.audit()
     repairs = list(room.displaced())
-    if not json:
+    if not console.is_json():
         together = Counter(finding.verdict for finding in findings)
         _show_counts("part", [*together], {**room.tally(findings), "together": together})
-    is_all = everything or json
+    is_all = everything or console.is_json()
     shown = findings if is_all else [one for one in findings if one.verdict != "follows"]
-    _print_findings([*shown, *repairs], json)
+    _print_findings([*shown, *repairs])
 
 
 @paper.command()
@@ -48,22 +44,21 @@ def claims(
         None, "Only these data sets; by default all there are.", None
     ),
     store: list[Path] | None = STORES,
-    json: bool = inputs.JSON,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
     from scumble.paper import claims as check_claims
 
-    with progress():
+    with console.progress():
         findings = check_claims(datasets or None, _cells_of(store))
-    _print_findings(findings, json)
+    _print_findings(findings)
 
 
 @paper.command()
-def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE, json: bool = inputs.JSON) -> None:
+def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
 
-    run_plan(plan_of(phase), how, only, json=json)
+    run_plan(plan_of(phase), how, only)
 
 
 @paper.command()
@@ -78,7 +73,6 @@ def plan(phase: str = PHASE) -> None:
 def ledger(
     store: list[Path] | None = STORES,
     output: Path | None = lettered("output", "all 855 numbers, as .csv.", mark=WRITES),
-    json: bool = inputs.JSON,
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble.paper import ledger as make_ledger
@@ -86,24 +80,23 @@ def ledger(
     from scumble.paper.verdicts import CAUSES, VERDICTS, Means
 
     cells = _cells_of(store)
-    with progress():
+    with console.progress():
         entries = make_ledger(cells)
     by_mulan = [entry for entry in entries if entry.table == 1]
     by_mulan += experiments(Means(cells), rule="mulan")
     if output is not None:
         write_file(output, to_csv(entries))
-    if json:
-        show_json([entry.to_dict() for entry in entries])
+    if console.shown_as_json([entry.to_dict() for entry in entries]):
         return
     together, mulan = (Counter(entry.verdict for entry in found) for found in (entries, by_mulan))
     tables = {f"Table {number}": counts for number, counts in summary(entries).items()}
     _show_counts("table", VERDICTS, {**tables, "together": together, "by MULAN's rule": mulan})
     if counted := causes(entries):
-        show([[]])
+        console.show([[]])
         said = {f"{cause}: {CAUSES[cause]}": counts for cause, counts in counted.items()}
         _show_counts("cause", VERDICTS[:3], said)
     if together[VERDICTS[-1]] == len(entries):
-        complain(
+        console.complain(
             "note",
             "nothing could be computed. Let SCUMBLE_DATA name the folder with the data sets, and "
             "give the results of 'scumble paper run' with --store.",
@@ -128,20 +121,20 @@ def _show_counts(
         (name, *(str(counts.get(verdict, 0)) for verdict in verdicts))
         for name, counts in counted.items()
     ]
-    show_table((kind, *verdicts), rows)
+    console.show_table((kind, *verdicts), rows)
 
 
-def _print_findings(findings: Sequence[Finding], json: bool) -> None:
+def _print_findings(findings: Sequence[Finding]) -> None:
     """Print findings, as JSON or part by part; a note goes under its line."""
     from scumble.report.terminal import Segment, table
 
-    if json:
-        show_json([finding.to_dict() for finding in findings])
+    if console.shown_as_json([finding.to_dict() for finding in findings]):
         return
     for part in dict.fromkeys(finding.part for finding in findings):
         inside = [finding for finding in findings if finding.part == part]
         rows = [(one.item, one.published, one.ours, one.verdict) for one in inside]
-        head, *lines = table((part, "published", "ours", "verdict"), rows, width=width())
-        show([[], head])
+        head, *lines = table((part, "published", "ours", "verdict"), rows, width=console.width())
+        console.show([[], head])
         for finding, line in zip(inside, lines, strict=True):
-            show([line, *([[Segment(f"    {finding.note}", "dim")]] if finding.note else ())])
+            note = [[Segment(f"    {finding.note}", "dim")]] if finding.note else []
+            console.show([line, *note])

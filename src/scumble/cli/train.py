@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.text import PIPE, safe
-from scumble.cli import inputs
-from scumble.cli.console import progress, say, show_json, show_result, written
+from scumble.cli import console, inputs
 from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA
-from scumble.cli.inputs import argument, lettered, optional, parse_one
+from scumble.cli.inputs import argument, lettered, optional
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
@@ -30,7 +29,6 @@ def train(
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Fit a classifier on a data set and keep it in a file."""
     from scumble.learn import TextModel, fit_dataset, save
@@ -60,12 +58,12 @@ def train(
         "bytes": size,
     }
     after = f" ({given.n_instances:,} before {safe(str(before))})" if chain else ""
-    line = (
-        f"{written(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
+    console.show_facts(
+        facts,
+        f"{console.written(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
         f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
-        f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}"
+        f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}",
     )
-    show_json(facts) if json else say(line)
 
 
 def predict(
@@ -83,7 +81,6 @@ def predict(
         "A type of another package that the model may hold; repeatable."
     ),
     reading: inputs.Reading = inputs.AS_IS,
-    json: bool = inputs.JSON,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
     from scumble.data import write
@@ -106,11 +103,11 @@ def predict(
         answers.write(out, confidences=probabilities)
     names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
     facts = {**names, **answers.to_dict()}
-    line = (
-        f"{written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
-        f"{facts['n_unlabelled']:,} of them without any"
+    console.show_facts(
+        facts,
+        f"{console.written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} "
+        f"instances, {facts['n_unlabelled']:,} of them without any",
     )
-    show_json(facts) if json else say(line)
 
 
 def thresholds(
@@ -138,13 +135,12 @@ def thresholds(
     engine: str | None = inputs.ENGINE,
     memory: str | None = inputs.MEMORY,
     spark: str | None = inputs.SPARK,
-    json: bool = inputs.JSON,
 ) -> None:
     """Choose from which score on each label is predicted, for the scores of any model."""
     from scumble.report.terminal import render_thresholds
 
     _check_outputs(output, predictions)
-    judged = parse_one(metric, "--metric") or "f1"
+    judged = inputs.parse_one(metric, "--metric") or "f1"
     how = dict[str, Any](rule=rule, metric=judged, strength=strength, threshold=threshold)
     choice = inputs.Large(label_column, instance_column, engine, memory, spark)
     asked = choice.asked(scores) or ("duckdb" if score_column or n_instances else None)
@@ -158,14 +154,14 @@ def thresholds(
 
         how |= {"score_column": score_column or "score", "n_instances": n_instances}
         how |= asdict(choice) | {"engine": asked}
-        with progress():
+        with console.progress():
             table = label_thresholds(scores, truth, **how)
     else:
         given = inputs.read_labels(truth, reading)
         table = _in_memory(scores, given, predictions, how | {"n_jobs": jobs})
     if output is not None:
         table.write(output)
-    show_result(table.to_dict(), render_thresholds, json=json)
+    console.show_result(table.to_dict(), render_thresholds)
 
 
 def _in_memory(

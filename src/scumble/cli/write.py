@@ -6,17 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from scumble._core.errors import ParameterError
 from scumble._core.text import safe
-from scumble.cli import inputs
-from scumble.cli.console import progress, say, show_json, show_result, tell, tell_written, width
+from scumble.cli import console, inputs
 from scumble.cli.files import WRITES_DATA, WRITES_PARTS
-from scumble.cli.inputs import (
-    argument,
-    lettered,
-    optional,
-    parse_names,
-    parse_one,
-    parse_parameters,
-)
+from scumble.cli.inputs import argument, lettered, optional
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -34,7 +26,6 @@ def remedial(
     reading: inputs.Reading = inputs.AS_IS,
     to: str | None = inputs.TO,
     large: inputs.Large = inputs.UNASKED,
-    json: bool = inputs.JSON,
 ) -> None:
     """Decouple rare labels from frequent ones, and show before and after."""
     from scumble.data import write
@@ -44,12 +35,12 @@ def remedial(
     found = large.open(data, reading)
     after = None
     if found is not None:
-        with found, progress():
+        with found, console.progress():
             _, result = apply_remedial(found, passes=passes, one_sided=side, out=out)
     else:
         after, result = apply_remedial(reading.load(data), passes=passes, one_sided=side)
         write(after, out, format=to)
-    _conclude(result, out, after, json)
+    _conclude(result, out, after)
 
 
 def resample(
@@ -71,7 +62,6 @@ def resample(
     jobs: int | None = inputs.JOBS,
     reading: inputs.Reading = inputs.AS_IS,
     to: str | None = inputs.TO,
-    json: bool = inputs.JSON,
 ) -> None:
     """Resample a data set, and show before and after."""
     from scumble.data import write
@@ -85,33 +75,29 @@ def resample(
             "they do with --compare."
         )
     chosen = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
-    chosen |= parse_parameters(param or [])
+    chosen |= inputs.parse_parameters(param or [])
     given = {name: value for name, value in chosen.items() if value is not None}
     if out is None:
-        methods = parse_names(resample)
-        _compare(reading.load(data), methods, given, json)
+        methods = inputs.parse_names(resample)
+        _compare(reading.load(data), methods, given)
         return
     # Before the data is read, which may take long.
-    chain = make_chain(str(parse_one(resample, "--resample")), **given)
+    chain = make_chain(str(inputs.parse_one(resample, "--resample")), **given)
     after, result = apply_chain(reading.load(data), chain)
     write(after, out, format=to)
-    _conclude(result, out, after, json)
+    _conclude(result, out, after)
 
 
-def _conclude(
-    result: dict[str, Any], out: str, after: MultilabelDataset | None, json: bool
-) -> None:
+def _conclude(result: dict[str, Any], out: str, after: MultilabelDataset | None) -> None:
     """Show before and after, and what was written."""
     from scumble.report import render_treatment
 
-    if json:
-        show_json(result)
-    else:
-        tell(render_treatment(result, width=width()))
-        tell_written(out, after)
+    if not console.shown_as_json(result):
+        console.tell(render_treatment(result, width=console.width()))
+        console.tell_written(out, after)
 
 
-def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bool) -> None:
+def _compare(data: Any, methods: list[str], parameters: dict[str, Any]) -> None:
     from scumble.measures.summary import plain
     from scumble.report import render_comparison
     from scumble.resample import compare_methods
@@ -119,7 +105,7 @@ def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bo
     named = [method for method in methods if method.lower() != "none"]  # always the first row
     rows = compare_methods(data, named or None, **parameters)
     told = [{key: plain(value) for key, value in row.items()} for row in rows]
-    show_result(told, lambda _, width: render_comparison(rows, width=width), json=json)
+    console.show_result(told, lambda _, width: render_comparison(rows, width=width))
 
 
 def convert(
@@ -127,14 +113,13 @@ def convert(
     out: str = argument("OUT", "The file to write.", mark=WRITES_DATA),
     reading: inputs.Reading = inputs.AS_IS,
     to: str | None = inputs.TO,
-    json: bool = inputs.JSON,
 ) -> None:
     """Read a data set and write it in another format."""
     from scumble.data import write
 
     dataset = reading.load(data)
     write(dataset, out, format=to)
-    tell_written(out, dataset, json=json)
+    console.tell_written(out, dataset)
 
 
 def split(
@@ -146,7 +131,6 @@ def split(
     seed: int | None = inputs.SEED,
     reading: inputs.Reading = inputs.AS_IS,
     to: str | None = inputs.TO,
-    json: bool = inputs.JSON,
 ) -> None:
     """Split a data set into a training and a test part; rare labels come to both sides.
 
@@ -166,16 +150,15 @@ def split(
     parts = train_test_split(given, test_size=size, random_state=drawn)
     write_parts(parts, paths, format=to)
     facts = _facts(parts)
-    if json:
-        files = {
-            name: {"output": str(path), "n_instances": len(part)}
-            for name, path, part in zip(("train", "test"), paths, parts, strict=True)
-        }
-        show_json({**files, "random_state": drawn, **facts})
+    files = {
+        name: {"output": str(path), "n_instances": len(part)}
+        for name, path, part in zip(("train", "test"), paths, parts, strict=True)
+    }
+    if console.shown_as_json({**files, "random_state": drawn, **facts}):
         return
     for path, part in zip(paths, parts, strict=True):
-        tell_written(str(path), part)
-    say(_sentence(facts, drawn))
+        console.tell_written(str(path), part)
+    console.say(_sentence(facts, drawn))
 
 
 def _facts(parts: tuple[MultilabelDataset, ...]) -> dict[str, Any]:

@@ -331,7 +331,7 @@ def put_back(pair: Pair) -> Pair:
         pairs, rotation = result_pairs(pair.method, pair.measure), rotated_column(pair.method)
         sources = {} if rotation is None else _sources(rotation.rows, rotation.shift)
     wanted = sources.get(pair.dataset, pair.dataset)
-    return replace(pair, after=next(one.after for one in pairs if one.dataset == wanted))
+    return pair._replace(after=next(one.after for one in pairs if one.dataset == wanted))
 
 
 def displaced() -> Iterator[Finding]:
@@ -395,7 +395,7 @@ def _reordered(measure: str, order: dict[str, str]) -> list[Pair]:
 def _take_after(pairs: Sequence[Pair], sources: dict[str, str]) -> list[Pair]:
     """Give every data set the value after treatment that stands in another's row."""
     after = {pair.dataset: pair.after for pair in pairs}
-    return [replace(p, after=after[sources.get(p.dataset, p.dataset)]) for p in pairs]
+    return [p._replace(after=after[sources.get(p.dataset, p.dataset)]) for p in pairs]
 
 
 def _sources(rows: Sequence[str], shift: int) -> dict[str, str]:

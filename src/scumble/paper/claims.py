@@ -14,7 +14,7 @@ from scumble.data import MultilabelDataset
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources, verdicts
-from scumble.paper.audit import count_improved, put_back, result_pairs
+from scumble.paper.audit import count_improved, mean_change, put_back, result_pairs
 from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
 from scumble.paper.published import Pair
 from scumble.paper.verdicts import METRIC_NAMES, POLICIES, Finding, Means, is_near, measured
@@ -37,9 +37,11 @@ STRICT = (
 )
 LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
 
+#: Whether a statement holds, and what decides.
+Outcome = tuple[bool, str]
 #: Classifier and score of every pair, by the name of a version.
 Candidates = Mapping[str, Sequence[tuple[str, str]]]
-Check = Callable[[MultilabelDataset], tuple[bool, str]]
+Check = Callable[[MultilabelDataset], Outcome]
 
 
 def claims(
@@ -74,7 +76,7 @@ def claims(
     every = [*published.characteristics(), "emotions"]
     wanted = every if datasets is None else list(datasets)
     kept: dict[str, MultilabelDataset | None] = dict.fromkeys(every)
-    outcomes: dict[str, dict[str, tuple[bool, str]]] = {}
+    outcomes: dict[str, dict[str, Outcome]] = {}
     notes = []
     with track("Checking data sets", len(wanted)) as advance:
         for name in wanted:
@@ -98,7 +100,7 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
         if len(found) < len(pairs):
             yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
             continue
-        ours = float(np.mean([100 * (pair.after - pair.before) / pair.before for pair in found]))
+        ours = mean_change(found, names)
         same = (ours > 0) == (percent > 0)
         verdict = "holds" if abs(ours - percent) <= 5 else "same direction" if same else NO
         yield Finding("Resampling", item, f"{percent:+d} %", f"{ours:+.1f} %", verdict)
@@ -139,9 +141,7 @@ def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
         yield _on_one("Labels", loaded[name], name, item, check)
 
 
-def _about_remedial(
-    outcomes: Mapping[str, Mapping[str, tuple[bool, str]]], notes: Sequence[str]
-) -> Iterator[Finding]:
+def _about_remedial(outcomes: dict[str, dict[str, Outcome]], notes: list[str]) -> Iterator[Finding]:
     ours = {name: outcomes[name] for name in published.characteristics() if name in outcomes}
     absent = [name for name in published.characteristics() if name not in ours]
     without = [f"without {', '.join(absent)}"] if absent else []
@@ -159,11 +159,11 @@ def _about_remedial(
     )
     for item, key in wanted:
         found = {name: checked[key] for name, checked in ours.items()}
-        yield _on_many("REMEDIAL", item, found, note)
+        yield _on_many(item, found, note)
 
 
 def _about_passes(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
-    def falls(data: MultilabelDataset) -> tuple[bool, str]:
+    def falls(data: MultilabelDataset) -> Outcome:
         after = [REMEDIAL(passes=passes).resample(data) for passes in (1, 2)]
         values = [characterize(each.Y).scumble for each in (data, *after)]
         return values[0] > values[1] > values[2], ", ".join(f"{value:.4f}" for value in values)
@@ -172,10 +172,10 @@ def _about_passes(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
     yield _on_one("REMEDIAL", loaded["emotions"], "emotions", item, falls)
 
 
-def _outcome(data: MultilabelDataset) -> dict[str, tuple[bool, str]]:
+def _outcome(data: MultilabelDataset) -> dict[str, Outcome]:
     """Apply REMEDIAL once and compare."""
 
-    def falls(before: float, after: float, form: str = ".3f") -> tuple[bool, str]:
+    def falls(before: float, after: float, form: str = ".3f") -> Outcome:
         return after < before, f"{before:{form}} -> {after:{form}}"
 
     after = REMEDIAL().resample(data)
@@ -204,18 +204,18 @@ def _outcome(data: MultilabelDataset) -> dict[str, tuple[bool, str]]:
     }
 
 
-def _always_with(data: MultilabelDataset, label: str, other: str) -> tuple[bool, str]:
+def _always_with(data: MultilabelDataset, label: str, other: str) -> Outcome:
     has, partner = _column(data, label), _column(data, other)
     return bool((partner[has]).all()), f"{int(partner[has].sum())} of {int(has.sum())}"
 
 
-def _meets_majority(data: MultilabelDataset, label: str) -> tuple[bool, str]:
+def _meets_majority(data: MultilabelDataset, label: str) -> Outcome:
     has = _column(data, label)
     meets = (data.Y @ ~is_minority(data.Y) > 0)[has]
     return bool(meets.all()), f"{int(meets.sum())} of {int(has.sum())}"
 
 
-def _is_rare(data: MultilabelDataset, label: str) -> tuple[bool, str]:
+def _is_rare(data: MultilabelDataset, label: str) -> Outcome:
     at = _index(data, label)
     summary = characterize(data.Y)
     ratio = float(summary.labels["irlbl"][at])
@@ -241,15 +241,16 @@ def _on_one(
     return Finding(part, title, "stated", ours, "holds" if holds else NO)
 
 
-def _on_many(part: str, item: str, outcomes: dict[str, tuple[bool, str]], note: str) -> Finding:
+def _on_many(item: str, outcomes: dict[str, Outcome], note: str) -> Finding:
     """Sum up a statement over data sets; those where it fails are named."""
     if not outcomes:
-        return Finding(part, item, "stated", "-", ABSENT, "no data set is on this machine")
+        return Finding("REMEDIAL", item, "stated", "-", ABSENT, "no data set is on this machine")
     failing = [f"{name} {ours}" for name, (holds, ours) in outcomes.items() if not holds]
     n_holding = len(outcomes) - len(failing)
     held = f"{n_holding} of {len(outcomes)}"
     verdict = "holds" if not failing else f"holds in {held}" if n_holding else NO
-    return Finding(part, item, "stated", held, verdict, "; ".join(filter(None, (*failing, note))))
+    told = "; ".join(filter(None, (*failing, note)))
+    return Finding("REMEDIAL", item, "stated", held, verdict, told)
 
 
 # Which behaviour of MULAN, whose classifiers the paper runs, its printed numbers fit --------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -90,17 +89,13 @@ def experiments(means: Means, *, rule: Rule = "fits") -> list[Entry]:
 
 def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
     """Count verdicts by table."""
-    counted = Counter((entry.table, entry.verdict) for entry in entries)
-    tables = dict.fromkeys(table for table, _ in counted)
-    return {table: {v: counted[table, v] for v in VERDICTS} for table in tables}
+    counted = verdicts.count_verdicts(entries, "table")
+    return {table: {v: counts[v] for v in VERDICTS} for table, counts in counted.items()}
 
 
 def causes(entries: Iterable[Entry]) -> dict[str, dict[str, int]]:
     """Count causes by verdict, the most frequent cause first."""
-    counted: dict[str, Counter[str]] = {}
-    for entry in entries:
-        if entry.cause:
-            counted.setdefault(entry.cause, Counter())[entry.verdict] += 1
+    counted = verdicts.count_verdicts((entry for entry in entries if entry.cause), "cause")
     order = sorted(counted, key=lambda cause: (-counted[cause].total(), [*CAUSES].index(cause)))
     return {cause: {v: counted[cause][v] for v in VERDICTS[:3]} for cause in order}
 

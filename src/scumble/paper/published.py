@@ -8,10 +8,10 @@ results that stand in the comments of its source.
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, fields
+from collections.abc import Callable
 from functools import cache, partial
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 #: Whether larger values of a metric are better.
 HIGHER_IS_BETTER = {"HL": False, "Precision": True, "MacroFM": True, "OE": False, "RL": False}
@@ -34,22 +34,29 @@ CASES = (
 )
 
 Record = TypeVar("Record")
-#: How the cells of a field are read, by its type.
-_READERS: dict[Any, Any] = {"str": str, "int": int, "float": float, "bool": "yes".__eq__}
+#: How the cells of a field are read, where its type does not read them.
+_READERS: dict[type, Callable[[str], Any]] = {bool: "yes".__eq__}
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two printed values, before and after something was done to the data."""
 
-    table: int
     dataset: str
     method: str  # a resampler, or a classifier
     measure: str  # a measure, or a metric
     before: float
     after: float
-    decimals: int
     bold: str = ""  # "before", "after", "none"; empty where the table has no bold type
+
+    @property
+    def table(self) -> int:
+        """Number of the table: imbalance stands in the second, a table of each metric follows."""
+        return 5 + METRICS.index(self.measure) if self.measure in METRICS else 2
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals the table prints."""
+        return 3 if self.table == 2 else 4
 
     @property
     def change(self) -> float:
@@ -65,8 +72,7 @@ class Pair:
         return "after" if improved else "before"
 
 
-@dataclass(frozen=True)
-class Correlation:
+class Correlation(NamedTuple):
     """SCUMBLE against the change of a measure by a resampler, as printed."""
 
     resampler: str
@@ -75,8 +81,7 @@ class Correlation:
     p_value: float
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """An F-measure before and after a resampler, as printed."""
 
     dataset: str
@@ -86,8 +91,7 @@ class Change:
     percent: float
 
 
-@dataclass(frozen=True)
-class Significance:
+class Significance(NamedTuple):
     """A p-value of Wilcoxon's test, and whether the paper calls it significant."""
 
     classifier: str
@@ -96,8 +100,7 @@ class Significance:
     starred: bool
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(NamedTuple):
     """Results that are better and worse after REMEDIAL, as the paper counts them."""
 
     by: str  # "classifier", "dataset" or "metric"
@@ -112,28 +115,10 @@ def characteristics() -> dict[str, dict[str, float]]:
     return {row.pop("dataset"): {k: float(v) for k, v in row.items()} for row in _rows("datasets")}
 
 
-@cache
-def imbalance() -> tuple[Pair, ...]:
-    """Return Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
-    return tuple(
-        Pair(2, data, method, measure, float(before), float(after), decimals=3)
-        for data, method, measure, before, after in map(dict.values, _rows("imbalance"))
-    )
-
-
-@cache
-def results() -> tuple[Pair, ...]:
-    """Return Tables 5 to 9: five metrics before and after REMEDIAL."""
-    return tuple(
-        Pair(5 + METRICS.index(metric), data, method, metric, float(before), float(after), 4, bold)
-        for metric, data, method, before, after, bold in map(dict.values, _rows("results"))
-    )
-
-
 def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
-    """Read a file whose columns are the fields of a record, in their order."""
-    readers = [_READERS[field.type] for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
-    rows = (zip(readers, row.values(), strict=True) for row in _rows(name))
+    """Read a file whose columns are the fields of a record, in their order; some have fewer."""
+    readers = [_READERS.get(field, field) for field in get_type_hints(kind).values()]
+    rows = (zip(readers, row.values(), strict=False) for row in _rows(name))
     return tuple(kind(*(read(cell) for read, cell in row)) for row in rows)
 
 
@@ -142,10 +127,14 @@ def _rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
+#: Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS.
+imbalance = cache(partial(_records, "imbalance", Pair))
 #: Table 3: SCUMBLE against the relative change of the imbalance.
 correlations = cache(partial(_records, "correlation", Correlation))
 #: Table 4: HOMER's F-measure before and after resampling.
 f_measures = cache(partial(_records, "f_measure", Change))
+#: Tables 5 to 9: five metrics before and after REMEDIAL.
+results = cache(partial(_records, "results", Pair))
 #: Table 10: p-values of Wilcoxon's test.
 significances = cache(partial(_records, "wilcoxon", Significance))
 #: How often the paper counts results as better and worse.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import chain
 from statistics import fmean, stdev
 from typing import Any
@@ -206,10 +206,15 @@ def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     >>> tally(audit())["Stars"]
     {'follows': 28, 'does not follow': 2}
     """
-    counted: dict[str, Counter[str]] = {}
-    for finding in findings:
-        counted.setdefault(finding.part, Counter())[finding.verdict] += 1
-    return {part: dict(verdicts) for part, verdicts in counted.items()}
+    return {part: dict(counts) for part, counts in count_verdicts(findings, "part").items()}
+
+
+def count_verdicts(found: Iterable[Any], by: str) -> dict[Any, Counter[str]]:
+    """Count the verdicts of findings or entries by one of their attributes."""
+    counted: dict[Any, Counter[str]] = defaultdict(Counter)
+    for one in found:
+        counted[getattr(one, by)][one.verdict] += 1
+    return counted
 
 
 # Means over folds, and how far chance carries them -----------------------------------------------
@@ -313,7 +318,7 @@ def measured(pairs: Iterable[Pair], means_of: Callable[[Pair], Both]) -> list[Pa
     """Put our values into the place of the printed ones; pairs that were not run are left out."""
     found = ((pair, *means_of(pair)) for pair in pairs)
     return [
-        replace(pair, before=before, after=after)
+        pair._replace(before=before, after=after)
         for pair, before, after in found
         if before is not None and after is not None
     ]

@@ -8,7 +8,7 @@ from scumble._core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-    from scumble.scale.output import Output
+    from scumble.scale.files import Output
     from scumble.scale.scanning import Scan, scan
     from scumble.scale.summary import InstanceScores, LabelsetRelation
     from scumble.scale.thresholds import label_thresholds
@@ -30,7 +30,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),
-        "scumble.scale.output": ("Output",),
+        "scumble.scale.files": ("Output",),
         "scumble.scale.scanning": ("Scan", "scan"),
         "scumble.scale.summary": ("InstanceScores", "LabelsetRelation"),
         "scumble.scale.thresholds": ("label_thresholds",),

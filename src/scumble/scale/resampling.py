@@ -9,9 +9,8 @@ from scumble.resample.base import rows_in_percent
 from scumble.resample.lp_random import LPROS, LPRUS, share_out
 from scumble.resample.remedial import REMEDIAL, Pass
 from scumble.scale import statements
-from scumble.scale.layout import Layout
-from scumble.scale.output import Output
-from scumble.scale.tables import LabelsetTables, column
+from scumble.scale.files import Output
+from scumble.scale.tables import LabelsetTables, Layout, column
 
 #: No score is above this.
 NEVER = 2.0
@@ -34,7 +33,7 @@ def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, fol
 
 def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
     """Take labelsets apart and make ``parts``: what becomes of each of them."""
-    n_rows = tables.totals()["n_instances"]
+    n_rows = tables.totals["n_instances"]
     tables.scored()
     lowest = NEVER
     history, empties = [], []
@@ -67,7 +66,7 @@ def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) 
         inner = {"changed": f"({sql})"}
         inner["rare_halves"] = f"({tables.fill(statements.RARE_HALVES, **inner)})"
         queries.append(tables.fill(statements.PARTS, raw=raw, spellings=several, **inner))
-    tables.table("parts", *queries, title="Taking labelsets apart")
+    tables.engine.table(tables.name("parts"), *queries, title="Taking labelsets apart")
     sizes = range(1, 2 * passes + 3)
     pairs = [(size, copy) for size in sizes for copy in range(size)]
     columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
@@ -149,9 +148,9 @@ def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
     seed = _seed(tables, method)
     tables.rows(keep=True)
     name = f"concat('{seed}:', {layout.instance_text()})"
-    sql = tables.fill(statements.HASHED, ids=layout.ids(), name=name)
-    tables.table("hashed", sql, title="Naming instances")
-    tables.table("bags", tables.fill(statements.BAGS), title="Counting labelsets")
+    named = {"ids": layout.ids(), "name": name}
+    tables.define("hashed", statements.HASHED, title="Naming instances", **named)
+    tables.define("bags", statements.BAGS, title="Counting labelsets")
     n_rows, n_bags = tables.record(statements.BAG_TOTALS, title="Counting labelsets").values()
     is_rus = isinstance(method, LPRUS)
     # Rows of bags above the mean are dropped, those of bags below it cloned: the sign is turned.
@@ -163,14 +162,12 @@ def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
     capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
     shares = share_out(rows_in_percent(method.percent, n_rows), capacity)
     tables.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
-    sql = tables.fill(statements.RANKED, ids_h=layout.ids("h."))
-    tables.table("ranked", sql, title="Drawing rows")
+    tables.define("ranked", statements.RANKED, title="Drawing rows", ids_h=layout.ids("h."))
     if is_rus:
-        tables.view("dropped", tables.fill(statements.DROPPED, ids=layout.ids()))
+        tables.define("dropped", statements.DROPPED, ids=layout.ids())
     else:
-        tables.view("drawn", tables.fill(statements.DRAWN, seed=seed))
-        sql = tables.fill(statements.CLONES, ids_k=layout.ids("k."))
-        tables.table("clones", sql, title="Drawing rows")
+        tables.define("drawn", statements.DRAWN, seed=seed)
+        tables.define("clones", statements.CLONES, title="Drawing rows", ids_k=layout.ids("k."))
     return int(shares.sum())
 
 

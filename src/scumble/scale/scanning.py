@@ -12,8 +12,7 @@ from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-from scumble.scale.output import Output, appearing_whole, as_output
-from scumble.scale.sources import Files, find_files, naming_the_damaged
+from scumble.scale.files import Files, Output, appearing_whole, as_output, find_files, name_damaged
 from scumble.scale.summary import difficult_labels, summarize_tables
 from scumble.scale.tables import LabelsetTables
 
@@ -136,8 +135,7 @@ class Scan:
     ) -> None:
         self.files, self.engine = files, engine
         self.name = files.name
-        self._declared = None if labels is None else list(labels)
-        self._tables = LabelsetTables(engine, files, **columns)
+        self._tables = LabelsetTables(engine, files, labels, **columns)
         self.layout = self._tables.layout
 
     def __repr__(self) -> str:
@@ -172,12 +170,12 @@ class Scan:
         list of DifficultLabel
             As in memory.
         """
-        return difficult_labels(self._tables, self._declared, n_labels)
+        return difficult_labels(self._tables, n_labels)
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
-        with naming_the_damaged(self.files):
-            return summarize_tables(self._tables, self.name, self._declared)
+        with name_damaged(self.files):
+            return summarize_tables(self._tables, self.name)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""
@@ -191,7 +189,7 @@ class Scan:
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
-        with naming_the_damaged(self.files), appearing_whole(output) as folder:
+        with name_damaged(self.files), appearing_whole(output) as folder:
             if isinstance(method, REMEDIAL):
                 write_remedial(self._tables, method, output, folder)
             else:
@@ -217,7 +215,7 @@ class Scan:
             self.engine,
             label_column=self.layout.label.name,
             instance_column=instances,
-            labels=self._declared,
+            labels=self._tables.declared,
         )
 
 

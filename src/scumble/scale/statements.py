@@ -23,9 +23,7 @@ SELECT SET_KEY!(raw) AS set_id, raw, n
 FROM (SELECT labels AS raw, count(*) AS n FROM {rows} GROUP BY SET_GROUP!(labels))
 """
 
-COUNT_IRREGULAR = """
-SELECT count(*) AS n FROM {raw_sets} WHERE raw IS DISTINCT FROM CANONICAL!(raw)
-"""
+COUNT_IRREGULAR = "SELECT count(*) AS n FROM {raw_sets} WHERE raw IS DISTINCT FROM CANONICAL!(raw)"
 
 #: The labelsets where the data spells them in one way only ...
 SETS_AS_SPELLED = "SELECT set_id, raw AS labels, n FROM {raw_sets}"
@@ -34,9 +32,7 @@ SETS_AS_SPELLED = "SELECT set_id, raw AS labels, n FROM {raw_sets}"
 SETS_IN_ONE_SPELLING = """
 SELECT SET_KEY!(labels) AS set_id, labels, n
 FROM (
-  SELECT labels, CAST(sum(n) AS BIGINT) AS n
-  FROM (SELECT CANONICAL!(raw) AS labels, n FROM {raw_sets})
-  GROUP BY labels
+  SELECT CANONICAL!(raw) AS labels, CAST(sum(n) AS BIGINT) AS n FROM {raw_sets} GROUP BY labels
 )
 """
 
@@ -263,9 +259,7 @@ FROM ({placed}) d LEFT JOIN {source} s ON {same_ids} AND d.{label} IS NOT DISTIN
 
 # LP-ROS and LP-RUS by hash: every draw follows from the seed and the instance's name.
 
-HASHED = """
-SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}
-"""
+HASHED = "SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}"
 BAGS = "SELECT labels, min(hash) AS bag, count(*) AS size FROM {hashed} GROUP BY labels"
 BAG_TOTALS = """
 SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}
@@ -278,13 +272,9 @@ FROM {hashed} h JOIN {bags} b ON h.labels = b.labels JOIN {shares} s ON b.bag = 
 """
 DROPPED = "SELECT {ids} FROM {ranked} WHERE place <= share"
 DRAWN = """
-SELECT bag, turn,
-       HEX!(digits) % size AS place
-FROM (
-  SELECT bag, turn, size, substr(md5(concat('{seed}:', bag, ':', CAST(turn AS STRING))), 1, 15)
-         AS digits
-  FROM (SELECT bag, size, UP_TO!(share) AS turn FROM {shares} WHERE share > 0)
-)
+SELECT bag, turn, HEX!(substr(md5(concat('{seed}:', bag, ':', CAST(turn AS STRING))), 1, 15)) % size
+       AS place
+FROM (SELECT bag, size, UP_TO!(share) AS turn FROM {shares} WHERE share > 0)
 """
 CLONES = """
 SELECT {ids_k}, row_number() OVER (PARTITION BY {ids_k} ORDER BY d.bag, d.turn) AS clone

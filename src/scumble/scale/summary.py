@@ -6,7 +6,7 @@ Results with one row per instance or labelset stay with the engine until they ar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -149,9 +149,9 @@ class LabelsetRelation:
         return self._tables.fetch(sql, title="Sorting labelsets", limit=int(n))
 
 
-def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] | None) -> Summary:
+def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
     """Measure everything that `scumble.characterize` measures."""
-    totals = tables.totals()
+    totals = tables.totals
     tables.scored()
     n_rows = totals["n_instances"]
     title = "Averaging scores"
@@ -159,7 +159,7 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
     squares = float(tables.number(statements.SCORE_SQUARES, title=title, scumble=repr(mean)))
     layout = tables.layout
     return summarize(
-        measure_labels(tables, declared),
+        measure_labels(tables),
         LabelsetRelation(tables, totals),
         name=name,
         n_instances=n_rows,
@@ -174,13 +174,13 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
     )
 
 
-def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> LabelNumbers:
+def measure_labels(tables: LabelsetTables) -> LabelNumbers:
     """Count and score every label."""
-    occurring, counts = tables.labels()
+    occurring, counts = tables.labels
     tables.scored()
     tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
-    names = occurring if declared is None else list(declared)
+    names = occurring if tables.declared is None else tables.declared
     places = find_places(occurring, names)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
@@ -196,11 +196,9 @@ def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> La
     )
 
 
-def difficult_labels(
-    tables: LabelsetTables, declared: Sequence[Any] | None, n_labels: int | None
-) -> Records[DifficultLabel]:
+def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> Records[DifficultLabel]:
     """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
-    names, counts, means, _ = measure_labels(tables, declared)
+    names, counts, means, _ = measure_labels(tables)
     place = {name: at for at, name in enumerate(names)}
 
     def meetings(chosen: Array) -> Iterator[Meeting]:

@@ -1,4 +1,4 @@
-"""Tables of one piece of work: made once, named in statements, fetched.
+"""Tables of one piece of work: which columns mean what, what is made of them, named and fetched.
 
 All measures come from those of distinct labelsets, labels, and their scores.
 """
@@ -6,7 +6,9 @@ All measures come from those of distinct labelsets, labels, and their scores.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,111 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.scale import statements
-from scumble.scale.engines.base import Column, Engine
-from scumble.scale.layout import find_layout
-from scumble.scale.sources import Files
+from scumble.scale.engines.base import Column, Dialect, Engine
+from scumble.scale.files import Files
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of the input, and how statements name them."""
+
+    columns: tuple[Column, ...]  # all of them
+    label: Column  # the one with labels
+    # Those that name the instance; there may be none where each row is an instance.
+    instances: tuple[str, ...]
+    separator: str | None  # what stands between the labels of a text
+    dialect: Dialect  # how the engine spells names and texts
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a row holds all labels of an instance."""
+        return self.label.is_list or self.separator is not None
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Columns that pass through."""
+        known = {self.label.name, *self.instances}
+        return tuple(column.name for column in self.columns if column.name not in known)
+
+    def ids(self, prefix: str = "") -> str:
+        """Name the instance columns."""
+        return ", ".join(prefix + self.dialect.quote(name) for name in self.instances)
+
+    def ids_first(self, prefix: str = "") -> str:
+        """Name the instance columns with a comma behind them, where there are any."""
+        return f"{self.ids(prefix)}, " if self.instances else ""
+
+    def same_ids(self, left: str, right: str) -> str:
+        """Compare the instances of two tables."""
+        names = map(self.dialect.quote, self.instances)
+        return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
+
+    def label_in(self, prefix: str = "") -> str:
+        """Write the labels of a row of the input."""
+        name = prefix + self.dialect.quote(self.label.name)
+        if self.separator is not None:
+            mark = self.dialect.text(self.separator)
+            return self.dialect.split.replace("$1", name).replace("$2", mark)
+        if self.label.kind == "other":
+            return f"CAST({name} AS {self.dialect.string_list if self.has_lists else 'STRING'})"
+        return name
+
+    def instance_text(self) -> str:
+        """Write an instance's name as one text."""
+        names = (f"CAST({self.dialect.quote(name)} AS STRING)" for name in self.instances)
+        return ", '/', ".join(names)
+
+
+def find_layout(
+    columns: Sequence[Column],
+    dialect: Dialect,
+    *,
+    where: str,
+    label_column: str | None = None,
+    instance_column: str | Sequence[str] | None = None,
+    separator: str | None = None,
+) -> Layout:
+    """Match what the user says with the columns there are."""
+    known = {column.name: column for column in columns}
+    named = label_column or _guess_label(columns, where)
+    label = known[_checked(named, known, "label_column", where)]
+    given = (instance_column,) if isinstance(instance_column, str) else instance_column or ()
+    instances = tuple(_checked(name, known, "instance_column", where) for name in given)
+    if label.name in instances:
+        raise ReadError(
+            f"the column {label.name!r} cannot name both labels and instances.", path=where
+        )
+    layout = Layout(tuple(columns), label, instances, separator, dialect)
+    if instances or layout.has_lists:
+        return layout
+    return replace(layout, instances=(_checked("instance", known, "instance_column", where),))
+
+
+def _guess_label(columns: Sequence[Column], where: str) -> str:
+    lists = [column for column in columns if column.is_list and column.kind != "other"]
+    named = [column for column in columns if column.name == "label"]
+    found = lists if len(lists) == 1 else named
+    if len(found) == 1:
+        return found[0].name
+    raise ReadError(
+        "which column holds the labels? Expected exactly one column of lists, or one called "
+        f"'label'. Found {_listed(column.name for column in columns)}. Say label_column=...",
+        path=where,
+    )
+
+
+def _checked(name: str, known: dict[str, Column], parameter: str, where: str) -> str:
+    if name in known:
+        return name
+    raise ReadError(
+        f"there is no column {name!r}. Expected one of {_listed(known)}. Check {parameter}.",
+        path=where,
+    )
+
+
+def _listed(names: Iterable[object]) -> str:
+    shown = [repr(name) for name in names]
+    return ", ".join(shown[:12]) + (", ..." if len(shown) > 12 else "")
 
 
 class Workspace:
@@ -26,8 +130,9 @@ class Workspace:
     # Statements name them in braces. Where a table gets a better definition it also gets a new
     # name: to replace a view of Spark's makes it forget what was computed from the view.
 
-    def __init__(self, engine: Engine, **values: Any) -> None:
-        self.engine, self._values = engine, values
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._values: dict[str, Any] = {}
         self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
         self._done: set[str] = set()
         self._renamed: dict[str, str] = {}
@@ -36,35 +141,23 @@ class Workspace:
         """Return the name a table has for the engine."""
         return self._prefix + self._renamed.get(table, table)
 
-    def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known under a name; return their columns."""
-        return self.engine.open(self._prefix + table, files)
-
-    def table(self, table: str, *queries: str, title: str) -> None:
-        """Compute a table from the rows of one query after the other, and keep it."""
-        self.engine.table(self._prefix + table, *queries, title=title)
-
-    def view(self, table: str, sql: str) -> None:
-        """Give a query a name."""
-        self.engine.view(self._prefix + table, sql)
-
     def load(self, table: str, content: Any) -> None:
         """Make an Arrow table of ours known."""
         self.engine.load(self._prefix + table, content)
 
-    def drop(self, table: str) -> None:
-        """Forget a table."""
-        self.engine.drop(self._prefix + table)
-
-    def make(self, table: str, sql: str, *, title: str | None = None, **values: Any) -> None:
-        """Make a table, or a view where there is no title, unless it is there already."""
-        if table in self._done:
-            return
+    def define(self, table: str, sql: str, *, title: str | None = None, **values: Any) -> None:
+        """Make a table, or a view where there is no title."""
+        name, filled = self._prefix + table, self.fill(sql, **values)
         if title is None:
-            self.view(table, self.fill(sql, **values))
+            self.engine.view(name, filled)
         else:
-            self.table(table, self.fill(sql, **values), title=title)
-        self._done.add(table)
+            self.engine.table(name, filled, title=title)
+
+    def make(self, table: str, sql: str, **how: Any) -> None:
+        """Make a table or a view, unless it is there already."""
+        if table not in self._done:
+            self.define(table, sql, **how)
+            self._done.add(table)
 
     def fill(self, sql: str, **values: Any) -> str:
         """Put names and values into a statement."""
@@ -105,13 +198,12 @@ def column(table: Any, name: str) -> Array:
 class LabelsetTables(Workspace):
     """Tables of one input, computed when they are first needed."""
 
-    def __init__(self, engine: Engine, files: Files, **columns: Any) -> None:
+    def __init__(self, engine: Engine, files: Files, labels: Any, **columns: Any) -> None:
         super().__init__(engine)
+        self.declared = None if labels is None else list(labels)
         self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
-        found = self.open("source", files)
+        found = engine.open(self.name("source"), files)
         self.layout = find_layout(found, engine.dialect, where=self.where, **columns)
-        self._labels: tuple[list[Any], Array] | None = None
-        self._totals: dict[str, int] | None = None
         self.is_regular = True
 
     def rows(self, *, keep: bool = False) -> None:
@@ -123,11 +215,9 @@ class LabelsetTables(Workspace):
             return
         self._refuse_nameless()
         if keep:
-            sql = statements.ROWS_FROM_PAIRS
-            self.make("rows_stored", sql, title="Gathering instances", **values)
             self._renamed["rows"] = "rows_stored"
-        else:
-            self.make("rows", statements.ROWS_FROM_PAIRS, **values)
+            values["title"] = "Gathering instances"
+        self.make("rows_stored" if keep else "rows", statements.ROWS_FROM_PAIRS, **values)
 
     def sets(self) -> None:
         """Make ``sets``: the distinct labelsets and how often each occurs."""
@@ -141,37 +231,36 @@ class LabelsetTables(Workspace):
         else:
             self.make("sets", statements.SETS_IN_ONE_SPELLING, title="Comparing labelsets")
 
+    @cached_property
     def labels(self) -> tuple[list[Any], Array]:
-        """List the labels that occur and how often; make ``ratios`` from the counts."""
-        if self._labels is None:
-            self.sets()
-            self.make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
-            sql = "SELECT label, n FROM {label_counts} ORDER BY label"
-            found = self.fetch(sql, title="Counting labels")
-            counts = column(found, "n").astype(np.int64)
-            # The mean is taken here, so that a label on the border falls on the same side as in
-            # memory, whatever the order in which an engine adds.
-            mean_ir = repr(mean_of_ratios(ratios_from_counts(counts)))
-            self.make("ratios", statements.RATIOS, title="Comparing labels", mean_ir=mean_ir)
-            self._labels = found.column("label").to_pylist(), counts
-        return self._labels
+        """The labels that occur and how often; makes ``ratios`` from the counts."""
+        self.sets()
+        self.make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
+        sql = "SELECT label, n FROM {label_counts} ORDER BY label"
+        found = self.fetch(sql, title="Counting labels")
+        counts = column(found, "n").astype(np.int64)
+        # The mean is taken here, so that a label on the border falls on the same side as in
+        # memory, whatever the order in which an engine adds.
+        mean_ir = repr(mean_of_ratios(ratios_from_counts(counts)))
+        self.make("ratios", statements.RATIOS, title="Comparing labels", mean_ir=mean_ir)
+        return found.column("label").to_pylist(), counts
 
     def scored(self) -> None:
         """Make ``scored``: SCUMBLE of every labelset with labels."""
-        self.labels()
         if "scored" in self._done:
             return
+        _ = self.labels  # makes the ratios
         queries = [self.fill(statements.SCORED, sets=part) for part in self.slices("sets")]
-        self.table("scored", *queries, title="Scoring labelsets")
+        self.engine.table(self.name("scored"), *queries, title="Scoring labelsets")
         self._done.add("scored")
         if self.is_regular:  # the same labelsets twice would take twice the room
             self.make("sets_scored", statements.SETS_AS_SCORED)
             self._renamed["sets"] = "sets_scored"
-            self.drop("raw_sets")
+            self.engine.drop(self.name("raw_sets"))
 
     def slices(self, table: str) -> list[str]:
         """Cut a table with a row for each labelset into pieces, work on which fits into memory."""
-        n_sets, name = self.totals()["n_labelsets"], self.name(table)
+        n_sets, name = self.totals["n_labelsets"], self.name(table)
         n_slices = self.engine.slices(n_sets)
         if n_slices == 1:
             return [name]
@@ -185,12 +274,11 @@ class LabelsetTables(Workspace):
         one, several = statements.SCORED_RAW_AS_SPELLED, statements.SCORED_RAW_SPELLINGS
         self.make("scored_raw", one if self.is_regular else several)
 
+    @cached_property
     def totals(self) -> dict[str, int]:
-        """Add up the labelsets."""
-        if self._totals is None:
-            self.sets()
-            self._totals = self.record(statements.SET_TOTALS, title="Adding up")
-        return self._totals
+        """Sums over the labelsets."""
+        self.sets()
+        return self.record(statements.SET_TOTALS, title="Adding up")
 
     def _refuse_nameless(self) -> None:
         if "named" in self._done:

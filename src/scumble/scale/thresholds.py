@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,13 +17,10 @@ from scumble.learn.chosen_thresholds import ThresholdTable, table_from_cuts
 from scumble.learn.thresholds import DIGITS, METRICS, RATES, ChosenCuts, Cuts, ThresholdRule
 from scumble.scale import threshold_statements as statements
 from scumble.scale.engines import Column, Engine
-from scumble.scale.layout import Layout, _checked, find_layout
+from scumble.scale.files import Files, Paths, find_files, name_damaged
 from scumble.scale.scanning import Scan, open_scan
-from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import find_places
-from scumble.scale.tables import Workspace, column
-
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+from scumble.scale.tables import Layout, Workspace, _checked, column, find_layout
 
 CALLER = "label_thresholds"
 
@@ -126,20 +122,21 @@ def label_thresholds(
             truth = open_scan(*started, caller=CALLER, separator=separator, **columns)
             if isinstance(engine, str):
                 stack.enter_context(truth)
-        stack.enter_context(naming_the_damaged(given, truth.files))
+        stack.enter_context(name_damaged(given, truth.files))
         columns["label_column"] = label_column or "label"
-        work = ThresholdTables(given, truth, score_column, **columns)
+        work = ThresholdTables(given, truth, wanted, score_column=score_column, **columns)
         stack.callback(work.forget)
-        return work.choose(wanted, n_instances)
+        return work.choose(n_instances)
 
 
 class ThresholdTables(Workspace):
     """The tables behind one choice of thresholds."""
 
-    def __init__(self, files: Files, truth: Scan, score_column: str, **columns: Any) -> None:
+    def __init__(self, files: Files, truth: Scan, rule: ThresholdRule, **columns: Any) -> None:
         super().__init__(truth.engine)
-        self._truth, self._where = truth, files.paths[0]
-        found = self.open("scores", files)
+        score_column = columns.pop("score_column")
+        self._rule, self._truth, self._where = rule, truth, files.paths[0]
+        found = self.engine.open(self.name("scores"), files)
         layout = find_layout(found, truth.engine.dialect, where=self._where, **columns)
         known = {one.name: one for one in found}
         score = known[_checked(score_column, known, "score_column", self._where)]
@@ -165,7 +162,7 @@ class ThresholdTables(Workspace):
             "last": len(RATES) - 1,
         }
 
-    def choose(self, rule: ThresholdRule, n_instances: int | None) -> ThresholdTable:
+    def choose(self, n_instances: int | None) -> ThresholdTable:
         """Run the statements."""
         names = self._open()
         counted = n_instances or self.number(statements.COUNT_INSTANCES, title="Counting instances")
@@ -176,15 +173,15 @@ class ThresholdTables(Workspace):
         self._refuse_few(n_rows, max(positives.values(), default=0))
         labels = sorted({*names, *positives})
         counts = np.array([positives.get(label, 0) for label in labels], np.int64)
-        if rule.rule == "fixed":
-            return table_from_cuts(labels, self._fixed(labels, counts, rule), rule.metric)
-        return table_from_cuts(labels, self._best(labels, counts, rule, n_rows), rule.metric)
+        is_fixed = self._rule.rule == "fixed"
+        cuts = self._fixed(labels, counts) if is_fixed else self._best(labels, counts, n_rows)
+        return table_from_cuts(labels, cuts, self._rule.metric)
 
     def forget(self) -> None:
         """Drop what was kept, where the engine goes on."""
         for table in ("cuts", "top", "positives", "truth"):
             if table in self._done:
-                self.drop(table)
+                self.engine.drop(self.name(table))
 
     def _open(self) -> list[Any]:
         """Make ``cells``, ``truth`` and ``positives``; return the labels of the scores."""
@@ -204,15 +201,13 @@ class ThresholdTables(Workspace):
         self.make("positives", statements.POSITIVES, title="Counting labels")
         return list(found.column("label").to_pylist())
 
-    def _best(
-        self, labels: list[Any], counts: Array, rule: ThresholdRule, n_rows: int
-    ) -> ChosenCuts:
+    def _best(self, labels: list[Any], counts: Array, n_rows: int) -> ChosenCuts:
         """Take the best cut of each label."""
         self.make("top", statements.TOP, title="Ranking scores")
         self._refuse_twice()
         self.make("cuts", statements.CUTS, title="Comparing thresholds")
-        shared = self._shared_recall(n_rows) if rule.rule == "shrunken" else None
-        found = self._chosen(rule, shared)
+        shared = self._shared_recall(n_rows) if self._rule.rule == "shrunken" else None
+        found = self._chosen(shared)
         self._refuse_few(n_rows, int(column(found, "n_predicted").max(initial=0)))
         found = _without_equal_scores(found, n_rows)
         n_predicted = column(found, "n_predicted")
@@ -221,14 +216,26 @@ class ThresholdTables(Workspace):
         chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
         chosen.n_predicted[at], chosen.hits[at] = n_predicted, column(found, "hits")
         chosen.expected[at] = column(found, "expected")
-        _take_all_rows(chosen, n_rows, rule, shared)
+        self._take_all_rows(chosen, n_rows, shared)
         return chosen
 
-    def _chosen(self, rule: ThresholdRule, shared: Array | None) -> Any:
+    def _take_all_rows(self, chosen: ChosenCuts, n_rows: int, shared: Array | None) -> None:
+        """Predict labels that all rows have and no score is there for."""
+        for label in np.flatnonzero((chosen.n_positives == n_rows) & (chosen.n_predicted == 0)):
+            every = np.array([n_rows])
+            cuts = Cuts(np.array([-np.inf]), every, every, n_rows, 0)
+            chosen.put(int(label), cuts, 0, in_memory._expected(cuts, self._rule, shared)[0])
+
+    def _chosen(self, shared: Array | None) -> Any:
+        import pyarrow as pa
+
+        rule = self._rule
         squared = METRICS[rule.metric] ** 2
         candidates, hits = self.fill(statements.ALLOWED), statements.OBSERVED_HITS
         if shared is not None:
-            self._load_shared(shared)
+            slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
+            places = {"place": np.arange(len(RATES)), "rate": RATES}
+            self.load("shared", pa.table({**places, "recall": shared, "slope": slopes}))
             candidates = self.fill(statements.USUAL, allowed=candidates)
             hits = statements.EXPECTED_HITS.format(strength=repr(float(rule.strength)))
         metric = statements.METRIC.format(more=1 + squared, squared=squared, expected_hits=hits)
@@ -248,21 +255,14 @@ class ThresholdTables(Workspace):
         total[column(found, "place")] += column(found, "total") - column(found, "n")
         return np.round(total / n_labels, DIGITS)
 
-    def _load_shared(self, shared: Array) -> None:
-        import pyarrow as pa
-
-        slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
-        table = {"place": np.arange(len(RATES)), "rate": RATES, "recall": shared, "slope": slopes}
-        self.load("shared", pa.table(table))
-
-    def _fixed(self, labels: list[Any], counts: Array, rule: ThresholdRule) -> ChosenCuts:
+    def _fixed(self, labels: list[Any], counts: Array) -> ChosenCuts:
         """Count what one threshold for all labels gives."""
-        threshold = repr(float(rule.threshold))
+        threshold = repr(float(self._rule.threshold))
         found = self.fetch(statements.FIXED, title="Counting predictions", threshold=threshold)
         chosen, at = ChosenCuts.none(counts), find_places(found.column("label").to_pylist(), labels)
         chosen.n_predicted[at] = column(found, "n_predicted")
         chosen.hits[at] = column(found, "hits")
-        return chosen.at_threshold(rule)
+        return chosen.at_threshold(self._rule)
 
     def _bad_cell(self) -> ReadError:
         [row] = self.fetch(statements.BAD_CELL, title="Looking at the scores").to_pylist()
@@ -303,16 +303,6 @@ def _without_equal_scores(found: Any, n_rows: int) -> Any:
     """Leave out labels whose scores are equal in all rows, unless all rows have them."""
     equal = (column(found, "n_cuts") == 1) & (column(found, "n_predicted") == n_rows)
     return found.filter(~equal | (column(found, "hits") == n_rows))
-
-
-def _take_all_rows(
-    chosen: ChosenCuts, n_rows: int, rule: ThresholdRule, shared: Array | None
-) -> None:
-    """Predict labels that all rows have and no score is there for."""
-    for label in np.flatnonzero((chosen.n_positives == n_rows) & (chosen.n_predicted == 0)):
-        every = np.array([n_rows])
-        cuts = Cuts(np.array([-np.inf]), every, every, n_rows, 0)
-        chosen.put(int(label), cuts, 0, in_memory._expected(cuts, rule, shared)[0])
 
 
 def _complaints(scores: Layout, truth: Layout, score: Column) -> Iterator[str]:

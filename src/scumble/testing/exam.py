@@ -134,7 +134,7 @@ def check_containers_come_back_as_they_were_given(resampler: Any) -> None:
     X_new, Y_new = _seeded(resampler).fit_resample(X.tolist(), Y.tolist())
     assert isinstance(X_new, np.ndarray)
     np.testing.assert_array_equal(Y_new, expected[1])
-    for library in _frame_libraries():
+    for library in _frame_libraries("pandas", "polars"):
         given = [
             library.DataFrame({f"{letter}{at}": column for at, column in enumerate(table.T)})
             for letter, table in (("f", X), ("l", Y))
@@ -153,9 +153,7 @@ def check_types_and_names_are_kept(resampler: Any) -> None:
         X_new, Y_new = _seeded(resampler).fit_resample(X.astype(np.float32), Y.astype(kind))
         assert X_new.dtype == np.float32
         assert Y_new.dtype == kind
-    for library in _frame_libraries():
-        if library.__name__ != "pandas":
-            continue
+    for library in _frame_libraries("pandas"):
         index = [f"row {at}" for at in range(len(X))]
         X_frame = library.DataFrame(X, index=index, columns=["a", "b", "c"])
         Y_frame = library.DataFrame(Y.astype(bool), index=index)
@@ -311,5 +309,5 @@ def check_it_works_in_a_pipeline(resampler: Any) -> None:
     np.testing.assert_array_equal(model.predict(X), direct.predict(X))
 
 
-def _frame_libraries() -> list[Any]:
-    return [import_module(name) for name in ("pandas", "polars") if find_spec(name) is not None]
+def _frame_libraries(*names: str) -> list[Any]:
+    return [import_module(name) for name in names if find_spec(name) is not None]

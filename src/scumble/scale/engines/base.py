@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from scumble._core.errors import ReadError
-from scumble.scale.sources import Files
+from scumble.scale.files import Files
 
 Kind = Literal["integer", "string", "other"]
 #: What engines call the types of each kind.

@@ -14,7 +14,7 @@ from scumble._core.optional import require
 from scumble._core.parallel import thread_count
 from scumble._core.progress import track
 from scumble.scale.engines.base import Column, Dialect, column_from_type, reading_arrow
-from scumble.scale.sources import Files
+from scumble.scale.files import Files
 
 _POLL_SECONDS = 0.2
 #: What scoring a labelset holds in memory: its sums in one hash table, itself in another.

@@ -13,7 +13,7 @@ from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteE
 from scumble._core.optional import require
 from scumble._core.progress import track
 from scumble.scale.engines.base import Column, Dialect, column_from_type, reading_arrow
-from scumble.scale.sources import Files, is_remote
+from scumble.scale.files import Files, is_remote
 
 SPARK = Dialect(
     "spark",
