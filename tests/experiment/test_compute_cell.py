@@ -33,7 +33,8 @@ from scumble.experiment import (
 )
 from scumble.experiment.compute_cell import compute_cell
 from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
-from scumble.experiment.result_tables import grid, long_table
+from scumble.experiment.result_tables import long_table
+from scumble.experiment.store import grid
 from scumble.learn import BinaryRelevance, fit_dataset
 from scumble.resample import REMEDIAL
 from tests.learn.test_texts import ticket_frame

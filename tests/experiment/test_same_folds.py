@@ -13,7 +13,7 @@ from scumble._core.errors import DataError, ParameterError
 from scumble.evaluate import compare as compare_at_once
 from scumble.evaluate.comparison import Match
 from scumble.experiment import Store, compare
-from scumble.experiment.compute_cell import describe
+from scumble.experiment.same_folds import describe
 from scumble.learn import MLkNN, make_classifier
 from scumble.resample import MLSMOTE
 

@@ -12,7 +12,7 @@ import pytest
 
 from scumble._core.processes import is_alive, machine, started_at
 from scumble.experiment import Part, Result, Store, StoreError
-from scumble.experiment.result_tables import grid
+from scumble.experiment.store import grid
 from tests.experiment.toys import make_cells
 
 

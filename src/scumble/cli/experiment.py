@@ -208,7 +208,7 @@ def compare_methods(
 
 def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -> list[ScoreTable]:
     """Make a table of each metric, of all methods or some."""
-    from scumble.experiment.result_tables import grid
+    from scumble.experiment.store import grid
 
     columns = parse_names(methods) or None
     return [grid(cells, name).select(methods=columns) for name in metrics]

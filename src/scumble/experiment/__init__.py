@@ -12,7 +12,7 @@ from scumble.experiment.runner import Estimate, Report, cells_of, estimate, run,
 from scumble.experiment.store import Store, StoreError
 
 if TYPE_CHECKING:
-    from scumble.experiment.compute_cell import compare
+    from scumble.experiment.same_folds import compare
 
 __all__ = [
     "Cell",
@@ -34,4 +34,4 @@ __all__ = [
 ]
 
 # Comparing needs classifiers and resamplers, which planning and tables do not.
-__getattr__, __dir__ = lazy_names(__name__, {"scumble.experiment.compute_cell": ("compare",)})
+__getattr__, __dir__ = lazy_names(__name__, {"scumble.experiment.same_folds": ("compare",)})

@@ -9,22 +9,19 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, suggest
 from scumble._core.files import writing
 from scumble._core.shown import Records
-from scumble.experiment.cell import LABELS, PlanError, complaint
-from scumble.experiment.store import PLACE, Store, StoreError
+from scumble.experiment.store import PLACE, Store, StoreError, grid
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 _METHODS = {"classifier", "method"}
-_place_of = itemgetter("dataset", "splitter", "classifier", "resampler")
 
 
 def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
@@ -70,52 +67,6 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for cell in done
     ]
-
-
-def grid(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
-    """Average a metric over folds and seeds, or pool it."""
-    from scumble.evaluate.statistics.score_table import collect
-
-    done = [cell for cell in cells if cell["state"] == "done"]
-    names = {name for cell in done for name in cell["scores"]}
-    if metric.startswith("pooled."):
-        names = set(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
-    _refuse_absent(metric, sorted(names))
-    places: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
-    for cell in done:
-        places.setdefault(_place_of(cell), []).append(cell)
-    values = {place: _values(found, metric) for place, found in places.items()}
-    return collect(metric, values, {place: len(found) for place, found in places.items()})
-
-
-def _values(cells: list[dict[str, Any]], metric: str) -> list[float]:
-    """Return the value of every cell, or the one of all of them where it is pooled."""
-    pooled = metric.startswith("pooled.")
-    scores = [_pooled(cells)] if pooled else [cell["scores"] for cell in cells]
-    return [one.get(metric, math.nan) for one in scores]
-
-
-def _refuse_absent(metric: str, names: Sequence[str]) -> None:
-    if metric in names:
-        return
-    hint = ""
-    if complaint(metric) is None:
-        hint = " Cells that an earlier version computed lack it: run a plan that names it."
-    raise PlanError(
-        f"No finished cell has a value {metric!r}.{suggest(metric, names)} "
-        f"There are: {', '.join(names) or 'none'}.{hint}"
-    )
-
-
-def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
-    """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
-    from scumble.evaluate.folds import LabelCounts, pool
-
-    counts = [cell["details"][LABELS] for cell in cells if LABELS in cell["details"]]
-    if not counts:
-        return {}
-    found = pool(LabelCounts.from_plain(plain) for plain in counts)
-    return {f"pooled.{name}": value for name, value in found.items()}
 
 
 # Methods against one of them ---------------------------------------------------------------------

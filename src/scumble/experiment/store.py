@@ -15,13 +15,14 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ScumbleError
+from scumble._core.errors import ScumbleError, suggest
 from scumble._core.processes import is_alive, machine, started_at
 from scumble._core.version import __version__
-from scumble.experiment.cell import Cell, Result, digest
+from scumble.experiment.cell import LABELS, Cell, PlanError, Result, complaint, digest
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -63,6 +64,7 @@ CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES cells (key), archive B
 STATES = ("pending", "running", "done", "failed")
 #: What a cell is called in tables; the same place may hold cells of earlier data or code.
 PLACE = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
+_place_of = itemgetter("dataset", "splitter", "classifier", "resampler")
 COLUMNS = (
     "key", *PLACE, "state", "attempts",
     "began", "ended", "seconds", "megabytes", "reason", "error", "details",
@@ -320,8 +322,6 @@ class Store:
 
     def __scumble_scores__(self, metric: str | None = None) -> ScoreTable:
         """Give the statistics of `scumble.evaluate` a table of one metric."""
-        from scumble.experiment.result_tables import grid
-
         asked = [metric] if metric is not None else self.recall("metrics") or []
         if len(asked) != 1:
             planned = f" The plan names {', '.join(asked)}." if asked else ""
@@ -442,3 +442,49 @@ def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bo
 def _plain(value: Any) -> Any:
     """Replace NaN and infinity, which neither SQLite nor JSON has."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
+
+
+def grid(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
+    """Average a metric over folds and seeds, or pool it."""
+    from scumble.evaluate.statistics.score_table import collect
+
+    done = [cell for cell in cells if cell["state"] == "done"]
+    names = {name for cell in done for name in cell["scores"]}
+    if metric.startswith("pooled."):
+        names = set(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
+    _refuse_absent(metric, sorted(names))
+    places: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+    for cell in done:
+        places.setdefault(_place_of(cell), []).append(cell)
+    values = {place: _values(found, metric) for place, found in places.items()}
+    return collect(metric, values, {place: len(found) for place, found in places.items()})
+
+
+def _values(cells: list[dict[str, Any]], metric: str) -> list[float]:
+    """Return the value of every cell, or the one of all of them where it is pooled."""
+    pooled = metric.startswith("pooled.")
+    scores = [_pooled(cells)] if pooled else [cell["scores"] for cell in cells]
+    return [one.get(metric, math.nan) for one in scores]
+
+
+def _refuse_absent(metric: str, names: Sequence[str]) -> None:
+    if metric in names:
+        return
+    hint = ""
+    if complaint(metric) is None:
+        hint = " Cells that an earlier version computed lack it: run a plan that names it."
+    raise PlanError(
+        f"No finished cell has a value {metric!r}.{suggest(metric, names)} "
+        f"There are: {', '.join(names) or 'none'}.{hint}"
+    )
+
+
+def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
+    """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
+    from scumble.evaluate.folds import LabelCounts, pool
+
+    counts = [cell["details"][LABELS] for cell in cells if LABELS in cell["details"]]
+    if not counts:
+        return {}
+    found = pool(LabelCounts.from_plain(plain) for plain in counts)
+    return {f"pooled.{name}": value for name, value in found.items()}

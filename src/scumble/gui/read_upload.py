@@ -5,21 +5,20 @@ They are unpacked within bounds, read, and spoken of by the client's names.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
+from scumble._core.errors import ReadError
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble.data import MultilabelDataset, read
 from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
 from scumble.data.sources import data_member, data_members, is_archive
 from scumble.gui.folders import Sent, Upload
-from scumble.gui.tasks import measured
+from scumble.gui.tasks import measured, speaking_of
 from scumble.gui.worker import PackedDataset, Values
 
 #: Bytes of a value in memory.
@@ -176,37 +175,3 @@ def _no_xml(shown: str) -> str:
 def _stem(shown: str) -> str:
     path = Path(shown.replace("\\", "/"))
     return (Path(path.stem).stem if path.suffix.lower() in COMPRESSIONS else path.stem) or "data"
-
-
-@contextmanager
-def speaking_of(shown: dict[str, str]) -> Iterator[None]:
-    """Let errors and warnings say what the client calls a file, never where it lies here."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ScumbleWarning)
-        try:
-            yield
-        except ScumbleError as error:
-            raise ScumbleError(_as_shown(str(error), shown)) from None
-        except (FileNotFoundError, PermissionError) as error:
-            raise _out_of_reach(error, shown) from None
-    for each in heard:
-        text = _as_shown(str(each.message), shown)
-        warnings.warn(text, ScumbleWarning, stacklevel=3)
-
-
-def _out_of_reach(error: OSError, shown: dict[str, str]) -> Exception:
-    """Say that a file was moved, discarded or closed to us; other errors stay as they are."""
-    for path, name in shown.items():
-        if Path(path).parent == Path(str(error.filename)).parent:
-            if isinstance(error, PermissionError):
-                return ScumbleError(f"{name}: no permission to read the file.")
-            return ScumbleError(f"{name}: the file is gone. Put it back, or send it again.")
-    return error
-
-
-def _as_shown(text: str, shown: dict[str, str]) -> str:
-    for path in sorted(shown, key=len, reverse=True):
-        text = text.replace(path, shown[path])
-    for folder in {str(Path(path).parent) for path in shown}:
-        text = text.replace(f"{folder}/", "").replace(folder, "the upload")
-    return text

@@ -7,7 +7,8 @@ import time
 import traceback
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -153,7 +154,6 @@ def export_data(
 ) -> tuple[str, Values]:
     """Write a data set to a folder of ours."""
     from scumble.catalogue import get
-    from scumble.gui.read_upload import speaking_of
 
     def write_to(target: Path) -> list[Path]:
         from scumble.data import write
@@ -196,3 +196,37 @@ def export_report(
         else:
             path.write_bytes(render_pdf(report, treatment))
     return path.name, {}
+
+
+@contextmanager
+def speaking_of(shown: dict[str, str]) -> Iterator[None]:
+    """Let errors and warnings say what the client calls a file, never where it lies here."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ScumbleWarning)
+        try:
+            yield
+        except ScumbleError as error:
+            raise ScumbleError(_as_shown(str(error), shown)) from None
+        except (FileNotFoundError, PermissionError) as error:
+            raise _out_of_reach(error, shown) from None
+    for each in heard:
+        text = _as_shown(str(each.message), shown)
+        warnings.warn(text, ScumbleWarning, stacklevel=3)
+
+
+def _out_of_reach(error: OSError, shown: dict[str, str]) -> Exception:
+    """Say that a file was moved, discarded or closed to us; other errors stay as they are."""
+    for path, name in shown.items():
+        if Path(path).parent == Path(str(error.filename)).parent:
+            if isinstance(error, PermissionError):
+                return ScumbleError(f"{name}: no permission to read the file.")
+            return ScumbleError(f"{name}: the file is gone. Put it back, or send it again.")
+    return error
+
+
+def _as_shown(text: str, shown: dict[str, str]) -> str:
+    for path in sorted(shown, key=len, reverse=True):
+        text = text.replace(path, shown[path])
+    for folder in {str(Path(path).parent) for path in shown}:
+        text = text.replace(f"{folder}/", "").replace(folder, "the upload")
+    return text
