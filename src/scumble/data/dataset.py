@@ -289,7 +289,11 @@ class MultilabelDataset:
         parts = _with_same_texts(parts)
         first = parts[0]
         for part in parts[1:]:
-            _refuse_other_columns(first, part)
+            if first.features != part.features or first.labels != part.labels:
+                raise DataError(
+                    f"{first!r} and {part!r} cannot be joined: their features and labels must be "
+                    "the same, in the same order."
+                )
         X: Any = [part.X for part in parts]
         if any(part.is_sparse for part in parts):
             X = sparse.vstack(list(map(sparse.csr_array, X)), format="csr")
@@ -491,14 +495,6 @@ def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...]
 def _refuse_repeated(names: Sequence[str], what: str) -> None:
     if (name := first_repeated(names)) is not None:
         raise DataError(f"Two {what}s are called {name!r}. Names must be unique.")
-
-
-def _refuse_other_columns(first: MultilabelDataset, other: MultilabelDataset) -> None:
-    if first.features != other.features or first.labels != other.labels:
-        raise DataError(
-            f"{first!r} and {other!r} cannot be joined: their features and labels must be the "
-            "same, in the same order."
-        )
 
 
 def _with_same_texts(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:

@@ -87,7 +87,11 @@ def read_frame(
             else labels_from_texts(lists, label_separator, shown)
         )
     else:
-        _refuse_separator(label_separator)
+        if label_separator is not None:
+            raise ParameterError(
+                "The 'label_separator' parameter of from_frame parts the labels of one column: "
+                "give its name alone, label_columns='tags', not in a list."
+            )
         parts = [_label_column(name, cells(name)) for name in chosen]
         none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
         Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
@@ -110,14 +114,6 @@ def _listed(given: Any) -> list[str]:
     if given is None:
         return []
     return [given] if isinstance(given, str) else [str(name) for name in given]
-
-
-def _refuse_separator(separator: str | None) -> None:
-    if separator is not None:
-        raise ParameterError(
-            "The 'label_separator' parameter of from_frame parts the labels of one column: give "
-            "its name alone, label_columns='tags', not in a list."
-        )
 
 
 def _declares_categories(column: Any) -> bool:

@@ -196,8 +196,7 @@ def files_read(
     source = Source(path)
     if is_archive(source):
         return [source.path]
-    chosen = find_format(source, format)
-    beside = chosen.beside(source)
+    beside = find_format(source, format).beside(source)
     # Where the user says which labels there are, an XML file of another name is not read.
     is_read = beside is not None and (labels is None or source.stem.startswith(beside.stem))
     return [source.path, beside] if beside is not None and is_read else [source.path]
@@ -213,16 +212,12 @@ def files_written(path: str | os.PathLike[str], *, format: str | None = None) ->
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
     if not isinstance(path, str | os.PathLike):
+        text = repr(path)  # a page, if it is a data frame, say
+        shown = text if len(text) <= 80 and "\n" not in text else f"a {type(path).__name__}"
         raise ParameterTypeError(
-            f"{caller}: the path of a file must be a str or a Path. Got {_shown(path)} instead."
+            f"{caller}: the path of a file must be a str or a Path. Got {shown} instead."
         )
     return path
-
-
-def _shown(value: Any) -> str:
-    """Show what was given, or its type where that would be a page: a data frame, say."""
-    text = repr(value)
-    return text if len(text) <= 80 and "\n" not in text else f"a {type(value).__name__}"
 
 
 def _refuse_unknown_options(function: Any, options: dict[str, Any], what: str) -> None:

@@ -191,14 +191,26 @@ def load(
         check_choice(part, PARTS, name="part", caller="load")
     entry = _known(name)
     if entry is not None and entry.name == EMBEDDED:
-        return _load_embedded(part, options)
+        if part is not None or options:
+            raise ParameterError(
+                f"{EMBEDDED!r} travels with the package: it has no parts, no options."
+            )
+        from scumble.data.embedded import load_debtags
+
+        return load_debtags()
     path = _present(name, entry, part)
     if entry is None:
         if path is None:
             raise _unknown(name)
         return read(path, **options)
     if path is None and entry.fallback is not None:
-        return _load_fallback(entry, part, download, options)
+        other = find(entry.fallback)
+        here = _present(other.name, other, part) is not None
+        if not here and not (download and _main_file(other, part)):
+            raise _absent(entry, part)
+        dataset = load(other.name, part=part, download=download, **options)
+        _warn_fallback(entry, other)
+        return dataset
     if path is None:
         if not download:
             raise _absent(entry, part)
@@ -250,7 +262,7 @@ def locate(name: str, *, part: str | None = None) -> Path:
         other = find(entry.fallback)
         path = _present(other.name, other, part)
         if path is not None:
-            _warn_fallback(entry, other, stacklevel=3)
+            _warn_fallback(entry, other)
             return path
     raise _absent(entry, part)
 
@@ -412,32 +424,12 @@ def _data_file(folder: Path, stems: list[str]) -> Path | None:
     return min(ranked)[-1] if ranked else None
 
 
-def _load_embedded(part: str | None, options: dict[str, Any]) -> MultilabelDataset:
-    if part is not None or options:
-        raise ParameterError(f"{EMBEDDED!r} travels with the package: it has no parts, no options.")
-    from scumble.data.embedded import load_debtags
-
-    return load_debtags()
-
-
-def _load_fallback(
-    entry: Entry, part: str | None, download: bool, options: dict[str, Any]
-) -> MultilabelDataset:
-    other = find(str(entry.fallback))
-    here = _present(other.name, other, part) is not None
-    if not here and not (download and _main_file(other, part)):
-        raise _absent(entry, part)
-    dataset = load(other.name, part=part, download=download, **options)
-    _warn_fallback(entry, other, stacklevel=4)
-    return dataset
-
-
-def _warn_fallback(entry: Entry, other: Entry, *, stacklevel: int) -> None:
+def _warn_fallback(entry: Entry, other: Entry) -> None:
     warnings.warn(
         f"{entry.name!r} is not in SCUMBLE_DATA ({entry.note}). {other.name!r} takes its place: "
         f"{other.title}.",
         ScumbleWarning,
-        stacklevel=stacklevel,
+        stacklevel=3,
     )
 
 

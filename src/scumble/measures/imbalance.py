@@ -248,8 +248,7 @@ def mean_of_ratios(ratios: Array) -> float:
 
 def max_of_ratios(ratios: Array) -> float:
     """Largest of the ratios that are not NaN."""
-    known = ratios[~np.isnan(ratios)]
-    return float(known.max()) if len(known) else float("nan")
+    return float(np.fmax.reduce(ratios, initial=np.nan))
 
 
 def cv_of_ratios(ratios: Array) -> float:

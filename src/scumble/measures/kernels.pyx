@@ -104,7 +104,10 @@ def score_rows(
                 _fetch(&table[0, 0], &indices[0], indptr[low], indptr[high])
             memset(&scores[low], 0, (high - low) * sizeof(double))
             _sort_by_size(&indptr[low], high - low, &work)
-            _score_chunk(&indptr[low], &indices[0], &table[0, 0], &work, &scores[low])
+            _score_size(&indptr[low], &indices[0], &table[0, 0], &work, &scores[low], 2)
+            _score_size(&indptr[low], &indices[0], &table[0, 0], &work, &scores[low], 3)
+            _score_size(&indptr[low], &indices[0], &table[0, 0], &work, &scores[low], 4)
+            _score_size(&indptr[low], &indices[0], &table[0, 0], &work, &scores[low], LONG)
             low = high
     return work.total
 
@@ -175,16 +178,6 @@ cdef void _list_places() noexcept:
 cdef uint16_t[256][8] PLACES
 cdef uint8_t[256] N_PLACES
 _list_places()
-
-
-cdef void _score_chunk(
-    const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores
-) noexcept nogil:
-    """Score the rows of a chunk, number of labels by number of labels."""
-    _score_size(indptr, indices, table, work, scores, 2)
-    _score_size(indptr, indices, table, work, scores, 3)
-    _score_size(indptr, indices, table, work, scores, 4)
-    _score_size(indptr, indices, table, work, scores, LONG)
 
 
 cdef inline void _score_size(
