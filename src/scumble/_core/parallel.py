@@ -47,11 +47,8 @@ def thread_count(n_jobs: int | None = None) -> int:
     """Tell how many threads to use."""
     n_jobs = _limit.get() if n_jobs is None else n_jobs
     n_jobs = _from_environment() if n_jobs is None else n_jobs
-    if n_jobs is None:
-        return _cores()
     Threads().check(n_jobs, name="n_jobs", caller="")
-    n_jobs = int(n_jobs)
-    return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
 
 
 @contextmanager
@@ -164,11 +161,11 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _from_environment() -> int | None:
-    """Read SCUMBLE_NUM_THREADS."""
+def _from_environment() -> int:
+    """Read SCUMBLE_NUM_THREADS; all cores where it is not set."""
     value = os.environ.get("SCUMBLE_NUM_THREADS")
     if not value:
-        return None
+        return -1
     if not value.isdecimal() or int(value) < 1:
         raise ParameterError(
             f"The environment variable SCUMBLE_NUM_THREADS must be an int in [1, inf). "

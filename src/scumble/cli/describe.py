@@ -142,9 +142,7 @@ def plot(
 
     entry = None if kind == BEFORE_AFTER else find_plot(kind)
     options = {} if entry is None else _options(entry, draw, top)
-    method = inputs.parse_one(resample, "--resample")
-    if entry is None and method is None:
-        method = "remedial"
+    method = inputs.parse_one(resample, "--resample") or (None if entry else "remedial")
     treat = None if method is None or method.lower() == "none" else _treatment(method, seed)
     before = reading.load(data)
     after = before if treat is None else treat(before)

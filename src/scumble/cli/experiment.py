@@ -197,11 +197,10 @@ def compare_methods(
     grids = _grids(*only.of_store(store, metric))
     left_out = parse_names(without)
     found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
-    told = [asdict(row) for rows in found for row in rows]
     tests = ("p", "Holm", "worse", "equal", "better")
     head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
     console.show_tables(
-        [{name: plain(value) for name, value in row.items()} for row in told],
+        plain([asdict(row) for rows in found for row in rows]),
         ((head, [_compared(row, against) for row in rows], rows[0].metric) for rows in found),
     )
 

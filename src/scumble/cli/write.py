@@ -104,8 +104,7 @@ def _compare(data: Any, methods: list[str], parameters: dict[str, Any]) -> None:
 
     named = [method for method in methods if method.lower() != "none"]  # always the first row
     rows = compare_methods(data, named or None, **parameters)
-    told = [{key: plain(value) for key, value in row.items()} for row in rows]
-    console.show_result(told, lambda _, width: render_comparison(rows, width=width))
+    console.show_result(plain(rows), lambda _, width: render_comparison(rows, width=width))
 
 
 def convert(

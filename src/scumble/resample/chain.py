@@ -266,13 +266,14 @@ def compare_methods(
     """
     names = list(registered("resampler")) if methods is None else list(methods)
     given = methods if isinstance(methods, Mapping) else {}
-    made = [name for name in names if name not in given]
-    known = set[str]().union(*(_known(make_chain(name)) for name in made))
-    _refuse_unknown(", ".join(made), [name for name in parameters if name not in SHARED], known)
+    known = {name: _known(make_chain(name)) for name in names if name not in given}
+    asked = [name for name in parameters if name not in SHARED]
+    _refuse_unknown(", ".join(known), asked, set[str]().union(*known.values()))
     rows = [_row("none", data, [], 0.0)]
     with track(f"Running {len(names)} method{'' if len(names) == 1 else 's'}", len(names)) as on:
         for name in names:
-            rows.append(_try(data, name, given.get(name), parameters))
+            fitting = {key: parameters[key] for key in parameters if key in known.get(name, ())}
+            rows.append(_try(data, name, given.get(name), fitting))
             on(1)
     return rows
 
@@ -287,7 +288,7 @@ def _try(
     started = time.perf_counter()
     try:
         if chain is None:
-            chain = make_chain(name, **_fitting(name, parameters))
+            chain = make_chain(name, **parameters)
         after = run_chain(data, chain)
     except ScumbleError as error:
         return {"method": name, "error": str(error)}
@@ -324,12 +325,6 @@ def _refuse_unknown(methods: str, parameters: Iterable[str], known: Collection[s
                 f"No method of {methods} has a parameter {name!r}."
                 f"{suggest_parameter(name, known)} Known are: {', '.join(sorted(known)) or 'none'}."
             )
-
-
-def _fitting(methods: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Keep the parameters that one of the methods has."""
-    known = _known(make_chain(methods))
-    return {name: value for name, value in parameters.items() if name in known}
 
 
 def _known(chain: Sequence[BaseResampler]) -> set[str]:

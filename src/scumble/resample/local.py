@@ -283,9 +283,8 @@ def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generat
 
 
 def _keeping_weights(local: Local) -> Array:
-    cells = local.cells
-    parts = (local.neighbours, local.shares, local.types)
-    support = kernels.sum_support(cells.indptr, cells.indices, *parts)
+    parts = (local.cells.indptr, local.cells.indices, local.neighbours)
+    support = kernels.sum_support(*parts, local.shares, local.types)
     n_askers = np.bincount(local.neighbours.ravel(), minlength=len(support))
     weights = local.weights + support / np.maximum(n_askers, 1)
     return weights - weights.min() if len(weights) else weights

@@ -6,9 +6,10 @@ All measures come from those of distinct labelsets, labels, and their scores.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -160,8 +161,9 @@ class Workspace:
             self._done.add(table)
 
     def fill(self, sql: str, **values: Any) -> str:
-        """Put names and values into a statement."""
-        return sql.format_map(_Names(self.name, self._values | values))
+        """Put into a statement what its braces name: a value, or else a table."""
+        braced = (name for _, name, _, _ in Formatter().parse(sql) if name)
+        return sql.format_map({name: self.name(name) for name in braced} | self._values | values)
 
     def fetch(self, sql: str, *, title: str, **values: Any) -> Any:
         """Run a statement; return an Arrow table."""
@@ -176,17 +178,6 @@ class Workspace:
         """Run a statement that gives one value."""
         [value] = self.record(sql, title=title, **values).values()
         return value
-
-
-class _Names(dict[str, Any]):
-    """What braces stand for: given values, and for all else the engine's name of a table."""
-
-    def __init__(self, name: Callable[[str], str], values: dict[str, Any]) -> None:
-        super().__init__(values)
-        self._name = name
-
-    def __missing__(self, key: str) -> str:
-        return self._name(key)
 
 
 def column(table: Any, name: str) -> Array:
