@@ -8,8 +8,6 @@ Packages that name a module in their entry points, group ``scumble.plugins``, ar
 catalogue is first asked; such a module calls `register`, or derives from classes that do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any

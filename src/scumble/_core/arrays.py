@@ -1,7 +1,5 @@
 """The type of arrays, and what tables of numbers, dense or sparse, are asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

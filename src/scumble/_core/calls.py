@@ -1,7 +1,5 @@
 """Methods as people type them: names with commas between, parameters in brackets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Every message says what failed, where, what was expected, what was found and wha
 that there is not may be misspelt, or as other packages call it.
 """
 
-from __future__ import annotations
-
 import errno
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Columns travel as Arrow arrays, which numpy reads without a loop over rows. Two 
 columns take a path of their own: sparse ones stay sparse, and categories may be any objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Labels below labels: a hierarchy as the number of each label's parent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from scumble._core.errors import DataError

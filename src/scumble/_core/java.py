@@ -1,7 +1,5 @@
 """How Java draws and orders, so that the choices of MULAN and WEKA can be followed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 _MASK = (1 << 48) - 1

@@ -1,7 +1,5 @@
 """Optional packages: imported where they are used, with an answer when they are missing."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

@@ -4,8 +4,6 @@ Work is cut into blocks by the shape of the data alone. Threads pick blocks; eve
 to a place of its own, and partial results are combined in block order.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import threading

@@ -3,8 +3,6 @@
 A class has ``domains = declare(n_neighbors=Int(1), ...)``; those of its bases count as well.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import numbers

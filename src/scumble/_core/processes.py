@@ -9,8 +9,6 @@ Not `multiprocessing`: that imports the caller's main module once more, which ta
 scripts for a guard, and fails inside the workers of a cluster.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import queue

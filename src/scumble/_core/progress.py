@@ -4,8 +4,6 @@ Rooms call `track`. Nothing is printed unless a front door (the command line, th
 put a sink in place with `show_progress`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Remember what came out of a resampler, without a trace in the objects themselves."""
 
-from __future__ import annotations
-
 import warnings
 import weakref
 from contextlib import suppress

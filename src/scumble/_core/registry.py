@@ -1,7 +1,5 @@
 """What exists, by kind and name. Decorators fill it; ``scumble.catalogue`` reads it."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Mapping

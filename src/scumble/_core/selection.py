@@ -1,7 +1,5 @@
 """Labels and columns as people ask for them: by name, number, mask, slice or mapping."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 

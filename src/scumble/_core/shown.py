@@ -1,7 +1,5 @@
 """Records that show themselves: a table by ``print``, HTML in a notebook, one line as ``repr``."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Text for people: numbers written out, untrusted names made harmless, measured, wrapped."""
 
-from __future__ import annotations
-
 import os
 import re
 import textwrap

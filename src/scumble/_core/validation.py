@@ -4,8 +4,6 @@ Inside, ``Y`` is always a boolean `scipy.sparse.csr_array` with sorted indices, 
 no stored zeros. Kernels read its ``indptr`` and ``indices`` and never ask again.
 """
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass

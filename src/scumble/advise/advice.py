@@ -1,7 +1,5 @@
 """The advice: what is wrong, what helps here, what does not, and how sure that is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is wrong with a data set, before anything is learnt from it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

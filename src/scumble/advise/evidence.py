@@ -4,8 +4,6 @@ The figures are those of ``experiments/advice.py``: macro F1 of every candidate 
 not seen, means over folds, undefined values counted as 0.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """``evaluate``, ``compare`` and ``score``: judge classifiers on folds, or predictions in a file."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -5,8 +5,6 @@ file. Before any work `refuse_losses` compares the files that will be written wi
 read, and with the files that belong to these.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import signal

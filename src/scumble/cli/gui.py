@@ -1,7 +1,5 @@
 """``gui``: the page in the browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

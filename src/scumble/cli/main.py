@@ -4,8 +4,6 @@ Each is imported and built when it is called: building all of them takes a tenth
 short command. Rooms are imported when a command runs, so ``--help`` is quick.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import io

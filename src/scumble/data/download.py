@@ -1,7 +1,5 @@
 """Fetch a file whose size and checksum are known: whole and right, or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import time

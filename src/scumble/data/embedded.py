@@ -1,7 +1,5 @@
 """The real data set that travels with the package."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import as_file, files
 from typing import Any

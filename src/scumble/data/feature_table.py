@@ -1,7 +1,5 @@
 """Features column by column: what values they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

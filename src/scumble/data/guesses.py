@@ -1,7 +1,5 @@
 """What the columns of a plain table are, as a person would say who looks at them."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """From the labels each row names to a label matrix."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A first look at a plain table: how it is written, its first rows, what its columns are for."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 The guess is made from the first rows and from names. Whoever opens the table may say otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Written as formulas on `Counts`; the decorator makes functions of ``(Y, predictions)`` of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

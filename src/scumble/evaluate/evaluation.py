@@ -1,7 +1,5 @@
 """All metrics at once; some of them as scikit-learn asks for scores."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

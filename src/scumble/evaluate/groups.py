@@ -4,8 +4,6 @@ The rare, the difficult, the barely seen; ``macro_f1`` of all labels, ``minority
 group, ``pooled.macro_f1`` of counts that were added up over the folds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

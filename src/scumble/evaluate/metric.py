@@ -1,7 +1,5 @@
 """How a metric presents itself, and how a formula becomes a public function."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a model that lives elsewhere has predicted, judged against the labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics of the order that scores give to labels and instances, and of probabilities."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

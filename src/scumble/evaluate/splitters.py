@@ -3,8 +3,6 @@
 Folds by chance, ours and MULAN's; folds that share the labels evenly; folds that are given.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import os

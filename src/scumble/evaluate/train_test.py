@@ -1,7 +1,5 @@
 """One training and one test part: dealt from one data set, or put together from two."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import replace

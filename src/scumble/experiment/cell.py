@@ -1,7 +1,5 @@
 """A cell: the smallest piece of an experiment, and the key it is known by."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

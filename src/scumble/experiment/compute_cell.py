@@ -1,7 +1,5 @@
 """Computing a cell: split, treat the training part, learn, predict, judge."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """From a plan to its cells, how long they will take, and running them until all are done."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

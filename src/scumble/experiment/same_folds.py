@@ -1,7 +1,5 @@
 """`scumble.evaluate.compare` with a store: what was judged before is not judged again."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

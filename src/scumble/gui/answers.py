@@ -1,7 +1,5 @@
 """Calls and answers of the API, free of any web library."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Heavy work beside the event loop: queued, watched, cancelled."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

@@ -3,8 +3,6 @@
 They are unpacked within bounds, read, and spoken of by the client's names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The server: its start and end, its addresses and the files of its page; nothing here computes."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

@@ -1,7 +1,5 @@
 """What worker processes do that takes minutes: advise, compare, prove, train, predict."""
 
-from __future__ import annotations
-
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence

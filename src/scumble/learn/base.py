@@ -1,7 +1,5 @@
 """What all multilabel classifiers share: the door, the way back, and two answers per row."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, Field, dataclass, field

@@ -1,7 +1,5 @@
 """Binary relevance: every label on its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """BRkNN: a label is there if half of the neighbours have it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibrated label ranking: all pairs of labels vote, and a virtual label divides them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

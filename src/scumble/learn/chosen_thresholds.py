@@ -1,7 +1,5 @@
 """Thresholds as a table: for each label its positives, its threshold and what that gives."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

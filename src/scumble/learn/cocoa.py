@@ -1,7 +1,5 @@
 """COCOA: every label is also learnt together with some others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

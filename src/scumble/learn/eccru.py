@@ -1,7 +1,5 @@
 """ECCRU: classifier chains on undersampled rows, and more chains for rarer labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

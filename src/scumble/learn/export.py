@@ -1,7 +1,5 @@
 """A tree as text, in the manner of WEKA."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

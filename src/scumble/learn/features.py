@@ -1,7 +1,5 @@
 """The features an estimator learns from and judges, in the manners of scikit-learn."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A tree of labels: similar labels stand close together."""
 
-from __future__ import annotations
-
 import itertools
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence

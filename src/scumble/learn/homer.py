@@ -1,7 +1,5 @@
 """HOMER: a hierarchy of multilabel classifiers, from groups of labels down to single ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from itertools import pairwise

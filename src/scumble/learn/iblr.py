@@ -1,7 +1,5 @@
 """IBLR: the labels of the neighbours as the features of a logistic regression."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from scipy import sparse

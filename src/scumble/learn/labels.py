@@ -1,7 +1,5 @@
 """Labels in any form a user gives them, and predictions in the same form."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ columns. So small a ridge leaves the fit of ordinary labels alone and keeps the 
 separable ones finite, where the likelihood alone has its maximum at infinity.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Classifiers by their names, fitted on whole data sets."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from inspect import signature

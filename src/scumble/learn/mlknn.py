@@ -1,7 +1,5 @@
 """MLkNN: how many neighbours have a label, and how often that means that a row has it too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The labels of near rows as scores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

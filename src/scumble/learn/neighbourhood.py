@@ -1,7 +1,5 @@
 """What the classifiers that ask the labels of near rows share."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The form in which any classifier takes rows and labels, and what it says of rows in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Pruned sets: label powerset without rare labelsets, alone or as an ensemble."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """RAkEL: label powerset on small random groups of labels."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The ready-made cure: a classifier under which rare labels are predicted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from scumble._core.parameters import Choice, declare

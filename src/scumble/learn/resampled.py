@@ -1,7 +1,5 @@
 """An ensemble of classifiers, each on a copy of the data that was resampled in its own way."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, replace
 from typing import Any
 

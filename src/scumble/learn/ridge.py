@@ -1,7 +1,5 @@
 """Ridge regression as a ranker: one solution for all labels, and leave-one-out for nothing."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Any
 

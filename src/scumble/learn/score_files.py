@@ -1,7 +1,5 @@
 """Scores of a model that lives elsewhere, and the labels they belong to, from files."""
 
-from __future__ import annotations
-
 import io
 import os
 import warnings

@@ -1,7 +1,5 @@
 """Many single-label problems on one table: C4.5 trees together, other classifiers one by one."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Stacked binary relevance: what is said of all labels helps to judge each of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

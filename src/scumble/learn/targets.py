@@ -1,7 +1,5 @@
 """Targets of single-label problems: one per label, made when asked for, and on fewer rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A threshold of its own for every label of any classifier."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Any
 

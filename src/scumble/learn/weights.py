@@ -1,7 +1,5 @@
 """How much rows count: weights of rows, and of the classes they belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How a measure presents itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar

@@ -1,7 +1,5 @@
 """How far rare and frequent labels share the same instances."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

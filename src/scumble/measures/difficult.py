@@ -1,7 +1,5 @@
 """Difficult labels: rare ones that live in the shadow of frequent ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Labelsets: the distinct combinations of labels that instances have."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ Rows are cut into blocks by the data alone. Every block sums into a place of its
 places are added in block order, so the number of threads changes no bit of any result.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

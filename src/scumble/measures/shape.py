@@ -1,7 +1,5 @@
 """How many labels there are, and how many an instance has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`characterize`: every measure of a data set, from one reading of its labels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -5,8 +5,6 @@ wants to know why a statement of the text does not follow from the table above i
 it follows once three rows are exchanged.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Statements of the paper's text, checked on the data sets; what its numbers tell of MULAN."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from statistics import fmean

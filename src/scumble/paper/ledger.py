@@ -1,7 +1,5 @@
 """The whole comparison: every published number, ours, and a verdict."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ which of a pair is set in bold, which p-values carry a star, and the counts of b
 results that stand in the comments of its source.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from functools import cache, partial

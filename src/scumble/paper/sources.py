@@ -1,7 +1,5 @@
 """The paper's data sets on this machine, and its experiments as plans."""
 
-from __future__ import annotations
-
 import tomllib
 import warnings
 from importlib import resources

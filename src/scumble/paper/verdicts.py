@@ -1,7 +1,5 @@
 """Our own numbers beside the paper's: means over folds, what is said of them, why they differ."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping

@@ -5,8 +5,6 @@ and Ito, which colour-blind people can tell apart; the two groups also differ in
 wherever they meet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar

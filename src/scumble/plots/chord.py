@@ -1,7 +1,5 @@
 """Which labels share instances, as a chord diagram."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import chain, cycle, pairwise

@@ -1,7 +1,5 @@
 """How labels, labelsets, instances and features are distributed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from typing import Any

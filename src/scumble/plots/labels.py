@@ -1,7 +1,5 @@
 """Labels and labelsets: how often each occurs, how often labels meet, and which are difficult."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How a plot gets on paper, in fonts that have its letters."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from functools import cache

@@ -1,7 +1,5 @@
 """Pictures of experiments: which methods differ, which to take when, what SCUMBLE foretells."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A decision tree, drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

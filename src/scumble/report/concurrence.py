@@ -1,7 +1,5 @@
 """The concurrence report: one plain summary, from which every ink draws."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Laid out for the terminal, and the advice as a page.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from scumble._core.text import format_number, safe, shown_path

@@ -1,7 +1,5 @@
 """Reports as pages: HTML with script and style in one file, and PDF, set by typst."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -4,8 +4,6 @@ Text is laid out here once; the front door decides about colour. Names come from
 control characters in them are made visible and can never reach the terminal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

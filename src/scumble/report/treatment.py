@@ -1,7 +1,5 @@
 """What treatments did, in words: before and after one of them, and several side by side."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """What all resamplers share: the door, the way back, and what can be asked afterwards."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Several resamplers in order, what they do to a data set, and all of them side by side."""
 
-from __future__ import annotations
-
 import os
 import time
 import warnings

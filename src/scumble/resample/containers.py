@@ -1,7 +1,5 @@
 """Give back what was given: arrays, sparse matrices and frames, with their types and names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """REMEDIAL-HwR: decouple first, then resample."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal

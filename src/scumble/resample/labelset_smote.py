@@ -1,7 +1,5 @@
 """LabelsetSMOTE: new rows between seeds, with the seed's labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """MLSOL and MLUL: resampling by what the neighbourhood of a row says of its labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ML-ROS and ML-RUS: clone rows with rare labels, delete rows with frequent labels only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MLeNN: remove rows of frequent labels whose neighbours have other labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

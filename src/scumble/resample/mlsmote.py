@@ -1,7 +1,5 @@
 """MLSMOTE: new rows between neighbours that share a rare label."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from typing import Any, Literal

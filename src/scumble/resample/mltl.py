@@ -1,7 +1,5 @@
 """MLTL: remove rows of frequent labels whose nearest neighbour has other labels."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """REMEDIAL: give rare and frequent labels instances of their own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal

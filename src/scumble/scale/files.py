@@ -1,7 +1,5 @@
 """Files to read: which are meant, their form, the memory they would take; and where results go."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re

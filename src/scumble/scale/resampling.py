@@ -1,7 +1,5 @@
 """REMEDIAL, LP-ROS and LP-RUS outside of memory."""
 
-from __future__ import annotations
-
 from scumble._core.errors import ParameterError, refused
 from scumble.measures.base import quotient
 from scumble.measures.concurrence import ABOVE_MEAN

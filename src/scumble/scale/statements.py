@@ -7,8 +7,6 @@ on the table of labels, which is smaller still. Names in braces are filled in as
 comment to DuckDB: Spark would sort them, and comparing lists is slow, where hashing them is not.
 """
 
-from __future__ import annotations
-
 #: One row per instance from (instance, label) rows; a null label says "this instance exists".
 ROWS_FROM_PAIRS = """
 SELECT {ids}, CANONICAL!(collected) AS labels

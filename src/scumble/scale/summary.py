@@ -3,8 +3,6 @@
 Results with one row per instance or labelset stay with the engine until they are asked for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 All measures come from those of distinct labelsets, labels, and their scores.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

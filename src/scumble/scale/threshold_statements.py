@@ -5,8 +5,6 @@ one more, and their equals. A window finds them; everything after works on these
 comes from the places where the curve of a label passes one of the rates, at most 80 a label.
 """
 
-from __future__ import annotations
-
 #: Scores as they are given, under names of ours.
 CELLS = "SELECT {ids_as}, {label} AS label, CAST({score} AS DOUBLE) AS score FROM {scores}"
 

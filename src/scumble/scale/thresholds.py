@@ -1,7 +1,5 @@
 """A threshold for each label, from tables of scores that do not fit into memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace

@@ -7,8 +7,6 @@ In a test suite of your own::
         check(MyResampler())
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Hypothesis strategies: label matrices and data sets, the awkward ones included."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find the nearest rows, in the way that fits the data."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

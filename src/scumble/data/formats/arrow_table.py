@@ -1,7 +1,5 @@
 """A whole data set as an Arrow table: its columns, and in the schema's metadata what they mean."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import fields, replace

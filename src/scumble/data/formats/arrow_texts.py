@@ -1,7 +1,5 @@
 """Rows as text, many at once by Arrow, for the writers. Imported when something is written."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

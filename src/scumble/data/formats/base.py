@@ -1,7 +1,5 @@
 """What a file format offers, and how one is found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps

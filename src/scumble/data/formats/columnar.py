@@ -1,7 +1,5 @@
 """Parquet and Arrow IPC (Feather): everything a data set holds, for all who read columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

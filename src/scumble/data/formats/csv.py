@@ -1,7 +1,5 @@
 """Comma-separated values, with a 0/1 column for each label or one column of label lists."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from itertools import chain

@@ -1,7 +1,5 @@
 """The text form of extreme classification: ``N D L``, then ``l1,l2 f:v f:v`` in every row."""
 
-from __future__ import annotations
-
 import re
 from codecs import BOM_UTF8
 from itertools import chain

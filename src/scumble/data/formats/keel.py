@@ -1,7 +1,5 @@
 """KEEL: an ARFF dialect that lists inputs and outputs; the outputs are the labels."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

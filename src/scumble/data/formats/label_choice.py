@@ -3,8 +3,6 @@
 And which are features, where users name columns to leave out or to learn the words of.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Multilabel LibSVM: ``1,3 5:0.2 7:1 # comment``."""
 
-from __future__ import annotations
-
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator

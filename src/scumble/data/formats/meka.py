@@ -1,7 +1,5 @@
 """MEKA: an ARFF file whose relation says how many attributes are labels."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

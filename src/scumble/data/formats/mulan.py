@@ -1,7 +1,5 @@
 """MULAN: an ARFF file with the data, an XML file beside it with the labels."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from pathlib import Path
 

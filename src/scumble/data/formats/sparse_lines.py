@@ -1,7 +1,5 @@
 """Lines such as ``1,3 5:0.2 7:1``: labels, then the features that are not zero."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -3,8 +3,6 @@
 Its features say something about the labels, so that classifiers have something to learn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

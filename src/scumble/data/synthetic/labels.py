@@ -1,7 +1,5 @@
 """How often each label occurs, and in which rows: cardinality, MeanIR and SCUMBLE as asked for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Two methods by their pairs of values: tests, effect sizes, counts and correlations."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Several methods over several data sets: Friedman, Nemenyi, Holm."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

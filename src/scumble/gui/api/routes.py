@@ -3,8 +3,6 @@
 ``openapi.json`` describes the same list.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Work on a data set, of moments or minutes: treatments, files, advice, proofs, models; jobs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from typing import Any

@@ -1,7 +1,5 @@
 """C4.5, the decision tree of Quinlan, grown exactly as WEKA's J48 grows it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self

@@ -4,8 +4,6 @@
 asks them all. `scumble.learn.C45Classifier` and the multilabel classifiers stand on these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

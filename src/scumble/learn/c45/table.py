@@ -1,7 +1,5 @@
 """The columns of a table, sorted once for all trees that will be grown on them."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """A grown tree, and its settings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Models from files looked over: compiled loops trust every index they are given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

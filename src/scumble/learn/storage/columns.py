@@ -1,7 +1,5 @@
 """The columns a model was fitted on, and other data brought into their order."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import Counter

@@ -1,7 +1,5 @@
 """Objects as JSON values, with their arrays set aside, and back; the way back runs no code."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

@@ -1,7 +1,5 @@
 """The two engines: DuckDB on one machine, Apache Spark on many."""
 
-from __future__ import annotations
-
 from scumble.scale.engines.base import Column, Engine
 from scumble.scale.engines.duckdb import DuckDBEngine
 from scumble.scale.engines.spark import SparkEngine

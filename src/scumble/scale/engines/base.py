@@ -1,7 +1,5 @@
 """What the work needs from an engine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """DuckDB: the statements on one machine, within a memory limit."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """Apache Spark: the statements on many machines."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator, Sequence

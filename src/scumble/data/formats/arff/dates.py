@@ -5,8 +5,6 @@ themselves, two single quotes for one. Names of months are English. Unlike Java,
 not exist (February 30) is refused, and a two-digit year means 1969 to 2068.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache

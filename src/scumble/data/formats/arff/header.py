@@ -1,7 +1,5 @@
 """The head of an ARFF file: relation, attributes, comments, up to ``@data``."""
 
-from __future__ import annotations
-
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator

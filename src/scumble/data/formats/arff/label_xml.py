@@ -1,7 +1,5 @@
 """The XML file beside a MULAN data set: which attributes are labels, and their hierarchy."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -18,8 +18,6 @@ Other programs skip it. It holds a JSON object; every key is optional.
     True for a data set without any label; without a feature as well it may have no column.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

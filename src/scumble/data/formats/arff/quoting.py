@@ -5,8 +5,6 @@ set). Inside quotes a backslash begins an escape: ``\n``, ``\r``, ``\t``, ``\uXX
 other character it only takes away that character's meaning.
 """
 
-from __future__ import annotations
-
 import re
 
 #: What WEKA takes for a blank: everything up to the space.

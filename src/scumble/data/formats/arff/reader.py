@@ -1,7 +1,5 @@
 """An ARFF file as a whole: header, rows, and what the notes add."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import warnings

@@ -1,7 +1,5 @@
 """What the columns of a CSV file are: features, labels, weights, or none of these."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The values of a CSV file's columns, gathered block by block."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container
 from typing import Any
