@@ -12,8 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 from scipy import sparse
-from sklearn.multioutput import ClassifierChain as SklearnChain
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.multioutput import ClassifierChain as SklearnChain, MultiOutputClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._j48_oracle import oracle_python

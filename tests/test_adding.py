@@ -197,10 +197,9 @@ def scratch(tmp_path_factory):
     for room, (module, name) in IMPORTS.items():
         init = folder / "src/scumble" / room / "__init__.py"
         start = f"from scumble.{room.replace('/', '.')}"
-        line = f"{start}.{module} import {name}" if name else f"{start} import {module}"
-        before, mark, after = init.read_text().partition("\n__all__ = [")
-        own = f'\n    "{name or module}",'
-        init.write_text(f"{before}{line}\n{mark}{own}{after}")
+        line = f"{start}.{module} import {name} as {name}" if name else f"{start} import {module}"
+        before, mark, after = init.read_text().partition("\nfrom scumble")
+        init.write_text(f"{before}\n{line}{mark}{after}")
     return folder
 
 

@@ -193,7 +193,7 @@ def compiled_bodies(module: Module) -> Iterator[tuple[int, str]]:
 def exported_names(modules: list[Module]) -> Iterator[tuple[str, bool]]:
     """Go through the functions and classes that rooms export: name, and whether one has an example.
 
-    What stands in a package's ``__all__`` is exported, if its name has no underscore.
+    A package exports what it imports as itself: ``from room.module import name as name``.
     """
     defined: dict[str, list[ast.AST]] = defaultdict(list)
     for module in modules:
@@ -204,29 +204,19 @@ def exported_names(modules: list[Module]) -> Iterator[tuple[str, bool]]:
     for module in modules:
         if not module.is_package or "._" in module.name:
             continue
-        for name in all_of(module):
-            if name in seen or not defined.get(name) or exports_module(module, name):
+        for name in sorted(exports_of(module)):
+            if name in seen or not defined.get(name):
                 continue
             seen.add(name)
             docs = [ast.get_docstring(node) or "" for node in defined[name]]  # type: ignore[arg-type]  # functions and classes only
             yield f"{module.name}.{name}", any(">>>" in text for text in docs)
 
 
-def exports_module(package: Module, name: str) -> bool:
-    """Tell whether a package imports one of its modules under a name, not a thing in it."""
+def exports_of(package: Module) -> Iterator[str]:
+    """Go through the names a package imports as themselves, but for its own modules."""
     for node in ast.walk(package.tree) if package.tree else ():
-        if isinstance(node, ast.ImportFrom) and node.module == package.name:
-            if name in {alias.name for alias in node.names}:
-                return True
-    return False
-
-
-def all_of(module: Module) -> list[str]:
-    """Return what stands in ``__all__``."""
-    for node in module.tree.body if module.tree else ():
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
-    return []
+        if isinstance(node, ast.ImportFrom) and node.module != package.name:
+            yield from (alias.name for alias in node.names if alias.asname == alias.name)
 
 
 # Imports ----------------------------------------------------------------------------------------
@@ -268,7 +258,7 @@ def imported_names(module: Module, names: set[str], *, types: bool) -> Iterator[
 def typing_only(tree: ast.Module) -> Iterator[ast.AST]:
     """Go through what stands below ``if TYPE_CHECKING``."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             yield from ast.walk(node)
 
 

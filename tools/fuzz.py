@@ -92,8 +92,7 @@ def _reader(**how: Any) -> Callable[[Path], object]:
 
 
 def _text_files() -> list[Sample]:
-    from tests.data.formats import test_fuzz_arff as arff
-    from tests.data.formats import test_fuzz_tables as tables
+    from tests.data.formats import test_fuzz_arff as arff, test_fuzz_tables as tables
 
     found = []
     for name, seeds in tables.SEEDS.items():

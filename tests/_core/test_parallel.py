@@ -6,8 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from threadpoolctl import threadpool_info
 
 from scumble._core.errors import ParameterError

@@ -13,8 +13,14 @@ from scumble.evaluate import compare, cross_validate
 from scumble.experiment import Part, Plan
 from scumble.experiment.parts import make_classifier as make_of_part
 from scumble.experiment.plan import parts_of
-from scumble.learn import HOMER, BinaryRelevance, C45Classifier, ClassifierChain, make_classifier
-from scumble.learn import load as load_model
+from scumble.learn import (
+    HOMER,
+    BinaryRelevance,
+    C45Classifier,
+    ClassifierChain,
+    load as load_model,
+    make_classifier,
+)
 from tests.cli.test_cli import run
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"

@@ -6,8 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
@@ -15,8 +14,14 @@ from scumble._core.errors import ParameterError
 from scumble.data import make_multilabel, shelf
 from scumble.data.synthetic import kernels, labels
 from scumble.data.synthetic.labels import label_counts, reachable_mean_ir
-from scumble.measures import cardinality, characterize, cooccurrence, mean_ir, scumble
-from scumble.measures import label_counts as count_labels
+from scumble.measures import (
+    cardinality,
+    characterize,
+    cooccurrence,
+    label_counts as count_labels,
+    mean_ir,
+    scumble,
+)
 
 REAL = [
     entry

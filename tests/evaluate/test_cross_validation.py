@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.model_selection import cross_validate as sk_cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate as sk_cross_validate
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC

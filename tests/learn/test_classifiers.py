@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from imblearn.pipeline import make_pipeline as make_imblearn_pipeline
 from scipy import sparse
 from sklearn.base import clone

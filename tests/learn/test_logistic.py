@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import optimize, sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from scumble.learn import logistic
-from scumble.learn import logistic_kernels as kernels
+from scumble.learn import logistic, logistic_kernels as kernels
 from scumble.learn.c45.table import as_rows
 from scumble.learn.logistic import fit_logistic
 

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from imblearn.pipeline import make_pipeline as make_imblearn_pipeline
 from scipy import optimize, sparse
 from scipy.special import expit

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scumble.learn import C45Classifier, LabelPowerset, RAkEL
 from scumble.learn.rakel import draw_disjoint, draw_overlapping

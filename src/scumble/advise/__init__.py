@@ -1,23 +1,19 @@
 """From a data set to a decision: what is wrong, what helps, what does not, and how sure that is."""
 
-from __future__ import annotations
-
 import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+import types
+import typing
 
-from scumble._core.lazy import lazy_names
+from scumble._core import exports
 
-if TYPE_CHECKING:
-    from scumble.advise.advice import Advice, advise
-    from scumble.advise.candidates import CANDIDATES, Candidate
-    from scumble.advise.diagnosis import Diagnosis, diagnose
-
-__all__ = ["CANDIDATES", "Advice", "Candidate", "Diagnosis", "advise", "diagnose"]
+if typing.TYPE_CHECKING:
+    from scumble.advise.advice import Advice as Advice, advise as advise
+    from scumble.advise.candidates import CANDIDATES as CANDIDATES, Candidate as Candidate
+    from scumble.advise.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
 
 # Names load on first use: a diagnosis needs neither classifiers nor resamplers.
-__getattr__, __dir__ = lazy_names(
-    __name__,
+__getattr__, __dir__, __all__ = exports.lazy_names(
+    globals(),
     {
         "scumble.advise.advice": ("Advice", "advise"),
         "scumble.advise.candidates": ("CANDIDATES", "Candidate"),
@@ -26,10 +22,10 @@ __getattr__, __dir__ = lazy_names(
 )
 
 
-class _Room(ModuleType):
+class _Room(types.ModuleType):
     """The room can be called as what it is for: ``scumble.advise(data)``."""
 
-    def __call__(self, *given: Any, **more: Any) -> Any:
+    def __call__(self, *given: typing.Any, **more: typing.Any) -> typing.Any:
         """Call `scumble.advise.advise`."""
         return self.advise(*given, **more)
 

@@ -1,24 +1,21 @@
 """Files, addresses, arrays in; one immutable `MultilabelDataset` out."""
 
-from __future__ import annotations
+import typing
 
-from typing import TYPE_CHECKING
+from scumble._core import exports
 
-from scumble._core.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from scumble.data import shelf
-    from scumble.data.dataset import Feature, MultilabelDataset
-    from scumble.data.io import read, write
-    from scumble.data.shelf import load
-    from scumble.data.synthetic import make_multilabel
-
-__all__ = ["Feature", "MultilabelDataset", "load", "make_multilabel", "read", "shelf", "write"]
+if typing.TYPE_CHECKING:
+    from scumble.data import shelf as shelf
+    from scumble.data.dataset import Feature as Feature, MultilabelDataset as MultilabelDataset
+    from scumble.data.io import read as read, write as write
+    from scumble.data.shelf import load as load
+    from scumble.data.synthetic import make_multilabel as make_multilabel
 
 # Names load on first use: who reads a file needs neither the shelf nor the generator.
-__getattr__, __dir__ = lazy_names(
-    __name__,
+__getattr__, __dir__, __all__ = exports.lazy_names(
+    globals(),
     {
+        "scumble.data": ("shelf",),
         "scumble.data.dataset": ("Feature", "MultilabelDataset"),
         "scumble.data.io": ("read", "write"),
         "scumble.data.shelf": ("load",),

@@ -10,8 +10,7 @@ from typing import Any
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble.data.formats.arrow_table import KEY, heads_of_table
 from scumble.data.formats.columnar import naming_damage
-from scumble.data.formats.delimited import cells as text_cells
-from scumble.data.formats.delimited import layout
+from scumble.data.formats.delimited import cells as text_cells, layout
 from scumble.data.formats.delimited.values import heads_of_text
 from scumble.data.guesses import FEWEST_VALUES
 from scumble.data.io import find_format, opened

@@ -1,37 +1,30 @@
 """Data sets x resamplers x classifiers x metrics: plans, results on disk, and running them."""
 
-from __future__ import annotations
+import typing
 
-from typing import TYPE_CHECKING
+from scumble._core import exports
+from scumble.experiment.cell import (
+    Cell as Cell,
+    Part as Part,
+    PlanError as PlanError,
+    Result as Result,
+)
+from scumble.experiment.executors import Outcome as Outcome
+from scumble.experiment.plan import Plan as Plan, read_plan as read_plan
+from scumble.experiment.runner import (
+    Estimate as Estimate,
+    Report as Report,
+    cells_of as cells_of,
+    estimate as estimate,
+    run as run,
+    run_cells as run_cells,
+)
+from scumble.experiment.store import Store as Store, StoreError as StoreError
 
-from scumble._core.lazy import lazy_names
-from scumble.experiment.cell import Cell, Part, PlanError, Result
-from scumble.experiment.executors import Outcome
-from scumble.experiment.plan import Plan, read_plan
-from scumble.experiment.runner import Estimate, Report, cells_of, estimate, run, run_cells
-from scumble.experiment.store import Store, StoreError
-
-if TYPE_CHECKING:
-    from scumble.experiment.same_folds import compare
-
-__all__ = [
-    "Cell",
-    "Estimate",
-    "Outcome",
-    "Part",
-    "Plan",
-    "PlanError",
-    "Report",
-    "Result",
-    "Store",
-    "StoreError",
-    "cells_of",
-    "compare",
-    "estimate",
-    "read_plan",
-    "run",
-    "run_cells",
-]
+if typing.TYPE_CHECKING:
+    from scumble.experiment.same_folds import compare as compare
 
 # Comparing needs classifiers and resamplers, which planning and tables do not.
-__getattr__, __dir__ = lazy_names(__name__, {"scumble.experiment.same_folds": ("compare",)})
+__getattr__, __dir__, __all__ = exports.lazy_names(
+    globals(), {"scumble.experiment.same_folds": ("compare",)}
+)

@@ -1,32 +1,26 @@
 """Results in, one plain summary, then text, HTML, PDF or JSON out."""
 
-from __future__ import annotations
+import typing
 
-from typing import TYPE_CHECKING
+from scumble._core import exports
 
-from scumble._core.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from scumble.report.concurrence import concurrence_report
-    from scumble.report.evaluation import render_advice, render_advice_page, render_methods
-    from scumble.report.pages import render_html, render_pdf
-    from scumble.report.terminal import render_comparison, render_report, render_treatment
-
-__all__ = [
-    "concurrence_report",
-    "render_advice",
-    "render_advice_page",
-    "render_comparison",
-    "render_html",
-    "render_methods",
-    "render_pdf",
-    "render_report",
-    "render_treatment",
-]
+if typing.TYPE_CHECKING:
+    from scumble.report.concurrence import concurrence_report as concurrence_report
+    from scumble.report.evaluation import (
+        render_advice as render_advice,
+        render_advice_page as render_advice_page,
+        render_methods as render_methods,
+    )
+    from scumble.report.pages import render_html as render_html, render_pdf as render_pdf
+    from scumble.report.terminal import (
+        render_comparison as render_comparison,
+        render_report as render_report,
+        render_treatment as render_treatment,
+    )
 
 # Names load on first use: text on a terminal needs neither templates nor plots.
-__getattr__, __dir__ = lazy_names(
-    __name__,
+__getattr__, __dir__, __all__ = exports.lazy_names(
+    globals(),
     {
         "scumble.report.concurrence": ("concurrence_report",),
         "scumble.report.evaluation": ("render_advice", "render_advice_page", "render_methods"),

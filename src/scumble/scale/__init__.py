@@ -1,33 +1,26 @@
 """The same answers when the data does not fit: DuckDB on one machine, Spark on many."""
 
-from __future__ import annotations
+import typing
 
-from typing import TYPE_CHECKING
+from scumble._core import exports
 
-from scumble._core.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-    from scumble.scale.files import Output
-    from scumble.scale.scanning import Scan, scan
-    from scumble.scale.summary import InstanceScores, LabelsetRelation
-    from scumble.scale.thresholds import label_thresholds
-
-__all__ = [
-    "DuckDBEngine",
-    "Engine",
-    "InstanceScores",
-    "LabelsetRelation",
-    "Output",
-    "Scan",
-    "SparkEngine",
-    "label_thresholds",
-    "scan",
-]
+if typing.TYPE_CHECKING:
+    from scumble.scale.engines import (
+        DuckDBEngine as DuckDBEngine,
+        Engine as Engine,
+        SparkEngine as SparkEngine,
+    )
+    from scumble.scale.files import Output as Output
+    from scumble.scale.scanning import Scan as Scan, scan as scan
+    from scumble.scale.summary import (
+        InstanceScores as InstanceScores,
+        LabelsetRelation as LabelsetRelation,
+    )
+    from scumble.scale.thresholds import label_thresholds as label_thresholds
 
 # Names load on first use: whether a file fits into memory is asked without the engines.
-__getattr__, __dir__ = lazy_names(
-    __name__,
+__getattr__, __dir__, __all__ = exports.lazy_names(
+    globals(),
     {
         "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),
         "scumble.scale.files": ("Output",),

@@ -1,5 +1,9 @@
 """Checks that any resampler must pass; also for authors of other packages."""
 
-from scumble.testing.exam import check_resampler, resampler_checks
+from scumble._core import exports
+from scumble.testing.exam import (
+    check_resampler as check_resampler,
+    resampler_checks as resampler_checks,
+)
 
-__all__ = ["check_resampler", "resampler_checks"]
+__all__ = exports.public_names(globals())

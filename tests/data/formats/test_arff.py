@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import scumble
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleError, ScumbleWarning

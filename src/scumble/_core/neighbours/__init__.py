@@ -4,7 +4,12 @@ One place for all rooms: `Space` holds rows ready for distances, `nearest` searc
 way that fits. Every way gives the same neighbours, bit for bit.
 """
 
-from scumble._core.neighbours.search import Neighbours, distances, nearest
-from scumble._core.neighbours.space import Space
+from scumble._core import exports
+from scumble._core.neighbours.search import (
+    Neighbours as Neighbours,
+    distances as distances,
+    nearest as nearest,
+)
+from scumble._core.neighbours.space import Space as Space
 
-__all__ = ["Neighbours", "Space", "distances", "nearest"]
+__all__ = exports.public_names(globals())

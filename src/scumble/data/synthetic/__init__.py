@@ -1,5 +1,6 @@
 """Data made to measure: how many instances and labels, how imbalanced, how entangled."""
 
-from scumble.data.synthetic.generator import make_multilabel
+from scumble._core import exports
+from scumble.data.synthetic.generator import make_multilabel as make_multilabel
 
-__all__ = ["make_multilabel"]
+__all__ = exports.public_names(globals())

@@ -6,8 +6,7 @@ import csv
 import io
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from scumble.data.formats.kernels.csv import RAGGED, split_rows
 

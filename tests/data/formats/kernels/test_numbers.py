@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from scumble.data.formats.kernels.numbers import (
     DECIMAL,
