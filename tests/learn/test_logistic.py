@@ -70,6 +70,13 @@ def test_one_step_is_newtons(n_columns, is_sparse):
     assert np.allclose(beta, -step, rtol=1e-10, atol=1e-12)
 
 
+def test_rows_that_do_not_lie_in_order_are_refused_not_read():
+    X, Y = random_problem(3, p=2, q=1)
+    rows = as_rows(X)._replace(dense=np.asfortranarray(X))
+    with pytest.raises(ValueError, match="not C-contiguous"):
+        kernels.minimise(rows, Y[:, 0].astype(np.uint8), np.ones(len(Y)), 0.1, 0.0, 1, np.zeros(3))
+
+
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 8))
 def test_any_labels_give_finite_coefficients(seed, n, p):
     rng = np.random.default_rng(seed)

@@ -21,10 +21,11 @@ cdef struct RowsView:
 cdef inline RowsView view_rows(rows) except *:
     """Point at the arrays of a ``Rows`` record, which must outlive the view."""
     cdef RowsView seen
+    cdef const double[:, ::1] dense = rows.dense  # a copy that is made here would be gone at once
     seen.is_dense = rows.is_dense
     seen.has_extra = len(rows.extra_indptr) > 1
     seen.n_features = rows.n_features
-    seen.dense = start_of[double](rows.dense.reshape(-1))
+    seen.dense = &dense[0, 0] if dense.shape[0] and dense.shape[1] else NULL
     seen.indptr = start_of[int64_t](rows.indptr)
     seen.indices = start_of[int32_t](rows.indices)
     seen.data = start_of[double](rows.data)
