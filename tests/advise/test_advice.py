@@ -9,7 +9,7 @@ import pytest
 import scumble
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble.advise import CANDIDATES, Advice, advise, candidates
+from scumble.advise import CANDIDATES, Advice, advise, candidates, diagnose
 from scumble.advise.advice import Judged, _choose
 from scumble.advise.candidates import N_FOLDS, N_PARTS, Trials, _cross_fitted
 from scumble.advise.diagnosis import Diagnosis
@@ -275,6 +275,13 @@ def test_bad_input_is_named(data, given, options, error, text):
 def test_too_few_rows_are_refused(data):
     with pytest.raises(DataError, match=r"found 12 rows\. Expected at least 20"):
         advise(data[:12])
+
+
+def test_data_without_labels_are_refused(data):
+    bare = MultilabelDataset(data.X, data.Y[:, :0])
+    assert diagnose(bare).company == ()
+    with pytest.raises(DataError, match=r"has no labels\. Expected at least one"):
+        advise(bare)
 
 
 def judged(name, macro=0.5, gain=0.1, f1=(1.0, 0.5, 0.0)):

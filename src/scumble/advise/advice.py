@@ -248,8 +248,9 @@ def _check(data: MultilabelDataset, budget: float | None) -> None:
             f"advise: found {len(data)} rows. Expected at least {FEWEST_ROWS}: with fewer, what is "
             "measured on rows left out is mostly chance."
         )
-    if not data.n_features:
-        raise DataError("advise: the data has no features to learn from. Expected at least one.")
+    for wanted, found in (("features to learn from", data.features), ("labels", data.labels)):
+        if not found:
+            raise DataError(f"advise: the data has no {wanted}. Expected at least one.")
 
 
 def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:

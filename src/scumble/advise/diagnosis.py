@@ -112,6 +112,8 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
 
 
 def _company(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, float] | None, ...]:
+    if not len(counts):
+        return ()
     apart = together.copy()
     apart.setdiag(0)
     found = zip(apart.argmax(axis=1), apart.max(axis=1).toarray(), counts, strict=True)
