@@ -8,28 +8,27 @@ Packages that name a module in their entry points, group ``scumble.plugins``, ar
 catalogue is first asked; such a module calls `register`, or derives from classes that do.
 """
 
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
+import importlib
+import typing
+from collections import abc
 
-from scumble._core import registry
-from scumble._core.errors import ParameterError, suggest
+from scumble._core import errors, exports, registry
 from scumble._core.parameters import (
-    Bool,
-    Choice,
-    Domain,
-    Either,
-    Free,
-    Int,
-    Optional,
-    Parameter,
-    Real,
-    Seed,
-    Threads,
-    declare,
-    parameters_of,
+    Bool as Bool,
+    Choice as Choice,
+    Domain as Domain,
+    Either as Either,
+    Free as Free,
+    Int as Int,
+    Optional as Optional,
+    Parameter as Parameter,
+    Real as Real,
+    Seed as Seed,
+    Threads as Threads,
+    declare as declare,
+    parameters_of as parameters_of,
 )
-from scumble._core.registry import Entry, unregister
+from scumble._core.registry import Entry as Entry, unregister as unregister
 
 #: The room that registers the things of a kind.
 _ROOMS = {
@@ -44,7 +43,7 @@ _ROOMS = {
 
 
 def register(
-    kind: str, name: str, thing: Any, *, family: str = "More", description: str = ""
+    kind: str, name: str, thing: typing.Any, *, family: str = "More", description: str = ""
 ) -> None:
     """Add something of your own to the catalogue.
 
@@ -94,7 +93,7 @@ def register(
     """
     _load_room(kind)  # so that a name that is taken is refused now
     if not name or name != name.lower() or any(sign in name for sign in ".+, ("):
-        raise ParameterError(
+        raise errors.ParameterError(
             f"The name of a {kind} must be in lower case, without dots, commas, spaces, brackets "
             f"and plus signs. Got {name!r} instead."
         )
@@ -102,7 +101,7 @@ def register(
     registry.register(kind, name, thing, family=family, description=description)
 
 
-def entries(kind: str) -> Mapping[str, Any]:
+def entries(kind: str) -> abc.Mapping[str, typing.Any]:
     """Return everything of one kind by name.
 
     Parameters
@@ -138,7 +137,7 @@ def names(kind: str) -> tuple[str, ...]:
     return tuple(sorted(entries(kind)))
 
 
-def get(kind: str, name: str) -> Any:
+def get(kind: str, name: str) -> typing.Any:
     """Return one thing by its name; case does not matter.
 
     Examples
@@ -150,7 +149,7 @@ def get(kind: str, name: str) -> Any:
     return describe(kind, name).thing
 
 
-def resolve(kind: str, name: str) -> Any:
+def resolve(kind: str, name: str) -> typing.Any:
     """Return a class by its name, or import it by its dotted name.
 
     Only for names that the user of this process gives: importing a module runs it.
@@ -200,31 +199,9 @@ def describe(kind: str, name: str) -> Entry:
 
 def _load_room(kind: str) -> None:
     if kind not in registry.KINDS:
-        meant, known = suggest(str(kind), registry.KINDS), ", ".join(registry.KINDS)
-        raise ParameterError(f"Unknown kind {kind!r}.{meant} Expected one of {known}.")
-    import_module(f"scumble.{_ROOMS[kind]}")
+        meant, known = errors.suggest(str(kind), registry.KINDS), ", ".join(registry.KINDS)
+        raise errors.ParameterError(f"Unknown kind {kind!r}.{meant} Expected one of {known}.")
+    importlib.import_module(f"scumble.{_ROOMS[kind]}")
 
 
-__all__ = [
-    "Bool",
-    "Choice",
-    "Domain",
-    "Either",
-    "Entry",
-    "Free",
-    "Int",
-    "Optional",
-    "Parameter",
-    "Real",
-    "Seed",
-    "Threads",
-    "declare",
-    "describe",
-    "entries",
-    "get",
-    "names",
-    "parameters_of",
-    "register",
-    "resolve",
-    "unregister",
-]
+__all__ = exports.public_names(globals())

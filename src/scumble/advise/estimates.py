@@ -106,26 +106,22 @@ def learnable_labels(
 
     if not len(rankings):
         return np.ones(Y.shape[1], bool)
-    best = np.min([_p_values(scores, sparse.csc_array(Y)) for scores in rankings], axis=0)
+    best = np.min([_p_values(scores, Y) for scores in rankings], axis=0)
     adjusted = false_discovery_control(np.minimum(1, best * len(rankings)))
     return (adjusted <= risk) & (adjusted.min() <= doubt)
 
 
-def _p_values(scores: Array, by_label: sparse.csc_array) -> Array:
+def _p_values(scores: Array, Y: sparse.csr_array) -> Array:
     """Test, label by label, whether its rows are ranked higher than the others."""
     from scipy.special import ndtr
-    from scipy.stats import rankdata
 
-    n_rows, n_labels = by_label.shape
-    p_values = np.ones(n_labels)
-    for label in range(n_labels):
-        rows = by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]
-        positives, negatives = len(rows), n_rows - len(rows)
-        if not positives or not negatives:
-            continue
-        surplus = rankdata(scores[:, label])[rows].sum() - positives * (n_rows + 1) / 2
-        p_values[label] = ndtr(-surplus / np.sqrt(positives * negatives * (n_rows + 1) / 12))
-    return p_values
+    from scumble.evaluate.counts import Rankings
+    from scumble.measures.passes import count
+
+    # The area under the ROC curve is the sum of ranks by another name.
+    areas, positives = Rankings(Y, scores, caller="advise").by_label.auc, count(Y)
+    spread = np.sqrt((Y.shape[0] + 1) / 12 / np.maximum(positives * (Y.shape[0] - positives), 1))
+    return np.nan_to_num(ndtr((0.5 - areas) / spread), nan=1.0)
 
 
 def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | None:

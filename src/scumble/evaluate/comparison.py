@@ -23,7 +23,7 @@ from scumble.evaluate import cross_validation
 from scumble.evaluate.counts import Undefined
 from scumble.evaluate.cross_validation import FoldResult, Judge, cross_validate
 from scumble.evaluate.folds import LabelCounts, label_table, pool
-from scumble.evaluate.groups import GROUPS, POOLED, find_metric, metric_title
+from scumble.evaluate.groups import GROUPS, POOLED, direction, find_metric, metric_title
 from scumble.evaluate.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
@@ -195,7 +195,7 @@ class Comparison(Shown):
     @cached_property
     def best(self) -> str:
         """Name of the method with the best mean of the first metric."""
-        first, sign = self.metrics[0], self._sign(self.metrics[0])
+        first, sign = self.metrics[0], direction(self.metrics[0])
         means = [self._mean(trial, first) * sign for trial in self.trials]
         best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
         return self.trials[best].name
@@ -208,7 +208,7 @@ class Comparison(Shown):
         not drawn; the optimism is how much less that is than the best mean of all.
         """
         values = np.stack([trial.values[self.metrics[0]] for trial in self.trials])
-        values = values[:, ~np.isnan(values).any(axis=0)] * self._sign(self.metrics[0])
+        values = values[:, ~np.isnan(values).any(axis=0)] * direction(self.metrics[0])
         n_folds = values.shape[1]
         if len(values) < 2 or n_folds < 3:
             return math.nan
@@ -303,7 +303,7 @@ class Comparison(Shown):
         )
 
     def _difference(self, trial: Trial, metric: str) -> Difference:
-        found, sign = self._interval(trial, metric), self._sign(metric)
+        found, sign = self._interval(trial, metric), direction(metric)
         low, high = sorted((found.low * sign, found.high * sign))
         verdict = BETTER if low > 0 else WORSE if high < 0 else OPEN
         means = self._mean(trial, metric), self._mean(self.trials[0], metric)
@@ -324,9 +324,6 @@ class Comparison(Shown):
 
     def _mean(self, trial: Trial, metric: str) -> float:
         return Undefined("ignore").mean(trial.values[metric])
-
-    def _sign(self, metric: str) -> int:
-        return 1 if find_metric(metric, groups=GROUPS).greater_is_better else -1
 
 
 def compare(

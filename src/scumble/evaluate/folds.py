@@ -213,11 +213,9 @@ class LabelCounts(Shown):
             The counts.
         """
         columns = {name: np.array(plain[name], np.int64) for name in COLUMNS}
-        n_labels = len(columns["true"])
-        groups = {"all": np.ones(n_labels, bool)}
-        for name, members in plain["groups"].items():
-            groups[name] = np.zeros(n_labels, bool)
-            groups[name][members] = True
+        labels = np.arange(len(columns["true"]))
+        members = {"all": labels, **plain["groups"]}
+        groups = {name: np.isin(labels, chosen) for name, chosen in members.items()}
         return cls(**columns, n_test=plain["n_test"], groups=groups)
 
 

@@ -147,9 +147,8 @@ def _by_rule(Y: Any) -> dict[str, Array]:
 
 def _by_choice(name: str, chosen: Any, n_labels: int, names: Sequence[str] | None) -> Array:
     """Make a mask of names, numbers or a mask."""
-    mask = np.zeros(n_labels, bool)
-    mask[find_labels(chosen, n_labels, names, caller=f"The group {name!r}")] = True
-    return mask
+    members = find_labels(chosen, n_labels, names, caller=f"The group {name!r}")
+    return np.isin(np.arange(n_labels), members)
 
 
 # What metrics are called --------------------------------------------------------------------------

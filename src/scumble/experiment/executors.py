@@ -104,9 +104,7 @@ class HereExecutor:
         self._waiting.append(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Compute what was submitted; with nothing to compute, rest for ``timeout`` seconds."""
-        if not self._waiting:
-            time.sleep(timeout)
+        """Compute what was submitted."""
         cells, self._waiting = self._waiting, []
         return [_try(self._compute, cell) for cell in cells]
 

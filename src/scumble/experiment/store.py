@@ -14,7 +14,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,7 +94,7 @@ class StoreError(ScumbleError):
     """
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """A file of results.
 
     Parameters
@@ -133,9 +133,6 @@ class Store:
             except BaseException:
                 self._connection.close()
                 raise
-
-    def __enter__(self) -> Store:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

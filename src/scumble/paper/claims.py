@@ -128,12 +128,12 @@ def _about_wins(means: Means) -> Iterator[Finding]:
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
     wanted: tuple[tuple[str, str, Check], ...] = (
-        ("genbase", "every sample with P750 has P271", lambda d: _always_with(d, "P750", "P271")),
+        ("genbase", "every sample with P750 has P271", lambda d: _always(d, "P750", "P271")),
         ("genbase", "P750 is a minority label", lambda d: _is_rare(d, "P750")),
         ("genbase", "P271 is a minority label", lambda d: _is_rare(d, "P271")),
-        ("genbase", "every sample with P154 has P271", lambda d: _always_with(d, "P154", "P271")),
-        ("yeast", "Class9 always meets a majority label", lambda d: _meets_majority(d, "Class9")),
-        ("yeast", "Class14 always meets a majority label", lambda d: _meets_majority(d, "Class14")),
+        ("genbase", "every sample with P154 has P271", lambda d: _always(d, "P154", "P271")),
+        ("yeast", "Class9 always meets a majority label", lambda d: _always(d, "Class9")),
+        ("yeast", "Class14 always meets a majority label", lambda d: _always(d, "Class14")),
     )
     for name, item, check in wanted:
         yield _on_one("Labels", loaded[name], name, item, check)
@@ -202,15 +202,11 @@ def _outcome(data: MultilabelDataset) -> dict[str, Outcome]:
     }
 
 
-def _always_with(data: MultilabelDataset, label: str, other: str) -> Outcome:
-    has, partner = _column(data, label), _column(data, other)
-    return bool((partner[has]).all()), f"{int(partner[has].sum())} of {int(has.sum())}"
-
-
-def _meets_majority(data: MultilabelDataset, label: str) -> Outcome:
-    has = _column(data, label)
-    meets = (data.Y @ ~is_minority(data.Y) > 0)[has]
-    return bool(meets.all()), f"{int(meets.sum())} of {int(has.sum())}"
+def _always(data: MultilabelDataset, label: str, other: str | None = None) -> Outcome:
+    """Tell whether all rows with a label have another one, or one of the majority labels."""
+    partner = data.Y @ ~is_minority(data.Y) > 0 if other is None else _column(data, other)
+    meets = partner[_column(data, label)]
+    return bool(meets.all()), f"{int(meets.sum())} of {len(meets)}"
 
 
 def _is_rare(data: MultilabelDataset, label: str) -> Outcome:

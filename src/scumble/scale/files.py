@@ -15,14 +15,11 @@ from scumble._core.files import NamedFile
 from scumble._core.validation import check_choice
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+#: The forms of files, with their suffixes.
 FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".csv": "csv",
-    ".tsv": "csv",
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "csv": (".csv", ".tsv"),
 }
 #: Reading takes about this many times the bytes of the columns: they are held as they are read,
 #: as label and feature matrices, and once more while these are put together.
@@ -94,7 +91,7 @@ def find_files(paths: Paths, format: str | None = None) -> Files:
     if not given:
         raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")
     if format is not None:
-        check_choice(format, ("parquet", "arrow", "csv"), name="format", caller="scan")
+        check_choice(format, tuple(FORMATS), name="format", caller="scan")
     found: list[str] = []
     roots: list[str] = []
     for path in given:
@@ -112,7 +109,7 @@ def _expand(path: str, format: str | None) -> list[str]:
             str(file)
             for file in inside
             if not any(part[0] in "._" for part in file.relative_to(path).parts)
-            and (format is not None or NamedFile(file).suffix in FORMATS)
+            and (format is not None or _form_of(file))
         )
     elif os.path.isfile(path):
         files = [path]
@@ -128,9 +125,14 @@ def _expand(path: str, format: str | None) -> list[str]:
     return files
 
 
+def _form_of(path: str | Path) -> str | None:
+    """Tell the form of a file by its suffix."""
+    suffix = NamedFile(path).suffix
+    return next((form for form, suffixes in FORMATS.items() if suffix in suffixes), None)
+
+
 def _format_of(paths: list[str]) -> str:
-    suffixes = {NamedFile(path).suffix for path in paths}
-    forms = {form for suffix, form in FORMATS.items() if suffix in suffixes}
+    forms = set(filter(None, map(_form_of, paths)))
     if len(forms) > 1:
         raise ParameterError(
             f"scan: the files have several forms ({', '.join(sorted(forms))}). Expected one."
@@ -162,7 +164,7 @@ def bytes_available() -> int:
 def _plain_bytes(path: str, format: str) -> int:
     size = os.path.getsize(path)
     if format != "parquet":
-        is_plain = path.lower().endswith((".csv", ".tsv", ".arrow", ".feather", ".ipc"))
+        is_plain = path.lower().endswith(FORMATS["csv"] + FORMATS["arrow"])
         return size if is_plain else size * EXPANSION
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.shown import Records
@@ -106,7 +107,7 @@ def open_scan(
         raise
 
 
-class Scan:
+class Scan(AbstractContextManager["Scan"]):
     r"""Data on disk and the engine that reads it; made by `scan`.
 
     Parameters
@@ -141,9 +142,6 @@ class Scan:
     def __repr__(self) -> str:
         n_files = len(self.files.paths)
         return f"<Scan {self.name!r}: {n_files} file(s), {self.engine.dialect.name}>"
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()

@@ -4,7 +4,7 @@ All measures come from those of distinct labelsets, labels, and their scores.
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from string import Formatter
@@ -14,6 +14,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
+from scumble._core.text import listed
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.scale import statements
 from scumble.scale.engines.base import Column, Dialect, Engine
@@ -104,7 +105,7 @@ def _guess_label(columns: Sequence[Column], where: str) -> str:
         return found[0].name
     raise ReadError(
         "which column holds the labels? Expected exactly one column of lists, or one called "
-        f"'label'. Found {_listed(column.name for column in columns)}. Say label_column=...",
+        f"'label'. Found {listed((column.name for column in columns), 12)}. Say label_column=...",
         path=where,
     )
 
@@ -113,14 +114,9 @@ def _checked(name: str, known: dict[str, Column], parameter: str, where: str) ->
     if name in known:
         return name
     raise ReadError(
-        f"there is no column {name!r}. Expected one of {_listed(known)}. Check {parameter}.",
+        f"there is no column {name!r}. Expected one of {listed(known, 12)}. Check {parameter}.",
         path=where,
     )
-
-
-def _listed(names: Iterable[object]) -> str:
-    shown = [repr(name) for name in names]
-    return ", ".join(shown[:12]) + (", ..." if len(shown) > 12 else "")
 
 
 class Workspace:
