@@ -164,17 +164,17 @@ class Guard:
 
     def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse who asks the API and does not know the token."""
-        if not scope["path"].startswith("/api/") or self._is_token(_bearer(headers)):
+        if not scope["path"].startswith("/api/") or self._knows_token(headers):
             return None
         query = scope.get("query_string", b"").decode("latin-1")
         if scope["method"] == "GET" and self._tickets.take(scope["path"], query):
             return None
         return 401, NO_TOKEN
 
-    def _is_token(self, text: str | None) -> bool:
-        return text is not None and hmac.compare_digest(
-            text.encode(errors="replace"), self._settings.token.encode()
-        )
+    def _knows_token(self, headers: dict[str, str]) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given, own = token.strip().encode(errors="replace"), self._settings.token.encode()
+        return scheme.lower() == "bearer" and hmac.compare_digest(given, own)
 
 
 def _with_headers(send: Send) -> Send:
@@ -205,11 +205,6 @@ def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
     """Tell whether a person follows a link to one of our pages."""
     is_navigation = headers.get("sec-fetch-mode") == "navigate" and scope["method"] == "GET"
     return is_navigation and not scope["path"].startswith("/api/")
-
-
-def _bearer(headers: dict[str, str]) -> str | None:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def _refused(status: int, text: str) -> App:
