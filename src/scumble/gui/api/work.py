@@ -157,7 +157,7 @@ async def advise(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     _check_untreated(entry)
     wish = call.json()
     budget = wish.get("budget", 120)
-    if budget is not None and not (_is_number(budget) and 0 < budget <= MAX_BUDGET):
+    if budget is not None and not (type(budget) in (int, float) and 0 < budget <= MAX_BUDGET):
         raise RefusedError(f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
     source, seed = _source(entry), _seed(wish)
     wanted = {"source": source, "options": entry.options, "budget": budget, "random_state": seed}
@@ -330,12 +330,8 @@ def _seed(wish: Values) -> int:
     return int(seed)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_whole(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    return type(value) is int and least <= value <= most
 
 
 def _source(entry: OpenDataset) -> str:
