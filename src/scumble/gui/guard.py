@@ -37,6 +37,7 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cache-control", b"no-store"),
 )
 NO_TOKEN = (
     "This address needs its token. Open the address that 'scumble gui' printed when it started; "
@@ -184,8 +185,6 @@ def _with_headers(send: Send) -> Send:
         if message["type"] == "http.response.start":
             own = {name.lower() for name, _ in message.get("headers", [])}
             added = [pair for pair in HEADERS if pair[0] not in own]
-            if b"cache-control" not in own:
-                added.append((b"cache-control", b"no-store"))
             message = {**message, "headers": [*message.get("headers", []), *added]}
         await send(message)
 
