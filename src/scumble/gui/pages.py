@@ -146,7 +146,7 @@ class PagedTable:
         ``matches(text)`` tells which rows fit, as an array of bool.
     default_sort, default_order : str
         How it is sorted if nothing is said.
-    details : callable or None
+    details : callable
         ``details(rows)`` gives further values of the rows of one page.
     exported : mapping of str to callable
         Further columns of the whole table, made row by row.
@@ -156,7 +156,7 @@ class PagedTable:
     matches: Callable[[str], Array]
     default_sort: str
     default_order: str = "descending"
-    details: Callable[[Array], list[dict[str, Any]]] | None = None
+    details: Callable[[Array], list[dict[str, Any]]] = lambda rows: [{}] * len(rows)
     exported: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
 
     def page(self, call: Call) -> dict[str, Any]:
@@ -202,10 +202,9 @@ class PagedTable:
         return ranked[self.matches(text)[ranked]] if text else ranked
 
     def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:
-        more = [{}] * len(rows) if self.details is None else self.details(rows)
         return [
             {name: plain(column[row]) for name, column in self.columns.items()} | details
-            for row, details in zip(rows, more, strict=True)
+            for row, details in zip(rows, self.details(rows), strict=True)
         ]
 
 

@@ -133,7 +133,7 @@ def _own_names(host: str, allow_hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 def create_app(
     settings: Settings,
-    on_start: Callable[[ServerState], None] | None = None,
+    on_start: Callable[[ServerState], None] = lambda _: None,
     idle: Sequence[Worker] = (),
 ) -> App:
     """Make the application of one server."""
@@ -147,8 +147,7 @@ def create_app(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         state = app.state.server = ServerState(settings, tickets, idle)
         try:
-            if on_start is not None:
-                on_start(state)
+            on_start(state)
             asyncio.get_running_loop().call_soon(_router)
             yield
         finally:
