@@ -122,7 +122,9 @@ def say(text: str) -> None:
 def shown_as_json(result: Any) -> bool:
     """Print a result as JSON if the user asked for that, and tell whether so."""
     if _as_json:
-        show_json(result)
+        out = _out()
+        ascii_only = (out.encoding or "").lower().replace("-", "") != "utf8"
+        print(json.dumps(result, indent=2, ensure_ascii=ascii_only, allow_nan=False), file=out)
     return _as_json
 
 
@@ -206,13 +208,6 @@ def tell_written(path: str, data: MultilabelDataset | None = None) -> None:
 def written(path: str) -> str:
     """Name a file that was written, for the terminal."""
     return safe(shown_path(path, "standard output"))
-
-
-def show_json(value: Any) -> None:
-    """Print a value as JSON."""
-    ascii_only = (_out().encoding or "").lower().replace("-", "") != "utf8"
-    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
-    print(text, file=_out())
 
 
 class ProgressBar:

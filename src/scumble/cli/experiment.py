@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -342,18 +342,14 @@ def _numbers(spec: str, *values: float | None) -> list[str]:
     return ["-" if value is None or value != value else format(value, spec) for value in values]
 
 
-class _Watch:
+class _Watch(AbstractContextManager["_Watch"]):
     """Announces what will be done, and keeps a live table of it on a terminal."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._running: dict[str, tuple[Any, float]] = {}
-        self._total = self._first = self._done = self._failed = 0
-        self._left = self._began = 0.0
+        self._computed = self._failed = 0
         self._live: Any = None
-
-    def __enter__(self) -> _Watch:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
@@ -363,15 +359,13 @@ class _Watch:
         """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
         if event == "plan":
             console.say(_announcement(self._name, what))
-            self._total, self._left = what.n_cells, what.seconds
-            self._first = self._done = what.n_done
-            self._began = time.monotonic()
+            self._guess, self._began = what, time.monotonic()
             self._start()
         elif event == "begin":
             self._running[what.key] = (what, time.monotonic())
         else:
             self._running.pop(what.cell.key, None)
-            self._done += 1
+            self._computed += 1
             self._failed += what.result is None
 
     def _start(self) -> None:
@@ -390,14 +384,14 @@ class _Watch:
         from rich.table import Table
         from rich.text import Text
 
-        now = time.monotonic()
-        computed = self._done - self._first
-        left = self._total - self._done
-        eta = (now - self._began) / computed * left if computed else self._left
-        shown = Table(title=f"{self._done} of {self._total} cells, {self._failed} failed, "
-                      f"about {_duration(eta)} to go")  # fmt: skip
-        for title in ("data set", "resampler", "classifier", "fold", "seconds"):
-            shown.add_column(title)
+        now, guess = time.monotonic(), self._guess
+        done = guess.n_done + self._computed
+        left = guess.seconds
+        if self._computed:
+            left = (now - self._began) / self._computed * (guess.n_cells - done)
+        columns = ("data set", "resampler", "classifier", "fold", "seconds")
+        told = f"{done} of {guess.n_cells} cells, {self._failed} failed"
+        shown = Table(*columns, title=f"{told}, about {_duration(left)} to go")
         for cell, began in list(self._running.values()):
             labels = (cell.dataset.label, cell.resampler.label, cell.classifier.label)
             shown.add_row(*map(Text, labels), str(cell.fold), f"{now - began:.0f}")

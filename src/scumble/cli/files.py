@@ -45,9 +45,9 @@ def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]
     """Find the parameters that name files: their marks, and what the user calls them."""
     found = {}
     for name, parameter in signature(command).parameters.items():
-        notes = getattr(parameter.annotation, "__metadata__", ())
-        if mark := next((note for note in notes if isinstance(note, Mark)), None):
-            found[name] = mark, _title(name, notes)
+        told, mark = parameter.annotation.__metadata__
+        if mark is not None:
+            found[name] = mark, _title(name, told)
     return found
 
 
@@ -143,12 +143,11 @@ def _loss(output: Named, path: Path, kept: str | Path, read: str) -> ParameterEr
     )
 
 
-def _title(name: str, notes: tuple[Any, ...]) -> str:
+def _title(name: str, told: ParameterInfo) -> str:
     """Name a parameter as the help does."""
-    info = next(note for note in notes if isinstance(note, ParameterInfo))
-    if isinstance(info, ArgumentInfo):
-        return info.metavar or name.upper()
-    long = [part for part in info.param_decls or () if part.startswith("--")]
+    if isinstance(told, ArgumentInfo):
+        return told.metavar or name.upper()
+    long = [part for part in told.param_decls or () if part.startswith("--")]
     return long[0] if long else f"--{name.replace('_', '-')}"
 
 
@@ -183,8 +182,8 @@ def _files_meant(value: str) -> list[str]:
     if may_be_on_the_shelf(value):
         from scumble.data import shelf
 
-        with warnings.catch_warnings(), suppress(ScumbleError):
-            warnings.simplefilter("ignore")  # they come again when the data is read
+        # Warnings come again when the data is read.
+        with warnings.catch_warnings(action="ignore"), suppress(ScumbleError):
             return [str(shelf.locate(value))]
         return []
     found = [value] if os.path.lexists(value) else glob.glob(value, recursive=True)

@@ -67,58 +67,49 @@ def methods(
     """List resamplers, classifiers, metrics and more, or the parameters of one of them."""
     from scumble.catalogue import describe, names
 
-    found = [describe(kind, each) for each in (names(kind) if name is None else (name,))]
-    if console.is_json():
-        console.show_json([_plain(entry) for entry in found])
-    elif name is None:
-        console.show(_listed(found, console.width()))
-    else:
-        console.show(_in_detail(found[0], console.width()))
+    told = [_plain(describe(kind, each)) for each in (names(kind) if name is None else (name,))]
+    console.show_result(told, _listed if name is None else _in_detail)
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    told = {key: getattr(entry, key) for key in ("kind", "name", "family", "description")}
-    return {**told, "parameters": _parameters(entry)}
-
-
-def _parameters(entry: Entry) -> list[dict[str, str]]:
-    """Tell name, default, domain and description of each parameter, as texts."""
+    """Tell what an entry is, and of each parameter name, default, domain and text."""
     from scumble.catalogue import parameters_of
 
-    if not isinstance(entry.thing, type):
-        return []
-    return [
+    told = {key: getattr(entry, key) for key in ("kind", "name", "family", "description")}
+    parameters = [
         {
             "name": each.name,
             "default": "" if each.default is Signature.empty else repr(each.default),
             "allowed": each.domain.words,
             "text": each.text,
         }
-        for each in parameters_of(entry.thing)
+        for each in (parameters_of(entry.thing) if isinstance(entry.thing, type) else ())
     ]
+    return {**told, "parameters": parameters}
 
 
-def _listed(entries: list[Entry], width: int | None) -> list[Line]:
+def _listed(entries: list[dict[str, Any]], *, width: int | None) -> list[Line]:
     from scumble.report.terminal import Segment
 
     lines: list[Line] = []
-    indent = 4 + max(len(entry.name) for entry in entries)
+    indent = 4 + max(len(entry["name"]) for entry in entries)
     room = None if width is None else max(width - indent, 20)
-    for family in dict.fromkeys(entry.family for entry in entries):
+    for family in dict.fromkeys(entry["family"] for entry in entries):
         lines += [[], [Segment(safe(family), "title")]]
         for entry in entries:
-            if entry.family == family:
-                first, *rest = wrap(safe(entry.description), room) or [""]
-                lines.append([Segment(f"  {entry.name}".ljust(indent)), Segment(first, "dim")])
+            if entry["family"] == family:
+                first, *rest = wrap(safe(entry["description"]), room)
+                lines.append([Segment(f"  {entry['name']}".ljust(indent)), Segment(first, "dim")])
                 lines += [[Segment(" " * indent + more, "dim")] for more in rest]
     return lines[1:]
 
 
-def _in_detail(entry: Entry, width: int | None) -> list[Line]:
+def _in_detail(entries: list[dict[str, Any]], *, width: int | None) -> list[Line]:
     from scumble.report.terminal import Segment
 
-    lines: list[Line] = [[Segment(f"{entry.name}: {safe(entry.description)}", "title")]]
-    for each in _parameters(entry):
+    [entry] = entries
+    lines: list[Line] = [[Segment(f"{entry['name']}: {safe(entry['description'])}", "title")]]
+    for each in entry["parameters"]:
         given = f" (default: {each['default']})" if each["default"] else ""
         lines += [[], [Segment(each["name"], "rare"), Segment(f": {each['allowed']}{given}")]]
         room = None if width is None else max(width - 4, 20)

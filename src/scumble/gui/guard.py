@@ -37,6 +37,7 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cache-control", b"no-store"),
 )
 NO_TOKEN = (
     "This address needs its token. Open the address that 'scumble gui' printed when it started; "
@@ -164,17 +165,17 @@ class Guard:
 
     def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Refuse who asks the API and does not know the token."""
-        if not scope["path"].startswith("/api/") or self._is_token(_bearer(headers)):
+        if not scope["path"].startswith("/api/") or self._knows_token(headers):
             return None
         query = scope.get("query_string", b"").decode("latin-1")
         if scope["method"] == "GET" and self._tickets.take(scope["path"], query):
             return None
         return 401, NO_TOKEN
 
-    def _is_token(self, text: str | None) -> bool:
-        return text is not None and hmac.compare_digest(
-            text.encode(errors="replace"), self._settings.token.encode()
-        )
+    def _knows_token(self, headers: dict[str, str]) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given, own = token.strip().encode(errors="replace"), self._settings.token.encode()
+        return scheme.lower() == "bearer" and hmac.compare_digest(given, own)
 
 
 def _with_headers(send: Send) -> Send:
@@ -184,8 +185,6 @@ def _with_headers(send: Send) -> Send:
         if message["type"] == "http.response.start":
             own = {name.lower() for name, _ in message.get("headers", [])}
             added = [pair for pair in HEADERS if pair[0] not in own]
-            if b"cache-control" not in own:
-                added.append((b"cache-control", b"no-store"))
             message = {**message, "headers": [*message.get("headers", []), *added]}
         await send(message)
 
@@ -205,11 +204,6 @@ def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
     """Tell whether a person follows a link to one of our pages."""
     is_navigation = headers.get("sec-fetch-mode") == "navigate" and scope["method"] == "GET"
     return is_navigation and not scope["path"].startswith("/api/")
-
-
-def _bearer(headers: dict[str, str]) -> str | None:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def _refused(status: int, text: str) -> App:

@@ -146,18 +146,18 @@ class PagedTable:
         ``matches(text)`` tells which rows fit, as an array of bool.
     default_sort, default_order : str
         How it is sorted if nothing is said.
-    details : callable or None
+    details : callable
         ``details(rows)`` gives further values of the rows of one page.
-    exported : mapping of str to sequence of str
-        Further columns of the whole table.
+    exported : mapping of str to callable
+        Further columns of the whole table, made row by row.
     """
 
     columns: Mapping[str, Any]
     matches: Callable[[str], Array]
     default_sort: str
     default_order: str = "descending"
-    details: Callable[[Array], list[dict[str, Any]]] | None = None
-    exported: Mapping[str, Any] = field(default_factory=dict)
+    details: Callable[[Array], list[dict[str, Any]]] = lambda rows: [{}] * len(rows)
+    exported: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
 
     def page(self, call: Call) -> dict[str, Any]:
         """Answer a call for a page: ``sort``, ``order``, ``q``, ``offset``, ``limit`` choose it."""
@@ -180,10 +180,11 @@ class PagedTable:
         rows = self._rows(call, *self._sorting(call))
         out = io.StringIO(newline="")
         writer = csv.writer(out)
-        columns = {**self.columns, **self.exported}
-        writer.writerow(columns)
+        cells = {name: column.__getitem__ for name, column in self.columns.items()}
+        cells |= self.exported
+        writer.writerow(cells)
         for row in rows:
-            writer.writerow([_cell(column[row]) for column in columns.values()])
+            writer.writerow([_cell(cell_of(row)) for cell_of in cells.values()])
         return Answer(out.getvalue(), filename=filename)
 
     def _sorting(self, call: Call) -> tuple[str, str]:
@@ -201,10 +202,9 @@ class PagedTable:
         return ranked[self.matches(text)[ranked]] if text else ranked
 
     def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:
-        more = [{}] * len(rows) if self.details is None else self.details(rows)
         return [
             {name: plain(column[row]) for name, column in self.columns.items()} | details
-            for row, details in zip(rows, more, strict=True)
+            for row, details in zip(rows, self.details(rows), strict=True)
         ]
 
 
@@ -226,8 +226,9 @@ def labelsets_table(packed: PackedDataset) -> PagedTable:
     def matches(text: str) -> Array:
         return np.asarray(members @ matcher(data.labels)(text).astype(np.int64)).ravel() > 0
 
-    def details(shown: Array) -> list[dict[str, Any]]:
-        return [{"labels": _names(members, int(at), data.labels, N_SHOWN_LABELS)} for at in shown]
+    def names(at: int, most: int | None = None) -> list[str]:
+        held = members.indices[members.indptr[at] : members.indptr[at + 1]]
+        return [data.labels[label] for label in held[:most]]
 
     return PagedTable(
         {
@@ -240,8 +241,8 @@ def labelsets_table(packed: PackedDataset) -> PagedTable:
         matches,
         "rank",
         "ascending",
-        details,
-        {"labels": _Joined(members, data.labels)},
+        lambda shown: [{"labels": names(at, N_SHOWN_LABELS)} for at in shown],
+        {"labels": lambda at: " | ".join(names(at))},
     )
 
 
@@ -307,21 +308,6 @@ def features_table(packed: PackedDataset) -> PagedTable:
 
 
 MAKERS = {"labels": labels_table, "labelsets": labelsets_table, "features": features_table}
-
-
-class _Joined:
-    """Labelsets as one text each, made when a row is written."""
-
-    def __init__(self, members: Any, names: Sequence[str]) -> None:
-        self._members, self._names = members, names
-
-    def __getitem__(self, at: int) -> str:
-        return " | ".join(_names(self._members, int(at), self._names))
-
-
-def _names(members: Any, at: int, names: Sequence[str], most: int | None = None) -> list[str]:
-    held = members.indices[members.indptr[at] : members.indptr[at + 1]]
-    return [names[label] for label in held[:most]]
 
 
 def matcher(names: Sequence[str]) -> Callable[[str], Array]:

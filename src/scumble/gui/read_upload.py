@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from scumble._core.errors import ReadError
-from scumble._core.files import BLOCK, COMPRESSIONS, Source
+from scumble._core.files import BLOCK, COMPRESSIONS, NamedFile, Source
 from scumble.data import MultilabelDataset, read
 from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
 from scumble.data.sources import data_member, data_members, is_archive
@@ -171,5 +171,4 @@ def _no_xml(shown: str) -> str:
 
 
 def _stem(shown: str) -> str:
-    path = Path(shown.replace("\\", "/"))
-    return (Path(path.stem).stem if path.suffix.lower() in COMPRESSIONS else path.stem) or "data"
+    return NamedFile(shown.replace("\\", "/")).stem or "data"

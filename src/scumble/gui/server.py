@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,10 +62,7 @@ def serve(
             f"The address {host!r} means every network this machine is in. Say by which name "
             "browsers will address it, with --allow-host NAME."
         )
-    with ExitStack() as stack:
-        listener = stack.enter_context(_listen(host, port))
-        worker = worker or Worker()
-        stack.callback(worker.close)
+    with _listen(host, port) as listener, worker or Worker() as idle:
         names = _own_names(host, allow_hosts)
         settings = Settings(
             port=listener.getsockname()[1],
@@ -86,7 +83,7 @@ def serve(
                 # Some browsers keep the caller waiting; the server must not.
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        server = make_server(create_app(settings, on_start, [worker]))
+        server = make_server(create_app(settings, on_start, [idle]))
         with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
             server.run(sockets=[listener])
 
@@ -136,7 +133,7 @@ def _own_names(host: str, allow_hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 def create_app(
     settings: Settings,
-    on_start: Callable[[ServerState], None] | None = None,
+    on_start: Callable[[ServerState], None] = lambda _: None,
     idle: Sequence[Worker] = (),
 ) -> App:
     """Make the application of one server."""
@@ -150,8 +147,7 @@ def create_app(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         state = app.state.server = ServerState(settings, tickets, idle)
         try:
-            if on_start is not None:
-                on_start(state)
+            on_start(state)
             asyncio.get_running_loop().call_soon(_router)
             yield
         finally:
@@ -179,9 +175,8 @@ def _router() -> App:
 
     from scumble.gui.api.routes import ROUTES, UPLOAD
 
-    answered = ((path, _endpoint(handler), method) for method, path, handler in ROUTES)
     routes = [
-        *(Route(path, endpoint, methods=[method]) for path, endpoint, method in answered),
+        *(Route(path, _endpoint(handler), methods=[method]) for method, path, handler in ROUTES),
         Route(UPLOAD[1], _upload, methods=[UPLOAD[0]]),
         Route("/{rest:path}", _no_such_call),
     ]

@@ -246,7 +246,8 @@ class ServerState:
         return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
 
     def open_result(self, source: str, options: Values | None = None) -> Finish:
-        """Make the function that puts the result of a job among the open data sets."""
+        """Make the function that puts the result of a job among the open ones, if there is room."""
+        self.datasets.check_room()
         return lambda packed, notes: self.open(packed, source, notes=notes, options=options or {})
 
     def begin_with(self, name: str, options: Values, complain: Callable[[str], None]) -> None:

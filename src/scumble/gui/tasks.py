@@ -201,8 +201,7 @@ def export_report(
 @contextmanager
 def speaking_of(shown: dict[str, str]) -> Iterator[None]:
     """Let errors and warnings say what the client calls a file, never where it lies here."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ScumbleWarning)
+    with warnings.catch_warnings(record=True, action="always", category=ScumbleWarning) as heard:
         try:
             yield
         except ScumbleError as error:

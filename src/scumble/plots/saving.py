@@ -163,6 +163,5 @@ def _installed() -> list[tuple[str, str]]:
     return [(name, usual[name]) for name in sorted(names, key=_rank)]
 
 
-def _rank(name: str) -> tuple[int, str]:
-    at = [name.startswith(start) for start in PREFERRED]
-    return (at.index(True) if True in at else len(PREFERRED)), name
+def _rank(name: str) -> tuple[list[bool], str]:
+    return [not name.startswith(start) for start in PREFERRED], name

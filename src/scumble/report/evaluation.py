@@ -157,8 +157,7 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     where = "folds" if n_folds > 1 else "rows"
     marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
     lines += [[Segment(marked, "dim")], []]
-    for sentence in (*found["verdicts"], *best_sentences(found)):
-        lines += wrapped(sentence, width)
+    lines += wrapped((*found["verdicts"], *best_sentences(found)), width)
     return lines + _gain_lines(found, width)
 
 
@@ -245,9 +244,7 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
     for heading, told in advice["sentences"].items():
         if not told:
             continue
-        lines += [[], [Segment(heading, "title")]]
-        for sentence in told:
-            lines += wrapped(sentence, width)
+        lines += [[], [Segment(heading, "title")], *wrapped(told, width)]
         if heading == "What is wrong":
             lines += _at_risk(advice, width)
         if heading == "What helps here" and not advice["nothing_to_learn"]:

@@ -46,9 +46,9 @@ def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
     ]
 
 
-def wrapped(text: str, width: int | None, style: str = "") -> list[Line]:
-    """Break a sentence into lines."""
-    return [[Segment(part, style)] for part in wrap(safe(text), width)]
+def wrapped(texts: Iterable[str], width: int | None, style: str = "") -> list[Line]:
+    """Break sentences into lines."""
+    return [[Segment(part, style)] for text in texts for part in wrap(safe(text), width)]
 
 
 def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -83,11 +83,11 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
         [Segment(f"Concurrence report: {safe(summary['name']) or 'data set'}", "title")],
         [Segment(f"Mean SCUMBLE {mean} with CV {spread}")],
         [],
+        *wrapped(report["verdict"], width),
+        [],
+        [Segment("SCUMBLE by label (rarer than average: marked *)", "title")],
+        *render_labels(report["labels"], frequency=False, width=width),
     ]
-    for sentence in report["verdict"]:
-        lines += wrapped(sentence, width)
-    lines += [[], [Segment("SCUMBLE by label (rarer than average: marked *)", "title")]]
-    lines += render_labels(report["labels"], frequency=False, width=width)
     for label in report["difficult"]:
         lines += _difficult_lines(label, width)
     for treatment in report.get("treatments", ()):
@@ -156,11 +156,11 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     instances                        4         5
     """
     titles = step_titles(report)
-    lines = [*table(("", "before", *titles), trait_rows(report), width=width), []]
-    for title, sentence in zip(titles, step_notes(report), strict=True):
-        where = "" if len(report["steps"]) == 1 else f"{title}: "
-        lines += wrapped(where + sentence, width)
-    return lines
+    notes = zip(titles, step_notes(report), strict=True)
+    several = len(report["steps"]) > 1
+    said = [f"{title}: {note}" if several else note for title, note in notes]
+    lines = table(("", "before", *titles), trait_rows(report), width=width)
+    return [*lines, [], *wrapped(said, width)]
 
 
 def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
@@ -190,11 +190,8 @@ def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -
     """
     done = [(row["method"], *cells(row, COMPARED)) for row in rows if row["error"] is None]
     head = ("method", "instances", "added", "removed", "MeanIR", "MaxIR", "CVIR", "SCUMBLE", "s")
-    lines = table(head, done, width=width)
-    for row in rows:
-        if row["error"] is not None:
-            lines += wrapped(f"{row['method']} failed: {row['error']}", width, "dim")
-    return lines
+    failed = [f"{row['method']} failed: {row['error']}" for row in rows if row["error"] is not None]
+    return [*table(head, done, width=width), *wrapped(failed, width, "dim")]
 
 
 #: What tables show of a resampler, a label and a labelset, with formats.
@@ -275,7 +272,7 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
         f"Mean {title} to expect {format_number(report['mean_expected'], '.4f')}; "
         f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
     )
-    return [*lines, [], *wrapped(words, width)]
+    return [*lines, [], *wrapped([words], width)]
 
 
 def render_labelsets(

@@ -138,26 +138,23 @@ def _column(
     draw: Draw, name: str, n: int, parts: Collection[str], infinite: bool
 ) -> tuple[Feature, list[float]]:
     kinds = ("numeric", "integer", "nominal", "string", "date", "text")
-    kind = draw(st.sampled_from(kinds)) if "feature kinds" in parts else "numeric"
-    if kind == "integer":
-        feature, values = Feature(name, integer=True), st.integers(-(2**53), 2**53).map(float)
-    elif kind == "nominal":
+    kind: Any = draw(st.sampled_from(kinds)) if "feature kinds" in parts else "numeric"
+    if kind in ("string", "text"):  # numbered as they appear
+        found = _values(draw, texts(), n, parts)
+        known = list(dict.fromkeys(text for text in found if isinstance(text, str)))
+        codes = [float(known.index(text)) if isinstance(text, str) else np.nan for text in found]
+        return Feature(name, kind, tuple(known)), codes
+    if kind == "nominal":
         categories = tuple(draw(st.lists(texts(), min_size=1, max_size=4, unique=True)))
-        feature = Feature(name, "nominal", categories)
-        values = st.integers(0, len(categories) - 1).map(float)
-    elif kind == "date":
-        feature = Feature(name, "date")
-        values = st.integers(-2_000_000_000, 4_000_000_000).map(lambda second: second * 1000.0)
-    else:
-        feature = Feature(name)
-        values = st.floats(allow_nan=False, allow_infinity=infinite)
-    if kind not in ("string", "text"):
-        return feature, _values(draw, values, n, parts)
-    # Texts are numbered as they appear.
-    found = _values(draw, texts(), n, parts)
-    known = list(dict.fromkeys(text for text in found if isinstance(text, str)))
-    codes = [float(known.index(text)) if isinstance(text, str) else np.nan for text in found]
-    return Feature(name, "text" if kind == "text" else "string", tuple(known)), codes
+        codes = _values(draw, st.integers(0, len(categories) - 1).map(float), n, parts)
+        return Feature(name, kind, categories), codes
+    numbers = {
+        "numeric": st.floats(allow_nan=False, allow_infinity=infinite),
+        "integer": st.integers(-(2**53), 2**53).map(float),
+        "date": st.integers(-2_000_000_000, 4_000_000_000).map(lambda second: second * 1000.0),
+    }
+    feature = Feature(name, "date" if kind == "date" else "numeric", integer=kind == "integer")
+    return feature, _values(draw, numbers[kind], n, parts)
 
 
 def _values(

@@ -50,7 +50,7 @@ async def cancel_job(state: ServerState, call: Call, job: Job) -> Values:
 
 async def treat(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     """Run resamplers on a data set; the result becomes a data set of its own."""
-    steps = read_steps(call.json())
+    steps = read_steps(call.json().get("steps"))
     known = {method["name"]: method for method in (await state.catalogue())["methods"]}
     check_known(steps, "method", known)
     state.datasets.check_room()
@@ -114,9 +114,8 @@ def _title(method: Values, parameters: Values) -> str:
     return method["title"] + (f"({', '.join(changed)})" if changed else "")
 
 
-def read_steps(wish: Values, *, most: int = MAX_STEPS) -> list[Values]:
+def read_steps(steps: Any, *, most: int = MAX_STEPS) -> list[Values]:
     """Read resamplers with their parameters."""
-    steps = wish.get("steps")
     if not isinstance(steps, list) or not 1 <= len(steps) <= most:
         raise RefusedError(f"'steps' must list 1 to {most} methods with their parameters.")
     return [read_named(step, "method", "step") for step in steps]
@@ -157,7 +156,7 @@ async def advise(state: ServerState, call: Call, entry: OpenDataset) -> Job:
     _check_untreated(entry)
     wish = call.json()
     budget = wish.get("budget", 120)
-    if budget is not None and not (_is_number(budget) and 0 < budget <= MAX_BUDGET):
+    if budget is not None and not (type(budget) in (int, float) and 0 < budget <= MAX_BUDGET):
         raise RefusedError(f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
     source, seed = _source(entry), _seed(wish)
     wanted = {"source": source, "options": entry.options, "budget": budget, "random_state": seed}
@@ -180,7 +179,7 @@ async def run_methods(state: ServerState, call: Call, entry: OpenDataset) -> Job
     asked = wish.get("methods")
     chosen = [{"method": name, "parameters": {}} for name in known]
     if asked is not None:
-        chosen = read_steps({"steps": asked}, most=MAX_LIST)
+        chosen = read_steps(asked, most=MAX_LIST)
         check_known(chosen, "method", known)
     wanted = {"methods": _once(chosen), "advice": entry.latest.result(ADVICE)}
     return _begin(state, entry, METHODS, f"{len(chosen)} methods on {entry.name}", wanted)
@@ -305,7 +304,7 @@ def _treatments(asked: Any, catalogue: Values) -> list[list[Values]]:
     """Read treatments, each one a list of steps; untreated is there in any case."""
     if not isinstance(asked, list) or len(asked) > MAX_LIST:
         raise RefusedError(f"'treatments' must list at most {MAX_LIST} lists of steps.")
-    found = [read_steps({"steps": steps}) for steps in asked if steps != []]
+    found = [read_steps(steps) for steps in asked if steps != []]
     for steps in found:
         check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
     return _once(found)
@@ -330,12 +329,8 @@ def _seed(wish: Values) -> int:
     return int(seed)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_whole(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    return type(value) is int and least <= value <= most
 
 
 def _source(entry: OpenDataset) -> str:
