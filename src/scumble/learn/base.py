@@ -70,6 +70,8 @@ def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
         if isabstract(kind):  # what a subclass lists may come before those by keyword
             kind._listed = {name: each for name, each in listed.items() if name != "_"}
             return kind
+        if not hasattr(kind, "_listed"):  # all that it has stands in it, in its own order
+            return dataclass(eq=False, repr=False)(kind)
         listed.setdefault("_", KW_ONLY)
         kind.__annotations__ = dict(sorted(listed.items(), key=lambda item: _LAST.get(item[0], 0)))
         made = dataclass(eq=False, repr=False)(kind)
