@@ -285,12 +285,12 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def first_largest(probabilities: Array) -> Array:
+def first_largest(table: Array, least: float = -1.0) -> Array:
     """Find the first column of each row that no later one exceeds by more than 1e-6."""
-    best, most = np.zeros(len(probabilities), np.intp), np.full(len(probabilities), -1.0)
-    for column, likely in enumerate(probabilities.T):
-        larger = likely - most > 1e-6
-        best[larger], most[larger] = column, likely[larger]
+    best, most = np.zeros(len(table), np.intp), np.full(len(table), least)
+    for column, values in enumerate(table.T):
+        larger = values - most > 1e-6
+        best[larger], most[larger] = column, values[larger]
     return best
 
 
