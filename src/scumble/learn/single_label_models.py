@@ -1,6 +1,5 @@
 """Many single-label problems on one table: C4.5 trees together, other classifiers one by one."""
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier, 
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import grow_listed, grow_tree
+from scumble.learn.c45.table import ranges
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import open_seeds
@@ -32,9 +32,8 @@ def is_tree(estimator: Any) -> bool:
 
 def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
     """Cut a range into so many of about equal length, or into more that are not too long."""
-    n = min(stop - start, max(n_wanted, -(-(stop - start) // _TREES_AT_ONCE)))
-    edges = [start + (stop - start) * at // n for at in range(n + 1)] if n else []
-    return [range(a, b) for a, b in itertools.pairwise(edges)]
+    n_parts = max(n_wanted, -(-(stop - start) // _TREES_AT_ONCE))
+    return [range(start + a, start + b) for a, b in ranges(stop - start, n_parts)]
 
 
 @dataclass(frozen=True, eq=False)
