@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import refused
 from scumble.learn.c45.classifier import first_largest
 
 Names = Sequence[str] | None
@@ -127,10 +127,7 @@ def six_decimals(value: float) -> str:
 
 def _names(given: Names, default: Sequence[Any], what: str) -> list[str]:
     if given is not None and len(given) != len(default):
-        raise ParameterError(
-            f"The {what!r} parameter of export_text must have {len(default)} entries. "
-            f"Got {len(given)} instead."
-        )
+        raise refused(what, "export_text", f"have {len(default)} entries", len(given))
     return [str(name) for name in (default if given is None else given)]
 
 
