@@ -370,7 +370,7 @@ class BaseRanker(BaseMultilabelClassifier):
 # Classifiers as parameters of other classifiers --------------------------------------------------
 
 
-class Inner(Domain):
+class ClassifierInside(Domain):
     """A classifier inside another, or None; its own parameters are checked as well."""
 
     kind = "hidden"
@@ -393,7 +393,7 @@ class Inner(Domain):
             value.check_parameters()
 
 
-class SingleLabelClassifier(Inner):
+class SingleLabelInside(ClassifierInside):
     """What learns one label or class."""
 
     methods = ("fit", "predict", "get_params")
@@ -401,11 +401,11 @@ class SingleLabelClassifier(Inner):
 
     def accepts(self, value: Any) -> bool:
         """Refuse regressors, too: the numbers they predict would be taken for classes."""
-        is_tagged = super().accepts(value) and hasattr(value, "__sklearn_tags__")
+        is_tagged = hasattr(value, "__sklearn_tags__")
         return super().accepts(value) and not (is_tagged and is_regressor(value))
 
 
-class MultilabelClassifier(Inner):
+class MultilabelInside(ClassifierInside):
     """What learns several labels."""
 
     methods = ("fit", "predict")

@@ -14,7 +14,7 @@ from scumble._core.errors import ParameterError, ParameterTypeError, refused
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseRanker, MultilabelClassifier, default, parameters
+from scumble.learn.base import BaseRanker, MultilabelInside, default, parameters
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
@@ -124,7 +124,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     def _check_together(self) -> None:
         rankers = self._rankers()
         for ranker in rankers:
-            MultilabelClassifier().check(ranker, name="rankers", caller="BlendedRanker")
+            MultilabelInside().check(ranker, name="rankers", caller="BlendedRanker")
         _read_loudness(self.weights, len(rankers))
 
     def _rankers(self) -> list[Any]:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Free, Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.thresholds import label_thresholds
@@ -82,7 +82,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
            [0, 1]])
     """
 
-    estimator: Any = default(None, MultilabelClassifier())
+    estimator: Any = default(None, MultilabelInside())
     _: KW_ONLY
     resampler: Any = default("mlsol", Free(RESAMPLERS))
     n_estimators: int = default(5, Int(1))

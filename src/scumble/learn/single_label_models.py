@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
-from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier, default, parameters
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelInside, default, parameters
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import grow_listed, grow_tree
@@ -181,7 +181,7 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
 class TransformingClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
 
-    estimator: Any = default(None, SingleLabelClassifier())
+    estimator: Any = default(None, SingleLabelInside())
 
     def _inside(self) -> Any:
         return self.estimator
