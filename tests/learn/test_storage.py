@@ -12,6 +12,7 @@ import skops.io
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -130,6 +131,14 @@ def test_a_tree_alone_and_a_scikit_learn_model_can_be_saved(tmp_path):
         model.predict_proba(X)
         again = there_and_back(model, tmp_path)
         assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_a_pipeline_that_reads_texts_goes_along(tmp_path):
+    texts, Y = ["red sky", "blue sky", "blue sea"] * 9, [[1, 0], [1, 0], [0, 1]] * 9
+    reader = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression()))
+    model = ThresholdedClassifier(reader).fit(texts, Y)
+    again = there_and_back(model, tmp_path)
+    assert (again.predict_proba(texts) == model.predict_proba(texts)).all()
 
 
 def test_equal_models_are_equal_files(tmp_path):
@@ -536,6 +545,8 @@ CHANGES = {
     "c45": [
         lambda t: state(t).update(_codes=disguised(state(t)["_codes"])),
         lambda t: state(t, "_codes").update(names={"$": "tuple", "of": ["a"]}),
+        lambda t: state(t).update(feature_names_in_=["a"]),
+        lambda t: state(t).update(feature_names_in_=list("abcde")),
         lambda t: replace_array(state(t, "tree_"), "first", at=0),
         lambda t: replace_array(state(t, "tree_"), "counts", shape=[1, 2]),
     ],

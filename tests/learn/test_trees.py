@@ -126,7 +126,7 @@ def test_listed_targets_grow_as_single_ones():
     table = prepare_table(X, n_values)
     starts = np.cumsum([0, *(len(target.y) for target in targets)])
     rows, y = (np.concatenate([getattr(t, name) for t in targets]) for name in ("rows", "y"))
-    nodes = grow_listed(table, Targets(starts, rows, y))
+    nodes = grow_listed(table, Targets(starts, rows, y), TreeSettings())
     trees = grow_trees(table, targets)
     assert nodes.sizes.tolist() == [tree.n_nodes for tree in trees]
     assert nodes.sizes.max() > 1

@@ -70,6 +70,8 @@ def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
         if isabstract(kind):  # what a subclass lists may come before those by keyword
             kind._listed = {name: each for name, each in listed.items() if name != "_"}
             return kind
+        if not hasattr(kind, "_listed"):  # all that it has stands in it, in its own order
+            return dataclass(eq=False, repr=False)(kind)
         listed.setdefault("_", KW_ONLY)
         kind.__annotations__ = dict(sorted(listed.items(), key=lambda item: _LAST.get(item[0], 0)))
         made = dataclass(eq=False, repr=False)(kind)
@@ -368,7 +370,7 @@ class BaseRanker(BaseMultilabelClassifier):
 # Classifiers as parameters of other classifiers --------------------------------------------------
 
 
-class Inner(Domain):
+class ClassifierInside(Domain):
     """A classifier inside another, or None; its own parameters are checked as well."""
 
     kind = "hidden"
@@ -391,7 +393,7 @@ class Inner(Domain):
             value.check_parameters()
 
 
-class SingleLabelClassifier(Inner):
+class SingleLabelInside(ClassifierInside):
     """What learns one label or class."""
 
     methods = ("fit", "predict", "get_params")
@@ -399,11 +401,11 @@ class SingleLabelClassifier(Inner):
 
     def accepts(self, value: Any) -> bool:
         """Refuse regressors, too: the numbers they predict would be taken for classes."""
-        is_tagged = super().accepts(value) and hasattr(value, "__sklearn_tags__")
+        is_tagged = hasattr(value, "__sklearn_tags__")
         return super().accepts(value) and not (is_tagged and is_regressor(value))
 
 
-class MultilabelClassifier(Inner):
+class MultilabelInside(ClassifierInside):
     """What learns several labels."""
 
     methods = ("fit", "predict")

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble.learn.base import default, parameters
 from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
 from scumble.learn.targets import LabelTargets
@@ -63,10 +63,8 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
     def _check_together(self) -> None:
         name, rule, inner = type(self).__name__, self.class_weight, self.estimator
         if isinstance(rule, Mapping) and not set(rule) <= {0, 1}:
-            raise ParameterError(
-                f"The 'class_weight' parameter of {name} must tell the weights of 0 (without a "
-                f"label) and 1 (with it). Got {rule!r} instead."
-            )
+            must = "tell the weights of 0 (without a label) and 1 (with it)"
+            raise refused("class_weight", name, must, rule)
         can = is_tree(inner) or class_weight_name(inner) is not None or takes_weights(inner)
         if rule is not None and not can:
             raise ParameterError(

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.errors import ParameterError, ParameterTypeError, refused
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseRanker, MultilabelClassifier, default, parameters
+from scumble.learn.base import BaseRanker, MultilabelInside, default, parameters
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores
@@ -124,7 +124,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     def _check_together(self) -> None:
         rankers = self._rankers()
         for ranker in rankers:
-            MultilabelClassifier().check(ranker, name="rankers", caller="BlendedRanker")
+            MultilabelInside().check(ranker, name="rankers", caller="BlendedRanker")
         _read_loudness(self.weights, len(rankers))
 
     def _rankers(self) -> list[Any]:
@@ -132,10 +132,8 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
             kernels = ("laplacian", "rbf", "linear")
             return [*map(RidgeRanker, kernels), BaggedTrees(columns=1.0)]
         if isinstance(self.rankers, str) or not hasattr(self.rankers, "__len__"):
-            raise ParameterTypeError(
-                "The 'rankers' parameter of BlendedRanker must be None or a list of classifiers. "
-                f"Got {self.rankers!r} instead."
-            )
+            must = "be None or a list of classifiers"
+            raise ParameterTypeError(str(refused("rankers", "BlendedRanker", must, self.rankers)))
         if len(self.rankers) == 0:
             raise ParameterError(
                 "The 'rankers' parameter of BlendedRanker must hold at least one classifier. "
@@ -221,10 +219,8 @@ def _read_loudness(weights: Any, n_rankers: int) -> Array:
         return np.full(n_rankers, 1 / n_rankers)
     found = np.asarray(weights, np.float64) if np.ndim(weights) == 1 else np.zeros(0)
     if found.shape != (n_rankers,) or not are_loud(found):
-        raise ParameterError(
-            f"The 'weights' parameter of BlendedRanker must hold {n_rankers} numbers >= 0, one per "
-            f"ranker, not all 0. Got {weights!r} instead."
-        )
+        must = f"hold {n_rankers} numbers >= 0, one per ranker, not all 0"
+        raise refused("weights", "BlendedRanker", must, weights)
     return found / found.sum()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real
 from scumble.learn.base import default, parameters
@@ -85,11 +85,10 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
             order = np.empty(0)
         is_numbers = order.shape == (n_labels,) and order.dtype.kind in "iuf"
         if not is_numbers or sorted(order.tolist()) != list(range(n_labels)):
-            raise ParameterError(
-                f"The 'order' parameter of {type(self).__name__} must name each of the "
-                f"{n_labels} labels once, by its number. Got {self.order!r} instead. Chains in "
-                "random orders are 'ecc', EnsembleOfClassifierChains."
-            )
+            must = f"name each of the {n_labels} labels once, by its number"
+            text = refused("order", type(self).__name__, must, self.order)
+            instead = "Chains in random orders are 'ecc', EnsembleOfClassifierChains."
+            raise ParameterError(f"{text} {instead}")
         return order.astype(np.int64)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import refused
+from scumble.learn.c45.classifier import first_largest
 
 Names = Sequence[str] | None
 
@@ -100,19 +100,11 @@ class TreeLabels:
         """Name the class of a leaf, its weight and the weight of other classes."""
         counts, parent = self.tree.counts[node], self.tree.parent[node]
         total = counts.sum()
-        best = first_above(self.tree.counts[parent] if total <= 1e-6 and parent >= 0 else counts)
+        deciding = self.tree.counts[parent] if total <= 1e-6 and parent >= 0 else counts
+        best = first_largest(deciding[None], 0.0)[0]
         wrong = total - counts[best]
         text = f"{self.classes[best]} ({two_decimals(total)}"
         return text + (f"/{two_decimals(wrong)})" if wrong > 1e-6 else ")")
-
-
-def first_above(counts: Array) -> int:
-    """Find the first class that outweighs those before it by more than 1e-6."""
-    best, most = 0, 0.0
-    for at, weight in enumerate(counts):
-        if weight - most > 1e-6:
-            best, most = at, float(weight)
-    return best
 
 
 def two_decimals(value: float) -> str:
@@ -135,10 +127,7 @@ def six_decimals(value: float) -> str:
 
 def _names(given: Names, default: Sequence[Any], what: str) -> list[str]:
     if given is not None and len(given) != len(default):
-        raise ParameterError(
-            f"The {what!r} parameter of export_text must have {len(default)} entries. "
-            f"Got {len(given)} instead."
-        )
+        raise refused(what, "export_text", f"have {len(default)} entries", len(given))
     return [str(name) for name in (default if given is None else given)]
 
 

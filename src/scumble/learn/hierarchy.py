@@ -11,7 +11,7 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.java import JavaRandom, name_order
 
 Nested = Any  # a label's number, or a tuple of such things
@@ -54,10 +54,8 @@ def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:
     tree = _as_tuples(hierarchy, caller)
     tree = tree if isinstance(tree, tuple) else (tree,)
     if sorted(_leaves(tree)) != list(range(n_labels)):
-        raise ParameterError(
-            f"The 'hierarchy' parameter of {caller} must hold each of the {n_labels} labels once, "
-            f"by its number. Got {hierarchy!r} instead."
-        )
+        must = f"hold each of the {n_labels} labels once, by its number"
+        raise refused("hierarchy", caller, must, hierarchy)
     return tree
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
 from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy
@@ -92,7 +92,7 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     ((2, 3), (0, 1))
     """
 
-    classifier: Any = default(None, MultilabelClassifier())
+    classifier: Any = default(None, MultilabelInside())
     _: KW_ONLY
     n_clusters: int = default(3, Int(1))
     method: str = default("balanced", Choice(*METHODS))

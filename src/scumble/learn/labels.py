@@ -83,7 +83,9 @@ def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Ar
     ):
         Y = Y if label_lists(Y) is not None else np.asarray(Y)
     if label_lists(Y) is None and _holds_classes(Y):
-        return _labels_of_classes(Y, caller)
+        classes, codes = read_classes(np.asarray(Y), caller=caller)
+        form = LabelForm("classes", (str(classes.dtype),))
+        return one_label_each(codes, len(classes)), form, classes
     labels, names = check_named_labels(Y, caller=caller)
     if labels.shape[1] == 0:
         raise LabelError(f"{caller}: Y has no labels. Expected at least one column.")
@@ -117,13 +119,6 @@ def read_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
             "as text, and leave out rows without one; to learn a number, make classes of it "
             "first, for instance with numpy.digitize."
         ) from None
-
-
-def _labels_of_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm, Array]:
-    """Make a label of every class."""
-    classes, codes = read_classes(np.asarray(y), caller=caller)
-    Y = one_label_each(codes, len(classes))
-    return Y, LabelForm("classes", (str(classes.dtype),)), classes
 
 
 def one_label_each(codes: Array, n_labels: int) -> sparse.csr_array:

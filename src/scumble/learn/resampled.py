@@ -8,13 +8,16 @@ from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, refused
 from scumble._core.parameters import Free, Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
+
+#: What resamples the rows of a copy.
+RESAMPLERS = "a name such as 'mlsol' or a resampler with fit_resample"
 
 
 @parameters()
@@ -79,11 +82,9 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
            [0, 1]])
     """
 
-    estimator: Any = default(None, MultilabelClassifier())
+    estimator: Any = default(None, MultilabelInside())
     _: KW_ONLY
-    resampler: Any = default(
-        "mlsol", Free("a name such as 'mlsol' or a resampler with fit_resample")
-    )
+    resampler: Any = default("mlsol", Free(RESAMPLERS))
     n_estimators: int = default(5, Int(1))
     random_state: Any = None
 
@@ -98,11 +99,8 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         if isinstance(self.resampler, str):
             return list(make_chain(self.resampler))
         if isinstance(self.resampler, type) or not hasattr(self.resampler, "fit_resample"):
-            raise ParameterError(
-                f"The 'resampler' parameter of {type(self).__name__} must be a name such as "
-                "'mlsol' or a resampler with fit_resample, such as MLSOL(percent=30). "
-                f"Got {self.resampler!r} instead."
-            )
+            must = f"be {RESAMPLERS}, such as MLSOL(percent=30)"
+            raise refused("resampler", type(self).__name__, must, self.resampler)
         return [clone(self.resampler)]
 
     def _copy(self, training: Training) -> Training:

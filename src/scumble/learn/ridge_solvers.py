@@ -134,19 +134,13 @@ class Primal:
         error = sum(self._error(fitted, block) for block in problem.blocks())
         return Fit(coefficients, intercepts, remaining, penalty, error / problem.total)
 
-    def left_out(self, fit: Fit, block: slice) -> Array:
-        """Return the score of each row by a fit without it."""
-        labels = self.problem.dense_labels(block)
-        left = self._residuals(fit, block, labels) / fit.remaining[block, None]
-        return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
-
-    def _residuals(self, fit: Fit, block: slice, labels: Array) -> Array:
+    def left_over(self, fit: Fit, block: slice, labels: Array) -> Array:
+        """Return what a fit without each row leaves of its labels."""
         scores = np.asarray(self.problem.rows[block] @ fit.coefficients)
-        return labels - scores - fit.intercepts
+        return (labels - scores - fit.intercepts) / fit.remaining[block, None]
 
     def _error(self, fit: Fit, block: slice) -> float:
-        left = self._residuals(fit, block, self.problem.dense_labels(block))
-        left /= fit.remaining[block, None]
+        left = self.left_over(fit, block, self.problem.dense_labels(block))
         return float(self.problem.weights[block] @ np.einsum("ij,ij->i", left, left))
 
     def _leverage(self, root: Array) -> Array:
@@ -225,12 +219,10 @@ class Dual:
         intercepts = self.label_means - self.means @ solved
         return Fit(solved, intercepts, remaining, penalty, error)
 
-    def left_out(self, fit: Fit, block: slice) -> Array:
-        """Return the score of each row by a fit without it."""
-        labels = self.problem.dense_labels(block)
+    def left_over(self, fit: Fit, block: slice, labels: Array) -> Array:
+        """Return what a fit without each row leaves of its labels, as the coefficients tell."""
         pulled = fit.penalty * fit.coefficients[block] / self.problem.weights[block, None]
-        left = pulled / fit.remaining[block, None]
-        return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
+        return pulled / fit.remaining[block, None]
 
 
 Solver = Primal | Dual
@@ -238,16 +230,19 @@ Solver = Primal | Dual
 
 def leave_one_out(solver: Solver, fit: Fit, n_jobs: int | None) -> Array:
     """Return the scores of all rows, each by a fit without it, bent into [0, 1]."""
-    out = np.empty(solver.problem.labels.shape, order="F")
+    problem, means = solver.problem, solver.label_means
+    out = np.empty(problem.labels.shape, order="F")
 
     def work(block: slice) -> None:
-        out[block] = solver.left_out(fit, block)
+        labels = problem.dense_labels(block)
+        left = solver.left_over(fit, block, labels)
+        out[block] = labels - left + problem.mean_shifts(labels, means, block)
 
     with one_thread_for_products():
-        run(work, solver.problem.blocks(), n_jobs=n_jobs)
+        run(work, problem.blocks(), n_jobs=n_jobs)
         if isinstance(solver, Landmarks):
             solver.forget_landmarks(fit, out)
-        run(lambda block: bend(out[block]), solver.problem.blocks(), n_jobs=n_jobs)
+        run(lambda block: bend(out[block]), problem.blocks(), n_jobs=n_jobs)
     return out
 
 

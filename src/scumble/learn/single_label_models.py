@@ -1,6 +1,5 @@
 """Many single-label problems on one table: C4.5 trees together, other classifiers one by one."""
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,11 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
-from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifier, default, parameters
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelInside, default, parameters
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import grow_listed, grow_tree
+from scumble.learn.c45.table import ranges
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import open_seeds
@@ -32,9 +32,8 @@ def is_tree(estimator: Any) -> bool:
 
 def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
     """Cut a range into so many of about equal length, or into more that are not too long."""
-    n = min(stop - start, max(n_wanted, -(-(stop - start) // _TREES_AT_ONCE)))
-    edges = [start + (stop - start) * at // n for at in range(n + 1)] if n else []
-    return [range(a, b) for a, b in itertools.pairwise(edges)]
+    n_parts = max(n_wanted, -(-(stop - start) // _TREES_AT_ONCE))
+    return [range(start + a, start + b) for a, b in ranges(stop - start, n_parts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +181,7 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
 class TransformingClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
 
-    estimator: Any = default(None, SingleLabelClassifier())
+    estimator: Any = default(None, SingleLabelInside())
 
     def _inside(self) -> Any:
         return self.estimator

@@ -9,7 +9,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int
-from scumble.learn.base import SingleLabelClassifier, default, parameters
+from scumble.learn.base import SingleLabelInside, default, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import Target
 from scumble.learn.features import beside
@@ -80,7 +80,7 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
            [0, 1]])
     """
 
-    final_estimator: Any = default(None, SingleLabelClassifier())
+    final_estimator: Any = default(None, SingleLabelInside())
     n_folds: int = default(10, Int(0))
     passthrough: bool = default(True, Bool())
     random_state: Any = None

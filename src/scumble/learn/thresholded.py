@@ -12,7 +12,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifier, default, parameters
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
 from scumble.learn.inner_classifier import Training, fit_alone, fit_with_scores, tell_nominal
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import RULE_DOMAINS, ScoreColumns, ThresholdCurve, ThresholdRule
@@ -96,7 +96,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
     True
     """
 
-    estimator: Any = default(None, MultilabelClassifier())
+    estimator: Any = default(None, MultilabelInside())
     rule: str = default("shrunken", RULE_DOMAINS["rule"])
     _: KW_ONLY
     metric: str = default("f1", RULE_DOMAINS["metric"])

@@ -99,17 +99,16 @@ class BaseResampler(Declared, BaseEstimator, ABC):
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         """Do the work on checked input."""
 
-    def _resample_described(
-        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None
-    ) -> Resampled:
-        """Do the work, knowing what a data set says about its columns.
+    def _read(self, X: Any, features: Sequence[Feature] | None) -> Any:
+        """Read X for `_resample`, knowing what a data set, if any, says about its columns.
 
         Methods that look at features override this; the others leave X alone.
         """
-        return self._resample(X, Y)
+        return X
 
     def _check_features(self, X: Any) -> None:
         """Refuse features the method cannot use."""
+        self._read(X, None)
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Check the input and parameters; there is nothing else to learn.
@@ -242,7 +241,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
     def _run(
         self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None = None
     ) -> Resampled:
-        result = self._resample_described(X, Y, features)
+        result = self._resample(self._read(X, features), Y)
         rows = result.sample_indices
         n_rows = Y.shape[0]
         self.sample_indices_ = rows
@@ -285,27 +284,12 @@ class BaseResampler(Declared, BaseEstimator, ABC):
 
 
 class _DistanceResampler(BaseResampler):
-    """Base of the resamplers that look at features: reads them once, as numbers and codes."""
+    """Base of the resamplers that look at features: `_resample` gets them as `Features`."""
 
     domains = declare(scale=Bool())
     categorical_features: Any
     scale: bool
     n_jobs: int | None
-
-    @abstractmethod
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        """Do the work on features read as numbers and codes."""
-
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
-        return self._resample_described(X, Y, None)
-
-    def _resample_described(
-        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None
-    ) -> Resampled:
-        return self._resample_features(self._read(X, features), Y)
-
-    def _check_features(self, X: Any) -> None:
-        self._read(X, None)
 
     def _read(self, X: Any, features: Sequence[Feature] | None) -> Features:
         self._refuse_texts(features or ())

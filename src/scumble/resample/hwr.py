@@ -116,12 +116,11 @@ class RemedialHwR(BaseResampler, family="Decouple"):
             second.set_params(random_state=self.random_state if own is None else own)
         return second
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
-        return self._resample_described(X, Y, None)
+    def _read(self, X: Any, features: Sequence[Feature] | None) -> Any:
+        return X, features
 
-    def _resample_described(
-        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None
-    ) -> Resampled:
+    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+        X, features = X
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
         self.resampler_ = self._second()
         decoupled = self.remedial_._run(X, Y)

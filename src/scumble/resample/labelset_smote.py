@@ -99,7 +99,7 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         space = features.space(scale=self.scale)
         rng = self._generator()
         pools = [pool for pool in self._pools(Y) if len(pool) > 1]

@@ -121,7 +121,7 @@ class MLSOL(_LocalResampler, family="Add rows"):
 
     domains = declare(percent=Real(0))
 
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
         local = look_around(Y, near, n_jobs=self.n_jobs)
@@ -208,7 +208,7 @@ class MLUL(_LocalResampler, family="Remove rows"):
 
     domains = declare(percent=Real(0, 100))
 
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows

@@ -95,7 +95,7 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
     categorical_features: Any = None
     n_jobs: int | None = None
 
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         candidates = np.flatnonzero(~(Y @ is_minority(Y)))  # without any
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows

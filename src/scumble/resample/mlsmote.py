@@ -131,7 +131,7 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         seeds = self._find_seeds(features, Y)
         if not len(seeds.rows):
             return Resampled(np.arange(Y.shape[0]), Y.copy())

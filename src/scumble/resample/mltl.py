@@ -95,7 +95,7 @@ class MLTL(_DistanceResampler, family="Remove rows"):
     categorical_features: Any = None
     n_jobs: int | None = None
 
-    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         is_free = self.threshold == "auto"
         self.threshold_ = automatic_threshold(Y) if is_free else float(self.threshold)
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)

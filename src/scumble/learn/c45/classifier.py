@@ -1,7 +1,7 @@
 """C4.5, the decision tree of Quinlan, grown exactly as WEKA's J48 grows it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError
-from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real, declare
+from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real
+from scumble.learn.base import default, parameters
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.c45.tree import TreeSettings
@@ -20,7 +21,7 @@ from scumble.learn.labels import read_classes
 from scumble.learn.weights import ClassWeight, check_weights
 
 
-@dataclass(eq=False, repr=False)
+@parameters()
 class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     """A decision tree that asks for the column of largest gain ratio, then prunes itself.
 
@@ -134,25 +135,14 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     2
     """
 
-    domains = declare(
-        confidence=Real(0, 0.5, open="left"),
-        min_objects=Int(1),
-        prune=Bool(),
-        subtree_raising=Bool(),
-        mdl=Bool(),
-        laplace=Bool(),
-        categorical_features=COLUMNS,
-        class_weight=ClassWeight(),
-    )
-
-    confidence: float = 0.25
-    min_objects: int = 2
-    prune: bool = True
-    subtree_raising: bool = True
-    mdl: bool = True
-    laplace: bool = False
-    categorical_features: Any = None
-    class_weight: Any = None
+    confidence: float = default(0.25, Real(0, 0.5, open="left"))
+    min_objects: int = default(2, Int(1))
+    prune: bool = default(True, Bool())
+    subtree_raising: bool = default(True, Bool())
+    mdl: bool = default(True, Bool())
+    laplace: bool = default(False, Bool())
+    categorical_features: Any = default(None, COLUMNS)
+    class_weight: Any = default(None, ClassWeight())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -295,12 +285,12 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def first_largest(probabilities: Array) -> Array:
+def first_largest(table: Array, least: float = -1.0) -> Array:
     """Find the first column of each row that no later one exceeds by more than 1e-6."""
-    best, most = np.zeros(len(probabilities), np.intp), np.full(len(probabilities), -1.0)
-    for column, likely in enumerate(probabilities.T):
-        larger = likely - most > 1e-6
-        best[larger], most[larger] = column, likely[larger]
+    best, most = np.zeros(len(table), np.intp), np.full(len(table), least)
+    for column, values in enumerate(table.T):
+        larger = values - most > 1e-6
+        best[larger], most[larger] = column, values[larger]
     return best
 
 

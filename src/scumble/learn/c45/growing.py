@@ -120,11 +120,8 @@ def grow_trees(
     return [tree for block in grown for tree in block]
 
 
-def grow_listed(
-    table: PreparedTable, targets: Targets, settings: TreeSettings | None = None
-) -> Nodes:
+def grow_listed(table: PreparedTable, targets: Targets, settings: TreeSettings) -> Nodes:
     """Grow one tree for each of many small two-class targets, none without rows, in one call."""
-    settings = TreeSettings() if settings is None else settings
     targets = _weighed(targets, settings.class_weight)
     return _grow(table, targets._replace(repeated=not len(targets.weights)), settings)
 

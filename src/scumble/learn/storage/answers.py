@@ -148,9 +148,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array
 
 def table_suffix(path: str | os.PathLike[str]) -> str:
     """Tell which of `TABLES` a file name means, or refuse it; standard output is CSV."""
-    if os.fspath(path) == PIPE:
-        return ".csv"
-    file = NamedFile(path)
+    file = NamedFile("stdout.csv" if os.fspath(path) == PIPE else path)
     if file.suffix not in TABLES or (file.suffix == ".parquet" and file.compression):
         raise ParameterError(
             f"Predictions are written as .csv (also .csv.gz and the like) or .parquet. Got "

@@ -73,14 +73,17 @@ def _inside(part: Any) -> list[Any]:
 
 def _check_estimator(model: Any) -> None:
     """Check the parts an estimator asks in compiled loops, by the columns it was fitted on."""
-    n_features, codes = model.n_features_in_, model._codes
+    # What is no table, such as texts for a pipeline inside, has no number of columns.
+    n_features, codes = getattr(model, "n_features_in_", 0), model._codes
     # Any other class with 'n_values' would do for a prediction, too, but not be looked over.
     demand(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values, names = codes.n_values, codes.names
     demand(type(n_features) is int, "the number of features is no whole number")
     demand(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
     demand(len(codes.categories) == n_features, "the categories of the columns do not fit")
-    demand(names is None or len(names) == n_features, "the names of the columns do not fit")
+    called = getattr(model, "feature_names_in_", None)
+    sizes = {len(known) for known in (names, called) if known is not None}
+    demand(sizes <= {n_features}, "the names of the columns do not fit")
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
