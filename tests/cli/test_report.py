@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -32,6 +34,17 @@ def test_one_report_four_inks(capsys, films, tmp_path):
     )
     assert "Before and after remedial" in out
     assert "Before and after lpros" in out
+
+
+def test_a_page_is_written_while_the_document_goes_to_standard_output(films, tmp_path):
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    words = ("report", films, "--html", "r.html", "--pdf", "-")
+    done = subprocess.run(
+        [sys.executable, "-m", "scumble", *words], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert done.stdout.startswith(b"%PDF")
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    assert not (tmp_path / "-").exists()
 
 
 def test_a_missing_extra_answers_before_the_data_is_read(capsys, tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ import pytest
 import scumble
 from scumble.gui.api.routes import ROUTES, UPLOAD
 from scumble.gui.methods import make_step
+from scumble.gui.pages import _ranked
 from scumble.measures.summary import plain
 from scumble.plots.chord_layout import chord_layout
 from scumble.report import concurrence_report, render_html, render_pdf
@@ -276,6 +277,11 @@ def test_tables_are_sorted_with_gaps_last_and_ties_in_data_order(client, debtags
         return
     keys = [(math.inf if row[sort] is None else sign * row[sort], row["label"]) for row in rows]
     assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize(("descending", "order"), [(False, [1, 3, 0, 2]), (True, [0, 2, 1, 3])])
+def test_equal_texts_keep_the_order_of_the_data(descending, order):
+    assert _ranked(["b", "a", "B", "A"], descending).tolist() == order
 
 
 def test_a_page_says_where_it_lies(client, debtags):

@@ -104,18 +104,14 @@ def report(
 def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
     """Write a report as the files asked for: all of them, or none."""
     from scumble import report
-    from scumble._core.files import writing
+    from scumble._core.files import writing_all
 
-    wanted = [path for path in (html, pdf) if path is not None]
-    if not wanted:
-        return
-    with writing(wanted[0]) as target:
-        for path in wanted:
-            content = (
-                report.render_html(result).encode() if path is html else report.render_pdf(result)
-            )
-            with target.open(None if path is wanted[0] else path) as stream:
-                stream.write(content)
+    wanted = {path: ink for path, ink in ((html, "html"), (pdf, "pdf")) if path is not None}
+    with writing_all(wanted) as targets:
+        for target, ink in zip(targets, wanted.values(), strict=True):
+            content = report.render_pdf(result) if ink == "pdf" else report.render_html(result)
+            with target.open() as stream:
+                stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def plot(

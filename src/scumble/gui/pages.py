@@ -326,7 +326,7 @@ def matcher(names: Sequence[str]) -> Callable[[str], Array]:
 def _ranked(column: Any, descending: bool) -> Array:
     """Order rows; ties keep the order of the data, and what is missing comes last."""
     if not isinstance(column, np.ndarray):
-        keys = [(str(value).casefold(), at) for at, value in enumerate(column)]
+        keys = [str(value).casefold() for value in column]
         order = sorted(range(len(keys)), key=keys.__getitem__, reverse=descending)
         return np.array(order, np.int64)
     values = column.astype(np.float64)
