@@ -32,7 +32,7 @@ from scumble.data.feature import (
     features_from_columns,
     first_repeated,
 )
-from scumble.data.guesses import Asked, settle_columns
+from scumble.data.guesses import settle_columns
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
@@ -69,11 +69,10 @@ def read_frame(
     chosen = _listed(label_columns)
     taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
     taken["ignore"] = _listed(ignore)
-    kept = names if keep is True else _listed(keep)
-    coded = _listed(category)
-    asked = Asked(frozenset(_listed(text)), frozenset((*kept, *coded)))
-    _refuse_unknown({**taken, "text": _listed(text), "category": coded}, names)
-    _refuse_unknown({"keep": list(kept)}, names)
+    kept = list(names) if keep is True else _listed(keep)
+    texts, coded = _listed(text), _listed(category)
+    _refuse_unknown({**taken, "text": texts, "category": coded}, names)
+    _refuse_unknown({"keep": kept}, names)
     place = {name: at for at, name in enumerate(names)}
 
     def cells(name: str) -> Any:
@@ -104,8 +103,8 @@ def read_frame(
         for name, found in zip(rest, raw, strict=True)
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
-    guessed = [not _declares_categories(found) for found in raw]
-    X, features = settle_columns(X, features, asked, guessed, where)
+    declared = [n for n, found in zip(rest, raw, strict=True) if _declares_categories(found)]
+    X, features = settle_columns(X, features, texts, {*kept, *coded, *declared}, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 

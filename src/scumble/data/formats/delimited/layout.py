@@ -93,7 +93,6 @@ class Layout:
     texts: set[int] = field(default_factory=set)
     coded: set[int] = field(default_factory=set)
     kept: set[int] = field(default_factory=set)
-    may_guess: bool = False
 
     @property
     def label_names(self) -> list[str] | None:
@@ -166,7 +165,6 @@ def _take_rest(source: Source, layout: Layout, columns: list[str], options: Opti
     layout.kept = set(
         layout.features if keeps_all else column_numbers(source, columns, options.keep, "keep")
     )
-    layout.may_guess = True
     _take_named(source, layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
     if 0 not in layout.kept:
@@ -213,6 +211,7 @@ def _marked(source: Source, header: list[str], options: Options) -> Layout:
             layout.weights = at
         else:
             layout.features.append(at)
+            layout.kept.add(at)  # our own files say what they hold: nothing is guessed
     if layout.labels and layout.label_lists is not None:
         raise source.error(
             f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
