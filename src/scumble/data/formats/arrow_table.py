@@ -16,12 +16,7 @@ from scumble._core.validation import check_choice
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.feature import column_from_feature, feature_from_column
 from scumble.data.formats.base import TableOptions
-from scumble.data.formats.label_choice import (
-    choose_features,
-    choose_labels,
-    column_number,
-    column_numbers,
-)
+from scumble.data.formats.label_choice import FileColumns, choose_features
 from scumble.data.frames import label_columns, read_frame
 from scumble.data.label_lists import holds_label_lists, row_pointers
 from scumble.data.roles import LOOKED_AT, Head, seeming_labels
@@ -242,12 +237,12 @@ def _flat(column: Any) -> tuple[Any, Array]:
 
 def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
     """Read a table that says nothing of itself; columns may be named or numbered."""
-    names = table.column_names
-    labels, parents = _chosen_labels(table, source, options)
+    columns = FileColumns(source, table.column_names)
+    labels, parents = _chosen_labels(table, columns, options)
 
     def named(option: str) -> list[str]:
-        given = getattr(options, option)
-        return [names[at] for at in column_numbers(source, names, given, option)]
+        found = columns.numbers(getattr(options, option), option)
+        return [columns.names[at] for at in found]
 
     weights = named("weight_column")
     read = read_frame(
@@ -266,18 +261,20 @@ def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDat
 
 
 def _chosen_labels(
-    table: Any, source: Source, options: TableOptions
+    table: Any, columns: FileColumns, options: TableOptions
 ) -> tuple[str | list[str], tuple[int, ...] | None]:
     """Find the column of label lists, or the 0/1 columns and the parents of their labels."""
-    names, labels, lists = table.column_names, options.labels, options.label_column
+    names, labels, lists = columns.names, options.labels, options.label_column
     if labels is not None and lists is not None:
-        raise source.error("labels=... and label_column=... exclude each other. Give one of them.")
+        raise columns.source.error(
+            "labels=... and label_column=... exclude each other. Give one of them."
+        )
     if labels is not None:
-        found = choose_labels(source, names, labels)
+        found = columns.choose(labels)
         return [names[at] for at in found.columns], found.parents
     if lists is not None:
-        return names[column_number(source, names, lists, "label_column")], None
-    return _only_list_column(table, source), None
+        return names[columns.number(lists, "label_column")], None
+    return _only_list_column(table, columns.source), None
 
 
 def _only_list_column(table: Any, source: Source) -> str:

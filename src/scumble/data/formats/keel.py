@@ -22,7 +22,7 @@ from scumble.data.formats.arff.writer import (
     number_text,
 )
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_names
+from scumble.data.formats.label_choice import Chosen, FileColumns
 
 _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
@@ -41,18 +41,18 @@ def read_keel(
 ) -> MultilabelDataset:
     """Read a KEEL data set."""
 
-    def declared(header: Header) -> Chosen:
+    def declared(header: Header, columns: FileColumns) -> Chosen:
         inputs = header.inputs
         if inputs is not None:
-            by_names(source, header.names, inputs, where="@inputs")
+            columns.by_names(inputs, where="@inputs")
         outputs = header.outputs
         if outputs is None:
             named = set(inputs or ())
             others = [name for name in header.names if name not in named]
             outputs = others[-1:] if inputs is None else others
-        if not outputs and not header.notes.get("unlabelled"):
+        if not outputs and not columns.unlabelled:
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
-        return by_names(source, header.names, outputs, where="@outputs")
+        return columns.by_names(outputs, where="@outputs")
 
     return read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
 
