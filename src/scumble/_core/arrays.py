@@ -15,6 +15,11 @@ def dense(table: Any) -> Array:
     return table.toarray() if sparse.issparse(table) else np.asarray(table)
 
 
+def stored(table: Any) -> Array:
+    """Give the values that a table holds: those of a sparse matrix without the zeros it omits."""
+    return table.data if sparse.issparse(table) else table
+
+
 def column_ends(X: Any) -> tuple[Array, Array]:
     """Find the lowest and the highest value of each column; NaN where all are missing."""
     if not sparse.issparse(X):

@@ -136,9 +136,11 @@ def _write_to(
     options: dict[str, Any],
 ) -> None:
     """Write what becomes visible when the target is committed; messages call it ``shown``."""
+    from scumble.data.formats.base import parts_held
+
     chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
     _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
-    lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
+    lost = sorted(parts_held(dataset, target.stem) - chosen.carries)
     if lost:
         warnings.warn(
             f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
@@ -290,24 +292,3 @@ def _by_suffix(suffix: str, shown: str) -> Format:
         f"{shown}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
         f"of {' '.join(known)}, or name the format with format=..."
     )
-
-
-def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
-    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`."""
-    # A reader names a data set after its file where nothing else does.
-    import numpy as np
-
-    n_labels = dataset.n_labels
-    held = {
-        "data set name": dataset.name not in ("", stem),
-        "feature names": dataset.feature_names != tuple(f"x{i}" for i in range(dataset.n_features)),
-        "feature kinds": any(f.kind != "numeric" for f in dataset.features),
-        "label names": dataset.labels != tuple(f"y{i}" for i in range(n_labels)),
-        "labels never seen": not np.bincount(dataset.Y.indices, minlength=n_labels).all(),
-        "label hierarchy": dataset.label_parents is not None,
-        "instance weights": dataset.weights is not None,
-        "missing values": bool(np.isnan(dataset.X.data if dataset.is_sparse else dataset.X).any()),
-        "rows without labels": bool((np.diff(dataset.Y.indptr) == 0).any()),
-        "sparse storage": dataset.is_sparse,
-    }
-    return {part for part, present in held.items() if present}

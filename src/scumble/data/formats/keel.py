@@ -4,9 +4,8 @@ import re
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends
+from scumble._core.arrays import Array, column_ends, stored
 from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.header import Header
@@ -93,8 +92,8 @@ def _column(feature: Feature, low: float, high: float) -> Column:
 def _ranges(X: Any) -> tuple[Array, Array]:
     """Find the smallest and largest finite value of each feature; NaN if it has none."""
     finite = X.copy()
-    stored = finite.data if sparse.issparse(X) else finite
-    stored[np.isinf(stored)] = np.nan
+    values = stored(finite)
+    values[np.isinf(values)] = np.nan
     return column_ends(finite)
 
 
