@@ -51,6 +51,12 @@ def name_column(at: int, names: Sequence[str] | None) -> str:
     return f"column {at}" if names is None else f"column {names[at]!r}"
 
 
+def are_codes(values: Array, n_categories: Any) -> Array:
+    """Tell which values are codes of so many categories: whole numbers from 0."""
+    fits: Array = (values >= 0) & (values < n_categories) & (values == np.floor(values))
+    return fits
+
+
 def look_up(values: Array, codes: Array) -> Array:
     """Give the number that stands for each code; NaN where the code is missing."""
     if not np.isnan(codes.sum()):  # quicker than looking at each cell, and mostly the end of it

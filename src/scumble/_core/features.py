@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends, first_cell, name_column, stored
+from scumble._core.arrays import Array, are_codes, column_ends, first_cell, name_column, stored
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
     Column,
@@ -274,8 +274,7 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
         cells, limits, chosen = values.data, n_values[values.indices], coded[values.indices]
     else:
         cells, limits, chosen = values[:, columns], n_values[columns], np.True_
-    wrong = chosen & ((cells < 0) | (cells >= limits) | (cells != np.floor(cells)))
-    wrong &= ~np.isnan(cells)
+    wrong = chosen & ~(np.isnan(cells) | are_codes(cells, limits))
     if not wrong.any():
         return
     row, column = first_cell(values, wrong)

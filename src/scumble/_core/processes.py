@@ -171,11 +171,14 @@ def pack(value: Any) -> bytes:
 
 def serve(parent: int) -> None:
     """Answer requests until the parent has gone; ``parent`` is its number if Linux may tell."""
+    from pkgutil import resolve_name
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     _end_with(parent)
     _go_first_when_memory_ends()
     requests, answers = _take_streams()
-    answer, *given = _load(*pickle.load(requests))
+    name, packed = pickle.load(requests)
+    answer, given = resolve_name(name), list(map(pickle.loads, packed))
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, waiting.put), daemon=True).start()
 
@@ -188,12 +191,6 @@ def serve(parent: int) -> None:
     tell(_READY)
     while True:
         tell(answer(*given, waiting.get(), tell))
-
-
-def _load(name: str, packed: list[bytes]) -> list[Any]:
-    from pkgutil import resolve_name
-
-    return [resolve_name(name), *map(pickle.loads, packed)]
 
 
 def _end_with(parent: int) -> None:

@@ -177,7 +177,7 @@ def opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]
 
     with source_of(path) as source:
         if is_archive(source):
-            suffixes = [suffix for form in _formats().values() for suffix in form.suffixes]
+            suffixes = [suffix for form in next(_formats()).values() for suffix in form.suffixes]
             source = data_member(source, suffixes, member)
         elif member is not None:
             raise ParameterError(
@@ -239,16 +239,13 @@ def _options_for_features(reader: Any, options: dict[str, Any]) -> dict[str, Any
     return {name: options.pop(name) for name in general & options.keys()}
 
 
-def _formats() -> dict[str, Format]:
+def _formats() -> Iterator[dict[str, Format]]:
+    """Give our formats, and then those of other packages as well, which takes longer."""
     import scumble.data.formats  # noqa: F401  (importing it registers all formats)
 
-    return dict(registered("format"))
-
-
-def _all_formats() -> dict[str, Format]:
-    """List the formats of other packages, too, which takes longer."""
+    yield dict(registered("format"))
     load_plugins()
-    return _formats()
+    yield dict(registered("format"))
 
 
 def find_format(source: Source, name: str | None) -> Format:
@@ -257,8 +254,8 @@ def find_format(source: Source, name: str | None) -> Format:
 
 
 def _by_name(name: str) -> Format:
-    for look in (_formats, _all_formats):
-        if name in (formats := look()):
+    for formats in _formats():
+        if name in formats:
             return formats[name]
     raise ParameterError(
         f"Unknown format {name!r}.{suggest(name, formats)} "
@@ -270,11 +267,11 @@ def _by_content(source: Source) -> Format:
     head = source.head()
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")
-    for look in (_formats, _all_formats):
-        scores = {name: form.sniff(source, head) for name, form in look().items()}
+    for formats in _formats():
+        scores = {name: form.sniff(source, head) for name, form in formats.items()}
         best = max(scores, key=lambda name: scores[name])
         if scores[best] > 0:
-            return look()[best]
+            return formats[best]
     raise source.error(
         f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
         "name it with format=... if it is one of them."
@@ -282,12 +279,11 @@ def _by_content(source: Source) -> Format:
 
 
 def _by_suffix(suffix: str, shown: str) -> Format:
-    for look in (_formats, _all_formats):
-        formats = look().values()
-        suited = [form for form in formats if suffix in form.suffixes]
+    for formats in _formats():
+        suited = [form for form in formats.values() if suffix in form.suffixes]
         if suited:
             return next((form for form in suited if suffix == form.suffixes[0]), suited[0])
-    known = sorted({s for form in formats for s in form.suffixes})
+    known = sorted({s for form in formats.values() for s in form.suffixes})
     raise ParameterError(
         f"{shown}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
         f"of {' '.join(known)}, or name the format with format=..."

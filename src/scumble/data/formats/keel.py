@@ -76,9 +76,7 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
         f"{writer.attribute_lines()}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
-    with target.open() as stream:
-        stream.write(header.encode())
-        writer.write_rows(stream)
+    writer.write(target, header)
 
 
 def _column(feature: Feature, low: float, high: float) -> Column:

@@ -62,8 +62,7 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"
         notes["name"] = dataset.name
-    with target.open() as stream:
-        write_arff(stream, dataset, relation, names, labels_first=True, notes=notes)
+    write_arff(target, dataset, relation, names, labels_first=True, notes=notes)
 
 
 FORMAT = Format(

@@ -69,8 +69,7 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
         )
     names, renamed = label_columns(dataset, fits_xml)
     notes = {"labels": renamed}
-    with target.open() as stream:
-        write_arff(stream, dataset, dataset.name, names, labels_first=False, notes=notes)
+    write_arff(target, dataset, dataset.name, names, labels_first=False, notes=notes)
     with target.open(xml) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 
