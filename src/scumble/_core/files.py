@@ -89,15 +89,11 @@ class Source(NamedFile):
         ValueError,
     )
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], where: str = "") -> None:
         super().__init__(path)
+        self.where = where or str(self.path)  #: What messages call it.
         self.max_expansion = MAX_EXPANSION
         self._check()
-
-    @property
-    def where(self) -> str:
-        """What messages call it."""
-        return str(self.path)
 
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None

@@ -64,6 +64,7 @@ class Child:
             start_new_session=True,  # so that what it starts can be killed with it
             env={**os.environ, "PYTHONPATH": _python_path(), **(environment or {})},
         )
+        self.pid = self._process.pid
         self._in = cast(IO[bytes], self._process.stdin)
         self._out = cast(IO[bytes], self._process.stdout)
         self._reading = threading.Lock()
@@ -77,11 +78,6 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
 
     @property
     def is_alive(self) -> bool:
@@ -127,7 +123,7 @@ class Child:
             return
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(self.pid, signal.SIGKILL)
             else:
                 self._process.kill()
 

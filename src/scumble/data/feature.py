@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -89,6 +89,15 @@ def first_repeated(items: Sequence[Any]) -> Any:
             break
         seen.add(item)
     return item
+
+
+def differences(feature: Feature, other: Feature) -> dict[str, Any]:
+    """Give those of a feature's fields in which it is unlike another."""
+    return {
+        each.name: value
+        for each in fields(Feature)
+        if (value := getattr(feature, each.name)) != getattr(other, each.name)
+    }
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:

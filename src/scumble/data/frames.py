@@ -137,10 +137,9 @@ def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
             f"{min(clash)!r} is the name of a feature and of a label. The columns of a table must "
             "have different names: rename one of them."
         )
-    if backend == "pandas":
-        return _to_pandas(dataset)
     _refuse_large(dataset, backend)
-    return _to_polars(dataset) if backend == "polars" else _to_arrow(dataset)
+    makers = {"pandas": _to_pandas, "polars": _to_polars, "pyarrow": _to_arrow}
+    return makers[backend](dataset)
 
 
 def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
@@ -234,8 +233,6 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
     pd = require("pandas", purpose="to_frame('pandas')", extra="frames")
-
-    _refuse_large(dataset, "pandas")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
         labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from scumble._core.files import Source
 from scumble._core.frames import is_text
 from scumble._core.validation import check_choice
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.feature import column_from_feature, feature_from_column
+from scumble.data.feature import column_from_feature, differences, feature_from_column
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.label_choice import FileColumns, choose_features
 from scumble.data.frames import label_columns, read_frame
@@ -124,11 +124,7 @@ def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str
 
 def _feature_description(feature: Feature) -> str | dict[str, Any]:
     """Give the name of a plain numeric feature, a mapping for any other."""
-    description = {
-        each.name: value
-        for each in fields(Feature)
-        if (value := getattr(feature, each.name)) != each.default
-    }
+    description = {"name": feature.name, **differences(feature, Feature(feature.name))}
     if feature.integer:
         description["integer"] = True  # also where the user gave numpy's
     return feature.name if len(description) == 1 else description

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from scumble._core.arrays import Array, are_codes, column_of, dense
 from scumble._core.errors import DataError
 from scumble._core.files import Target
 from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.feature import differences
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import escape, quote
@@ -210,11 +211,7 @@ class Writer:
     def notes(self) -> dict[str, Any]:
         """Note what no format of the family can say, or declarations of features do not."""
         features = {
-            column.name: {
-                part.name: getattr(feature, part.name)
-                for part in fields(Feature)
-                if getattr(feature, part.name) != getattr(column.meant, part.name)
-            }
+            column.name: differences(feature, column.meant)
             for feature, column in zip(self.dataset.features, self.columns, strict=True)
             if feature != column.meant
         }
