@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.frames import (
     Categories,
@@ -196,23 +196,14 @@ def _as_texts(column: Any, name: str) -> Any:
 
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
     """Hand out the features one after the other, dense."""
-    X = cast(Any, dataset.X)
-    X = X.tocsc() if dataset.is_sparse else X
-    for at, feature in enumerate(dataset.features):
-        yield feature, _dense_column(X, at) if dataset.is_sparse else X[:, at]
+    X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
+    return ((feature, column_of(X, at)) for at, feature in enumerate(dataset.features))
 
 
 def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
     """Hand out the labels one after the other, dense."""
     Y = dataset.Y.tocsc()
-    return ((name, _dense_column(Y, at)) for at, name in enumerate(dataset.labels))
-
-
-def _dense_column(matrix: Any, at: int) -> Array:
-    column = np.zeros(matrix.shape[0], matrix.dtype)
-    part = slice(matrix.indptr[at], matrix.indptr[at + 1])
-    column[matrix.indices[part]] = matrix.data[part]
-    return column
+    return ((name, column_of(Y, at)) for at, name in enumerate(dataset.labels))
 
 
 def _to_arrow(dataset: MultilabelDataset) -> Any:
@@ -271,7 +262,7 @@ def _sparse_parts(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
         features = [dataset.features[at] for at in columns]
         if kind is None:
             pairs = zip(features, columns, strict=True)
-            yield pd.DataFrame({f.name: _series(pd, f, _dense_column(X, at)) for f, at in pairs})
+            yield pd.DataFrame({f.name: _series(pd, f, column_of(X, at)) for f, at in pairs})
         else:
             part = X[:, columns[0] : columns[-1] + 1].astype(kind)
             yield _sparse_frame(pd, part, [feature.name for feature in features])

@@ -1,9 +1,9 @@
 """What a file format offers, and how one is found."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,7 +64,7 @@ class Format:
         register("format", self.name, self, family=self.family, description=self.title)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """What users say of the columns of a plain table, whatever its form.
 
@@ -106,11 +106,8 @@ def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset
         def read(source: Source, **given: Any) -> MultilabelDataset:
             return reader(source, options(**given))
 
-        named = [
-            Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
-            for each in fields(options)
-        ]
         source = Parameter("source", Parameter.POSITIONAL_OR_KEYWORD, annotation=Source)
+        named = signature(options).parameters.values()
         read.__signature__ = Signature([source, *named])  # type: ignore[attr-defined]  # for `read`
         return read
 

@@ -29,7 +29,7 @@ from scumble.data.roles import LOOKED_AT, seeming_labels
 _BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(TableOptions):
     """What users say of a CSV file: also how it is written.
 
