@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends, first_cell, name_column
+from scumble._core.arrays import Array, are_codes, column_ends, first_cell, name_column, stored
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
     Column,
@@ -161,12 +161,12 @@ def join_columns(parts: Sequence[Column], n_rows: int) -> Any:
             table[:, at] = part.values
         return table
     rows = [np.flatnonzero(p.values) if p.rows is None else p.rows for p in parts]
-    stored = [
+    values = [
         part.values[found] if part.rows is None else part.values
         for part, found in zip(parts, rows, strict=True)
     ]
     indptr = np.concatenate([[0], np.cumsum([len(found) for found in rows])])
-    by_column = (np.concatenate(stored), np.concatenate(rows), indptr)
+    by_column = (np.concatenate(values), np.concatenate(rows), indptr)
     return _canonical(sparse.csc_array(by_column, shape=(n_rows, len(parts))).tocsr())
 
 
@@ -176,7 +176,7 @@ def as_matrix(X: Any, *, caller: str) -> Any:
         raise DataError(f"{caller}: X must hold numbers. Got values of type {X.dtype} instead.")
     check_two_dimensional(X.shape, caller=caller)
     if X.dtype.kind in "iu":
-        check_exact(X.data if sparse.issparse(X) else X, "a cell", caller=caller)
+        check_exact(stored(X), "a cell", caller=caller)
     if sparse.issparse(X):
         return _canonical(sparse.csr_array(X, dtype=np.float64))
     return np.ascontiguousarray(X, np.float64)
@@ -274,8 +274,7 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
         cells, limits, chosen = values.data, n_values[values.indices], coded[values.indices]
     else:
         cells, limits, chosen = values[:, columns], n_values[columns], np.True_
-    wrong = chosen & ((cells < 0) | (cells >= limits) | (cells != np.floor(cells)))
-    wrong &= ~np.isnan(cells)
+    wrong = chosen & ~(np.isnan(cells) | are_codes(cells, limits))
     if not wrong.any():
         return
     row, column = first_cell(values, wrong)
@@ -290,11 +289,11 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
 
 def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str) -> None:
     """Refuse infinite values; missing ones are allowed."""
-    stored = values.data if sparse.issparse(values) else values
+    cells = stored(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(stored.sum()):  # the usual case, without an array of answers
+        if np.isfinite(cells.sum()):  # the usual case, without an array of answers
             return
-    wrong = np.isinf(stored)
+    wrong = np.isinf(cells)
     if not wrong.any():
         return
     row, column = first_cell(values, wrong)

@@ -89,15 +89,11 @@ class Source(NamedFile):
         ValueError,
     )
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], where: str = "") -> None:
         super().__init__(path)
+        self.where = where or str(self.path)  #: What messages call it.
         self.max_expansion = MAX_EXPANSION
         self._check()
-
-    @property
-    def where(self) -> str:
-        """What messages call it."""
-        return str(self.path)
 
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None
@@ -284,14 +280,10 @@ class StandardOutput(Target):
             raise WriteError("Standard output takes no files here. Name a path instead of '-'.")
         if self._kept is not None:
             self._kept.seek(0)
-            try:
+            with _telling_faults("standard output"):
                 sys.stdout.flush()
                 shutil.copyfileobj(self._kept, stream)
                 stream.flush()
-            except BrokenPipeError:  # the reader has had enough, which is no fault
-                raise
-            except OSError as error:
-                raise WriteError(f"standard output {cannot_be_written(error)}.") from error
 
     def discard(self) -> None:
         """Forget it."""
@@ -326,28 +318,24 @@ def _compress(raw: IO[bytes], compression: str) -> Any:
 
 
 @contextmanager
-def _write_errors(path: Path) -> Iterator[None]:
+def _telling_faults(what: str, more: str = "", folder: Path | None = None) -> Iterator[None]:
+    """Turn faults of writing into `WriteError`: what cannot be written, why, and what more."""
     try:
         yield
-    except FileNotFoundError as error:
-        raise WriteError(
-            f"{path}: cannot be written: the folder {path.parent} does not exist. Create it first. "
-            "No file was changed."
-        ) from error
+    except BrokenPipeError:  # the reader has had enough, which is no fault
+        raise
     except OSError as error:
-        raise WriteError(f"{path}: {cannot_be_written(error)}. No file was changed.") from error
+        raise WriteError(f"{what} {cannot_be_written(error, folder)}.{more}") from error
 
 
-@contextmanager
-def keeping_errors() -> Iterator[None]:
+def _write_errors(path: Path) -> AbstractContextManager[None]:
+    return _telling_faults(f"{path}:", " No file was changed.", path.parent)
+
+
+def keeping_errors() -> AbstractContextManager[None]:
     """Turn faults of temporary files, in which things are kept meanwhile, into `WriteError`."""
-    try:
-        yield
-    except OSError as error:
-        raise WriteError(
-            f"A temporary file {cannot_be_written(error)}. Such files stand in the folder that the "
-            "variable TMPDIR names. No file was changed."
-        ) from error
+    where = "Such files stand in the folder that the variable TMPDIR names."
+    return _telling_faults("A temporary file", f" {where} No file was changed.")
 
 
 def _final_place(path: Path) -> Path:

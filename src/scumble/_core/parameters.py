@@ -210,7 +210,7 @@ class Either(Domain):
         return self.first.advice(value) or self.second.advice(value)
 
 
-class Optional(Domain):
+class Optional(Either):
     """None, or what a domain has.
 
     Examples
@@ -223,18 +223,10 @@ class Optional(Domain):
     required = False
 
     def __init__(self, inner: Domain) -> None:
-        self.inner = inner
+        super().__init__(Choice(None), inner)
         self.kind, self.choices = inner.kind, inner.choices
         self.minimum, self.maximum = inner.minimum, inner.maximum
         self.words = f"None or {inner.words}"
-
-    def accepts(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
-        return value is None or self.inner.accepts(value)
-
-    def advice(self, value: Any) -> str:
-        """Say what the domain inside says."""
-        return self.inner.advice(value)
 
 
 class Seed(Domain):

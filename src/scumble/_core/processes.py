@@ -64,6 +64,7 @@ class Child:
             start_new_session=True,  # so that what it starts can be killed with it
             env={**os.environ, "PYTHONPATH": _python_path(), **(environment or {})},
         )
+        self.pid = self._process.pid
         self._in = cast(IO[bytes], self._process.stdin)
         self._out = cast(IO[bytes], self._process.stdout)
         self._reading = threading.Lock()
@@ -77,11 +78,6 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
 
     @property
     def is_alive(self) -> bool:
@@ -127,7 +123,7 @@ class Child:
             return
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(self.pid, signal.SIGKILL)
             else:
                 self._process.kill()
 
@@ -171,11 +167,14 @@ def pack(value: Any) -> bytes:
 
 def serve(parent: int) -> None:
     """Answer requests until the parent has gone; ``parent`` is its number if Linux may tell."""
+    from pkgutil import resolve_name
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     _end_with(parent)
     _go_first_when_memory_ends()
     requests, answers = _take_streams()
-    answer, *given = _load(*pickle.load(requests))
+    name, packed = pickle.load(requests)
+    answer, given = resolve_name(name), list(map(pickle.loads, packed))
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, waiting.put), daemon=True).start()
 
@@ -188,12 +187,6 @@ def serve(parent: int) -> None:
     tell(_READY)
     while True:
         tell(answer(*given, waiting.get(), tell))
-
-
-def _load(name: str, packed: list[bytes]) -> list[Any]:
-    from pkgutil import resolve_name
-
-    return [resolve_name(name), *map(pickle.loads, packed)]
 
 
 def _end_with(parent: int) -> None:

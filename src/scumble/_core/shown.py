@@ -83,8 +83,9 @@ class Records(Shown, list[T]):
         return f"{len(self):,} {self.what}"
 
     def _sheet(self) -> Sheet:
-        columns = self.columns or (tuple(_columns(self[0])) if self else ())
-        return Sheet(columns, (tuple(_values(row, columns)) for row in self), len(self))
+        columns = self.columns or (tuple(_as_mapping(self[0])) if self else ())
+        rows = ([row[column] for column in columns] for row in map(_as_mapping, self))
+        return Sheet(columns, rows, len(self))
 
 
 def _cells(tag: str, texts: Iterable[str]) -> str:
@@ -95,13 +96,8 @@ def _fields(record: Any) -> Iterator[tuple[str, Any]]:
     return ((field.name, getattr(record, field.name)) for field in fields(record))
 
 
-def _columns(row: Any) -> Iterator[str]:
-    yield from row if isinstance(row, Mapping) else (field.name for field in fields(row))
-
-
-def _values(row: Any, columns: Sequence[str]) -> Iterator[Any]:
-    for column in columns:
-        yield row[column] if isinstance(row, Mapping) else getattr(row, column)
+def _as_mapping(row: Any) -> Mapping[str, Any]:
+    return row if isinstance(row, Mapping) else dict(_fields(row))
 
 
 def _texts(sheet: Sheet) -> tuple[list[str], list[list[str]], list[str]]:

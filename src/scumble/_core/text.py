@@ -55,6 +55,11 @@ def listed(names: Iterable[object], most: int) -> str:
     return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")
 
 
+def numbered(letter: str, n: int) -> tuple[str, ...]:
+    """Name things that have no names of their own: y0, y1, and so on."""
+    return tuple(f"{letter}{at}" for at in range(n))
+
+
 def align(
     head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
 ) -> list[list[str]]:

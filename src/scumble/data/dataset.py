@@ -15,7 +15,7 @@ from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
 from scumble._core.parameters import is_integer
 from scumble._core.selection import find_labels
-from scumble._core.text import counted
+from scumble._core.text import counted, numbered
 from scumble._core.validation import check_named_labels
 from scumble.data.feature import Feature, features_from_columns, first_repeated
 
@@ -408,18 +408,14 @@ def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
     """Read features, and what they tell of their columns."""
     X, names, columns = take_apart(X, caller="MultilabelDataset")
     if columns is not None:
-        names = _numbered(len(columns)) if names is None else names
+        names = numbered("x", len(columns)) if names is None else names
         known, X = features_from_columns(names, columns, X.shape[0])
         return X, known
     values = as_matrix(X, caller="MultilabelDataset")
     if X.dtype == bool:
         texts = ("False", "True")
-        return values, tuple(Feature(name, "nominal", texts) for name in _numbered(X.shape[1]))
+        return values, tuple(Feature(name, "nominal", texts) for name in numbered("x", X.shape[1]))
     return values, None
-
-
-def _numbered(n_features: int) -> tuple[str, ...]:
-    return tuple(f"x{at}" for at in range(n_features))
 
 
 def _frozen(matrix: Any) -> Any:
@@ -440,7 +436,7 @@ def _as_feature_tuple(
 ) -> tuple[Feature, ...]:
     """Put together what the caller says of the columns and what they tell themselves."""
     if features is None:
-        return known or tuple(map(Feature, _numbered(n_features)))
+        return known or tuple(map(Feature, numbered("x", n_features)))
     if len(features) != n_features:
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
     if known is None:
@@ -464,7 +460,7 @@ def _agreeing(given: Feature, found: Feature) -> Feature:
 
 def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
     if labels is None:
-        labels = [f"y{at}" for at in range(n_labels)]
+        labels = numbered("y", n_labels)
     if len(labels) != n_labels:
         raise DataError(f"Y has {n_labels} columns, but {len(labels)} labels are named.")
     return tuple(str(label) for label in labels)

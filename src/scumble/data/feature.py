@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from scumble._core.arrays import Array, look_up
+from scumble._core.arrays import Array, are_codes, look_up
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import join_columns
 from scumble._core.frames import Column, read_column
@@ -91,6 +91,15 @@ def first_repeated(items: Sequence[Any]) -> Any:
     return item
 
 
+def differences(feature: Feature, other: Feature) -> dict[str, Any]:
+    """Give those of a feature's fields in which it is unlike another."""
+    return {
+        each.name: value
+        for each in fields(Feature)
+        if (value := getattr(feature, each.name)) != getattr(other, each.name)
+    }
+
+
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
     """Read an Arrow column as a feature."""
     read = read_column(column, f"column {name!r}", caller="from_frame")
@@ -140,16 +149,15 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
 
 def category_codes(feature: Feature, values: Array) -> Array:
     """Check that values are codes of the feature's categories."""
-    codes = np.where(np.isnan(values), -1.0, values)
-    wrong = (codes != np.floor(codes)) | (codes >= len(feature.categories)) | (codes < -1)
-    wrong |= (codes == -1) & ~np.isnan(values)
+    missing = np.isnan(values)
+    wrong = ~(missing | are_codes(values, len(feature.categories)))
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
             f"which is no code of its {len(feature.categories)} categories."
         )
-    return codes.astype(np.int32)
+    return np.where(missing, -1.0, values).astype(np.int32)
 
 
 def are_whole(values: Array) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.frames import (
     Categories,
@@ -32,7 +32,7 @@ from scumble.data.feature import (
     features_from_columns,
     first_repeated,
 )
-from scumble.data.guesses import Asked, settle_columns
+from scumble.data.guesses import settle_columns
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
@@ -69,11 +69,10 @@ def read_frame(
     chosen = _listed(label_columns)
     taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
     taken["ignore"] = _listed(ignore)
-    kept = names if keep is True else _listed(keep)
-    coded = _listed(category)
-    asked = Asked(frozenset(_listed(text)), frozenset((*kept, *coded)))
-    _refuse_unknown({**taken, "text": _listed(text), "category": coded}, names)
-    _refuse_unknown({"keep": list(kept)}, names)
+    kept = list(names) if keep is True else _listed(keep)
+    texts, coded = _listed(text), _listed(category)
+    _refuse_unknown({**taken, "text": texts, "category": coded}, names)
+    _refuse_unknown({"keep": kept}, names)
     place = {name: at for at, name in enumerate(names)}
 
     def cells(name: str) -> Any:
@@ -104,8 +103,8 @@ def read_frame(
         for name, found in zip(rest, raw, strict=True)
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
-    guessed = [not _declares_categories(found) for found in raw]
-    X, features = settle_columns(X, features, asked, guessed, where)
+    declared = [n for n, found in zip(rest, raw, strict=True) if _declares_categories(found)]
+    X, features = settle_columns(X, features, texts, {*kept, *coded, *declared}, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 
@@ -138,10 +137,9 @@ def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
             f"{min(clash)!r} is the name of a feature and of a label. The columns of a table must "
             "have different names: rename one of them."
         )
-    if backend == "pandas":
-        return _to_pandas(dataset)
     _refuse_large(dataset, backend)
-    return _to_polars(dataset) if backend == "polars" else _to_arrow(dataset)
+    makers = {"pandas": _to_pandas, "polars": _to_polars, "pyarrow": _to_arrow}
+    return makers[backend](dataset)
 
 
 def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
@@ -198,23 +196,14 @@ def _as_texts(column: Any, name: str) -> Any:
 
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
     """Hand out the features one after the other, dense."""
-    X = cast(Any, dataset.X)
-    X = X.tocsc() if dataset.is_sparse else X
-    for at, feature in enumerate(dataset.features):
-        yield feature, _dense_column(X, at) if dataset.is_sparse else X[:, at]
+    X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
+    return ((feature, column_of(X, at)) for at, feature in enumerate(dataset.features))
 
 
 def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
     """Hand out the labels one after the other, dense."""
     Y = dataset.Y.tocsc()
-    return ((name, _dense_column(Y, at)) for at, name in enumerate(dataset.labels))
-
-
-def _dense_column(matrix: Any, at: int) -> Array:
-    column = np.zeros(matrix.shape[0], matrix.dtype)
-    part = slice(matrix.indptr[at], matrix.indptr[at + 1])
-    column[matrix.indices[part]] = matrix.data[part]
-    return column
+    return ((name, column_of(Y, at)) for at, name in enumerate(dataset.labels))
 
 
 def _to_arrow(dataset: MultilabelDataset) -> Any:
@@ -235,8 +224,6 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
     pd = require("pandas", purpose="to_frame('pandas')", extra="frames")
-
-    _refuse_large(dataset, "pandas")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
         labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)
@@ -275,7 +262,7 @@ def _sparse_parts(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
         features = [dataset.features[at] for at in columns]
         if kind is None:
             pairs = zip(features, columns, strict=True)
-            yield pd.DataFrame({f.name: _series(pd, f, _dense_column(X, at)) for f, at in pairs})
+            yield pd.DataFrame({f.name: _series(pd, f, column_of(X, at)) for f, at in pairs})
         else:
             part = X[:, columns[0] : columns[-1] + 1].astype(kind)
             yield _sparse_frame(pd, part, [feature.name for feature in features])

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -52,22 +52,20 @@ class Dates(NamedTuple):
     date_format: str | None = None
 
 
-class Asked(NamedTuple):
-    """What the user says of columns, by name: whose words to learn from, and what to keep."""
-
-    text: frozenset[str] = frozenset()
-    keep: frozenset[str] = frozenset()
-    #: Columns that have no name in the file, by the one they got here: the user gives their number.
-    numbers: Mapping[str, int] = MappingProxyType({})
-
-
 def settle_columns(
-    X: Any, features: Sequence[Feature], asked: Asked, guessed: Sequence[bool], where: str
+    X: Any,
+    features: Sequence[Feature],
+    texts: Container[str],
+    kept: Container[str],
+    where: str,
+    numbers: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Any, tuple[Feature, ...]]:
     """Tell what columns of a plain table are, and leave out those that tell nothing of other rows.
 
-    The kind of a column may be ``guessed`` unless the table itself declares it, as categories of
-    pandas do. What is not taken as it looks is named in a warning, which calls the table ``where``.
+    The words of columns named in ``texts`` are learnt. Those in ``kept`` are taken as they are: the
+    user says so, or the table itself declares them, as categories of pandas do. What is not taken
+    as it looks is named in a warning, which calls the table ``where``, and columns that have no
+    name in the file by their ``numbers``.
 
     Notes
     -----
@@ -88,39 +86,39 @@ def settle_columns(
     --------
     >>> import numpy as np
     >>> from scumble.data import Feature
-    >>> from scumble.data.guesses import Asked, settle_columns
+    >>> from scumble.data.guesses import settle_columns
     >>> days = Feature("opened", "nominal", ("2024-05-30", "2024-05-31"))
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     X, features = settle_columns(np.array([[1.0], [0.0]]), [days], Asked(), [True], "films")
+    ...     X, features = settle_columns(np.array([[1.0], [0.0]]), [days], (), (), "films")
     >>> features[0].kind, X.ravel() / 86_400_000
     ('date', array([19874., 19873.]))
     """
     told: dict[str, list[str]] = {}
-    kept: list[int] = []
+    places: list[int] = []
     settled: list[Feature] = []
     dates: dict[int, Array] = {}
     for at, feature in enumerate(features):
         verdict, days = "", Dates(None)
-        if feature.name in asked.text:
+        if feature.name in texts:
             if not feature.holds_codes and np.isnan(column_of(X, at)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
             feature = as_text(feature, where)
-        elif guessed[at] and feature.name not in asked.keep:
+        elif feature.name not in kept:
             verdict, days = judge_column(feature, X, at)
         if verdict:
             told.setdefault(verdict, []).append(feature.name)
         if days.times is not None:
-            dates[len(kept)] = look_up(days.times, column_of(X, at))
+            dates[len(places)] = look_up(days.times, column_of(X, at))
             feature = Feature(feature.name, "date", date_format=days.date_format)
         elif verdict:
             continue
-        kept.append(at)
+        places.append(at)
         settled.append(feature)
-    _tell(told, asked.numbers, where)
-    if len(kept) < len(features):
-        X = X[:, kept]
+    _tell(told, numbers, where)
+    if len(places) < len(features):
+        X = X[:, places]
     return (with_columns(X, dates) if dates else X), tuple(settled)
 
 

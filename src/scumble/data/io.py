@@ -136,9 +136,11 @@ def _write_to(
     options: dict[str, Any],
 ) -> None:
     """Write what becomes visible when the target is committed; messages call it ``shown``."""
+    from scumble.data.formats.base import parts_held
+
     chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
     _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
-    lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
+    lost = sorted(parts_held(dataset, target.stem) - chosen.carries)
     if lost:
         warnings.warn(
             f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
@@ -175,7 +177,7 @@ def opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]
 
     with source_of(path) as source:
         if is_archive(source):
-            suffixes = [suffix for form in _formats().values() for suffix in form.suffixes]
+            suffixes = [suffix for form in next(_formats()).values() for suffix in form.suffixes]
             source = data_member(source, suffixes, member)
         elif member is not None:
             raise ParameterError(
@@ -237,16 +239,13 @@ def _options_for_features(reader: Any, options: dict[str, Any]) -> dict[str, Any
     return {name: options.pop(name) for name in general & options.keys()}
 
 
-def _formats() -> dict[str, Format]:
+def _formats() -> Iterator[dict[str, Format]]:
+    """Give our formats, and then those of other packages as well, which takes longer."""
     import scumble.data.formats  # noqa: F401  (importing it registers all formats)
 
-    return dict(registered("format"))
-
-
-def _all_formats() -> dict[str, Format]:
-    """List the formats of other packages, too, which takes longer."""
+    yield dict(registered("format"))
     load_plugins()
-    return _formats()
+    yield dict(registered("format"))
 
 
 def find_format(source: Source, name: str | None) -> Format:
@@ -255,8 +254,8 @@ def find_format(source: Source, name: str | None) -> Format:
 
 
 def _by_name(name: str) -> Format:
-    for look in (_formats, _all_formats):
-        if name in (formats := look()):
+    for formats in _formats():
+        if name in formats:
             return formats[name]
     raise ParameterError(
         f"Unknown format {name!r}.{suggest(name, formats)} "
@@ -268,11 +267,11 @@ def _by_content(source: Source) -> Format:
     head = source.head()
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")
-    for look in (_formats, _all_formats):
-        scores = {name: form.sniff(source, head) for name, form in look().items()}
+    for formats in _formats():
+        scores = {name: form.sniff(source, head) for name, form in formats.items()}
         best = max(scores, key=lambda name: scores[name])
         if scores[best] > 0:
-            return look()[best]
+            return formats[best]
     raise source.error(
         f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
         "name it with format=... if it is one of them."
@@ -280,34 +279,12 @@ def _by_content(source: Source) -> Format:
 
 
 def _by_suffix(suffix: str, shown: str) -> Format:
-    for look in (_formats, _all_formats):
-        formats = look().values()
-        suited = [form for form in formats if suffix in form.suffixes]
+    for formats in _formats():
+        suited = [form for form in formats.values() if suffix in form.suffixes]
         if suited:
             return next((form for form in suited if suffix == form.suffixes[0]), suited[0])
-    known = sorted({s for form in formats for s in form.suffixes})
+    known = sorted({s for form in formats.values() for s in form.suffixes})
     raise ParameterError(
         f"{shown}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
         f"of {' '.join(known)}, or name the format with format=..."
     )
-
-
-def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
-    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`."""
-    # A reader names a data set after its file where nothing else does.
-    import numpy as np
-
-    n_labels = dataset.n_labels
-    held = {
-        "data set name": dataset.name not in ("", stem),
-        "feature names": dataset.feature_names != tuple(f"x{i}" for i in range(dataset.n_features)),
-        "feature kinds": any(f.kind != "numeric" for f in dataset.features),
-        "label names": dataset.labels != tuple(f"y{i}" for i in range(n_labels)),
-        "labels never seen": not np.bincount(dataset.Y.indices, minlength=n_labels).all(),
-        "label hierarchy": dataset.label_parents is not None,
-        "instance weights": dataset.weights is not None,
-        "missing values": bool(np.isnan(dataset.X.data if dataset.is_sparse else dataset.X).any()),
-        "rows without labels": bool((np.diff(dataset.Y.indptr) == 0).any()),
-        "sparse storage": dataset.is_sparse,
-    }
-    return {part for part, present in held.items() if present}

@@ -99,15 +99,9 @@ class _Beginning(Source):
 
     def __init__(self, source: Source) -> None:
         self.__dict__.update(source.__dict__)
-        self._where = source.where
         with source.open(progress=False) as stream:
             self.content = stream.read(HEAD)
             self.is_cut = bool(stream.read(1))
-
-    @property
-    def where(self) -> str:
-        """What messages call it."""
-        return self._where
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[Any]:

@@ -112,8 +112,7 @@ class Entry:
     @property
     def parts(self) -> tuple[str, ...]:
         """Which published parts, train and test, can be fetched."""
-        stems = {NamedFile(file.name).stem for file in self.files}
-        return tuple(part for part in PARTS if f"{self.name}-{part}" in stems)
+        return tuple(part for part in PARTS if _main_file(self, part) is not None)
 
 
 def entries() -> tuple[Entry, ...]:

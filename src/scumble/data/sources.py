@@ -70,12 +70,7 @@ class StandardInput(Source):
             with keeping_errors(), open(path, "wb") as file:
                 while block := _piped():
                     file.write(block)
-        super().__init__(path)
-
-    @property
-    def where(self) -> str:
-        """What messages call it."""
-        return "standard input"
+        super().__init__(path, "standard input")
 
 
 def _piped() -> bytes:
@@ -95,15 +90,9 @@ class Member(Source):
     faults = (*Source.faults, *_FAULTS)
 
     def __init__(self, archive: Source, member: str) -> None:
-        super().__init__(archive.path)
-        self.archive = archive
-        self.member = member
+        super().__init__(archive.path, str(PurePath(archive.where) / member))
+        self.archive, self.member = archive, member
         self.name = PurePosixPath(member).name
-
-    @property
-    def where(self) -> str:
-        """What messages call it: archive and file."""
-        return str(PurePath(self.archive.where) / self.member)
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[Bounded]:

@@ -15,8 +15,7 @@ import scumble.data.formats  # registers them
 from scumble._core.errors import ScumbleWarning
 from scumble._core.registry import registered
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats.base import PARTS
-from scumble.data.io import _parts_held
+from scumble.data.formats.base import PARTS, parts_held
 from scumble.testing.strategies import datasets
 
 FORMATS = dict(registered("format"))
@@ -54,7 +53,7 @@ def expected(form, data: MultilabelDataset) -> MultilabelDataset:
 def test_each_part_has_an_example():
     assert tuple(HOLDERS) == PARTS
     for part, data in HOLDERS.items():
-        assert _parts_held(data) == {part}
+        assert parts_held(data) == {part}
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,14 +14,9 @@ from scumble._core.files import Source
 from scumble._core.frames import is_text
 from scumble._core.validation import check_choice
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.feature import column_from_feature, feature_from_column
+from scumble.data.feature import column_from_feature, differences, feature_from_column
 from scumble.data.formats.base import TableOptions
-from scumble.data.formats.label_choice import (
-    choose_features,
-    choose_labels,
-    column_number,
-    column_numbers,
-)
+from scumble.data.formats.label_choice import FileColumns, choose_features
 from scumble.data.frames import label_columns, read_frame
 from scumble.data.label_lists import holds_label_lists, row_pointers
 from scumble.data.roles import LOOKED_AT, Head, seeming_labels
@@ -129,11 +124,7 @@ def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str
 
 def _feature_description(feature: Feature) -> str | dict[str, Any]:
     """Give the name of a plain numeric feature, a mapping for any other."""
-    description = {
-        each.name: value
-        for each in fields(Feature)
-        if (value := getattr(feature, each.name)) != each.default
-    }
+    description = {"name": feature.name, **differences(feature, Feature(feature.name))}
     if feature.integer:
         description["integer"] = True  # also where the user gave numpy's
     return feature.name if len(description) == 1 else description
@@ -242,12 +233,12 @@ def _flat(column: Any) -> tuple[Any, Array]:
 
 def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
     """Read a table that says nothing of itself; columns may be named or numbered."""
-    names = table.column_names
-    labels, parents = _chosen_labels(table, source, options)
+    columns = FileColumns(source, table.column_names)
+    labels, parents = _chosen_labels(table, columns, options)
 
     def named(option: str) -> list[str]:
-        given = getattr(options, option)
-        return [names[at] for at in column_numbers(source, names, given, option)]
+        found = columns.numbers(getattr(options, option), option)
+        return [columns.names[at] for at in found]
 
     weights = named("weight_column")
     read = read_frame(
@@ -266,18 +257,20 @@ def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDat
 
 
 def _chosen_labels(
-    table: Any, source: Source, options: TableOptions
+    table: Any, columns: FileColumns, options: TableOptions
 ) -> tuple[str | list[str], tuple[int, ...] | None]:
     """Find the column of label lists, or the 0/1 columns and the parents of their labels."""
-    names, labels, lists = table.column_names, options.labels, options.label_column
+    names, labels, lists = columns.names, options.labels, options.label_column
     if labels is not None and lists is not None:
-        raise source.error("labels=... and label_column=... exclude each other. Give one of them.")
+        raise columns.source.error(
+            "labels=... and label_column=... exclude each other. Give one of them."
+        )
     if labels is not None:
-        found = choose_labels(source, names, labels)
+        found = columns.choose(labels)
         return [names[at] for at in found.columns], found.parents
     if lists is not None:
-        return names[column_number(source, names, lists, "label_column")], None
-    return _only_list_column(table, source), None
+        return names[columns.number(lists, "label_column")], None
+    return _only_list_column(table, columns.source), None
 
 
 def _only_list_column(table: Any, source: Source) -> str:

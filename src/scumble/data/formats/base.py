@@ -1,14 +1,18 @@
 """What a file format offers, and how one is found."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from scumble._core.arrays import stored
 from scumble._core.files import Source, Target
 from scumble._core.registry import register
+from scumble._core.text import numbered
 from scumble.data.dataset import MultilabelDataset
 
 #: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
@@ -17,19 +21,26 @@ LabelChoice = Sequence[str] | Sequence[int] | int | str | None
 #: What options that name columns may be: names, or numbers from 0, one or several.
 Columns = Sequence[str | int] | str | int | None
 
-#: Everything a data set holds that a format may or may not be able to carry.
-PARTS = (
-    "data set name",
-    "feature names",
-    "feature kinds",
-    "label names",
-    "labels never seen",
-    "label hierarchy",
-    "instance weights",
-    "missing values",
-    "rows without labels",
-    "sparse storage",
-)
+#: How to tell whether a data set holds a part that a format may or may not be able to carry. Its
+#: name is such a part unless it is the stem of the file, which a reader calls it by.
+_HELD: dict[str, Callable[[MultilabelDataset, str], bool]] = {
+    "data set name": lambda data, stem: data.name not in ("", stem),
+    "feature names": lambda data, _: data.feature_names != numbered("x", data.n_features),
+    "feature kinds": lambda data, _: any(f.kind != "numeric" for f in data.features),
+    "label names": lambda data, _: data.labels != numbered("y", data.n_labels),
+    "labels never seen": lambda data, _: 0 in np.bincount(data.Y.indices, minlength=data.n_labels),
+    "label hierarchy": lambda data, _: data.label_parents is not None,
+    "instance weights": lambda data, _: data.weights is not None,
+    "missing values": lambda data, _: bool(np.isnan(stored(data.X)).any()),
+    "rows without labels": lambda data, _: 0 in np.diff(data.Y.indptr),
+    "sparse storage": lambda data, _: data.is_sparse,
+}
+PARTS = tuple(_HELD)
+
+
+def parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
+    """Name the parts that a data set holds; ``stem`` is the name of its file."""
+    return {part for part, is_held in _HELD.items() if is_held(dataset, stem)}
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ class Format:
         register("format", self.name, self, family=self.family, description=self.title)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """What users say of the columns of a plain table, whatever its form.
 
@@ -95,11 +106,8 @@ def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset
         def read(source: Source, **given: Any) -> MultilabelDataset:
             return reader(source, options(**given))
 
-        named = [
-            Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
-            for each in fields(options)
-        ]
         source = Parameter("source", Parameter.POSITIONAL_OR_KEYWORD, annotation=Source)
+        named = signature(options).parameters.values()
         read.__signature__ = Signature([source, *named])  # type: ignore[attr-defined]  # for `read`
         return read
 

@@ -17,7 +17,7 @@ from scumble.data.formats.delimited import cells as text_cells
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
-from scumble.data.guesses import FEWEST_VALUES, Asked, numbers_all_rows, settle_columns
+from scumble.data.guesses import FEWEST_VALUES, numbers_all_rows, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -148,18 +148,12 @@ class _Reading:
         X, categories = self.features.matrix()
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
         X = X if len(keep) == X.shape[1] else X[:, keep]
-        features = [
-            self.features.describe(k, self.layout.name_of(self.layout.features[k]), categories)
-            for k in keep
-        ]
-        places = {features[k].name: self.layout.features[at] for k, at in enumerate(keep)}
-        asked = Asked(
-            frozenset(name for name, at in places.items() if at in self.layout.texts),
-            frozenset(name for name, at in places.items() if at in self.layout.kept),
-            places if self.layout.names is None else {},
-        )
-        guessed = [self.layout.may_guess] * len(features)
-        X, settled = settle_columns(X, features, asked, guessed, self.source.where)
+        layout, where = self.layout, self.source.where
+        names = [layout.name_of(at) for at in layout.features]
+        features = [self.features.describe(k, names[k], categories) for k in keep]
+        texts, kept = (set(map(layout.name_of, some)) for some in (layout.texts, layout.kept))
+        numbers = {layout.name_of(at): at for at in layout.features if layout.names is None}
+        X, settled = settle_columns(X, features, texts, kept, where, numbers)
         Y, labels = self.labels.matrix()
         data = MultilabelDataset(
             X,

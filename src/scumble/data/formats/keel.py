@@ -4,9 +4,8 @@ import re
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends
+from scumble._core.arrays import Array, column_ends, stored
 from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.header import Header
@@ -22,7 +21,7 @@ from scumble.data.formats.arff.writer import (
     number_text,
 )
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_names
+from scumble.data.formats.label_choice import Chosen, FileColumns
 
 _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
@@ -41,18 +40,18 @@ def read_keel(
 ) -> MultilabelDataset:
     """Read a KEEL data set."""
 
-    def declared(header: Header) -> Chosen:
+    def declared(header: Header, columns: FileColumns) -> Chosen:
         inputs = header.inputs
         if inputs is not None:
-            by_names(source, header.names, inputs, where="@inputs")
+            columns.by_names(inputs, where="@inputs")
         outputs = header.outputs
         if outputs is None:
             named = set(inputs or ())
             others = [name for name in header.names if name not in named]
             outputs = others[-1:] if inputs is None else others
-        if not outputs and not header.notes.get("unlabelled"):
+        if not outputs and not columns.unlabelled:
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
-        return by_names(source, header.names, outputs, where="@outputs")
+        return columns.by_names(outputs, where="@outputs")
 
     return read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
 
@@ -77,9 +76,7 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
         f"{writer.attribute_lines()}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
-    with target.open() as stream:
-        stream.write(header.encode())
-        writer.write_rows(stream)
+    writer.write(target, header)
 
 
 def _column(feature: Feature, low: float, high: float) -> Column:
@@ -93,8 +90,8 @@ def _column(feature: Feature, low: float, high: float) -> Column:
 def _ranges(X: Any) -> tuple[Array, Array]:
     """Find the smallest and largest finite value of each feature; NaN if it has none."""
     finite = X.copy()
-    stored = finite.data if sparse.issparse(X) else finite
-    stored[np.isinf(stored)] = np.nan
+    values = stored(finite)
+    values[np.isinf(values)] = np.nan
     return column_ends(finite)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, refused, suggest
+from scumble._core.errors import ParameterError, ReadError, refused, suggest
 from scumble._core.files import Source
+from scumble._core.parameters import is_integer
 from scumble._core.text import excerpt
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import first_repeated
@@ -33,73 +34,101 @@ class Chosen:
     parents: tuple[int, ...] | None = None
 
 
-def choose_labels(
-    source: Source, names: Sequence[str], labels: LabelChoice, *, unlabelled: bool = False
-) -> Chosen:
-    """Find the columns that ``labels=`` means; an XML may name none of ``unlabelled`` data."""
-    if isinstance(labels, str | os.PathLike):
-        _refuse_column_name(names, os.fspath(labels))
-        return by_tree(source, names, read_label_xml(os.fspath(labels)), unlabelled=unlabelled)
-    if isinstance(labels, int | np.integer) and not isinstance(labels, bool):
-        return by_count(source, names, int(labels))
-    items: list[Any] = list(labels) if np.iterable(labels) else [None]
-    if all(isinstance(item, str) for item in items):
-        return by_names(source, names, items)
-    if all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in items):
-        columns = [column_number(source, names, number, "labels=...") for number in items]
-        return _sorted(source, columns, columns, "labels=...")
-    raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
+@dataclass(frozen=True)
+class FileColumns:
+    """The columns of a file as users ask for them; those that are not there are refused."""
 
+    source: Source
+    names: Sequence[str]
+    unlabelled: bool = False  # whether the file says that there is no label
 
-def by_count(source: Source, names: Sequence[str], count: int) -> Chosen:
-    """Take the first columns, or the last ones if the count is negative."""
-    n = len(names)
-    if abs(count) > n:
-        raise source.error(f"{abs(count)} labels are asked for, but the file has only {n} columns.")
-    return Chosen(tuple(range(count) if count >= 0 else range(n + count, n)))
+    def choose(self, labels: LabelChoice) -> Chosen:
+        """Find the columns that ``labels=`` means."""
+        if isinstance(labels, str | os.PathLike):
+            self._refuse_column_name(os.fspath(labels))
+            return self.by_tree(read_label_xml(os.fspath(labels)))
+        if is_integer(labels):
+            return self.by_count(int(labels))  # type: ignore[arg-type]  # it is a number
+        items: list[Any] = list(labels) if np.iterable(labels) else [None]
+        if all(isinstance(item, str) for item in items):
+            return self.by_names(items)
+        if all(map(is_integer, items)):
+            columns = [self.number(number, "labels=...") for number in items]
+            return self._sorted(columns, columns, "labels=...")
+        raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
 
+    def by_count(self, count: int) -> Chosen:
+        """Take the first columns, or the last ones if the count is negative."""
+        n = len(self.names)
+        if abs(count) > n:
+            found = f"{abs(count)} labels are asked for, but the file has only {n} columns."
+            raise self.source.error(found)
+        return Chosen(tuple(range(count) if count >= 0 else range(n + count, n)))
 
-def by_names(
-    source: Source, names: Sequence[str], wanted: Sequence[str], where: str = "labels=..."
-) -> Chosen:
-    """Take the columns with these names."""
-    places = {name: at for at, name in enumerate(names)}
-    unknown = [name for name in wanted if name not in places]
-    if unknown:
-        others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-        found = f"{where} names the label {excerpt(unknown[0])}{others}"
-        raise source.error(f"{found}, {_no_column(unknown[0], names)}")
-    return _sorted(source, [places[name] for name in wanted], wanted, where)
+    def by_names(self, wanted: Sequence[str], where: str = "labels=...") -> Chosen:
+        """Take the columns with these names."""
+        places = {name: at for at, name in enumerate(self.names)}
+        unknown = [name for name in wanted if name not in places]
+        if unknown:
+            others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            raise self._no_column(f"{where} names the label", unknown[0], others)
+        return self._sorted([places[name] for name in wanted], wanted, where)
 
+    def by_tree(self, tree: LabelTree) -> Chosen:
+        """Take the columns an XML file names."""
+        if not tree.parents and not self.unlabelled:
+            raise self.source.error(
+                f"{tree.where} names no label. Expected at least one <label name='...'>."
+            )
+        columns = self.by_names(list(tree.parents), where=tree.where).columns
+        names = [self.names[at] for at in columns]
+        number: dict[str | None, int] = {name: label for label, name in enumerate(names)}
+        parents = tuple(number.get(tree.parents[name], -1) for name in names)
+        return Chosen(columns, parents if any(parent >= 0 for parent in parents) else None)
 
-def by_tree(
-    source: Source, names: Sequence[str], tree: LabelTree, *, unlabelled: bool = False
-) -> Chosen:
-    """Take the columns an XML file names."""
-    if not tree.parents and not unlabelled:
-        raise source.error(
-            f"{tree.where} names no label. Expected at least one <label name='...'>."
+    def number(self, column: str | int, option: str) -> int:
+        """Find one column by its name or number."""
+        if isinstance(column, str):
+            if column not in self.names:
+                raise self._no_column(f"{option} names", column)
+            return list(self.names).index(column)
+        if not is_integer(column):
+            raise refused(option, "", "be a column's name or number", column)
+        n = len(self.names)
+        if not -n <= column < n:
+            raise self.source.error(
+                f"{option} names the column {column}, but the columns are numbered 0 to {n - 1}."
+            )
+        return int(column) % n
+
+    def numbers(self, given: Columns, option: str) -> list[int]:
+        """Find columns by their names or numbers; a text may name several, with commas between."""
+        found: list[str | int] = []
+        for column in listed(given):
+            several = isinstance(column, str) and column not in self.names and "," in column
+            found += [part.strip() for part in str(column).split(",")] if several else [column]
+        return [self.number(column, option) for column in found]
+
+    def _sorted(self, columns: list[int], spelled: Sequence[Any], where: str) -> Chosen:
+        if len(set(columns)) < len(columns):
+            raise self.source.error(f"{where} names the label {first_repeated(spelled)!r} twice.")
+        return Chosen(tuple(sorted(columns)))
+
+    def _refuse_column_name(self, text: str) -> None:
+        if text in self.names and not text.lower().endswith(".xml"):
+            raise ParameterError(
+                f"The 'labels' parameter is {text!r}, the name of a column. A text means the path "
+                f"of an XML file: for a single label give a list, [{text!r}]; where a column holds "
+                f"lists of labels, use label_column={text!r}."
+            )
+
+    def _no_column(self, asked: str, name: str, others: str = "") -> ReadError:
+        names = self.names
+        shown = ", ".join(map(excerpt, names[:20])) + (", ..." if len(names) > 20 else "")
+        near = suggest(name, names) or f" The columns are {shown}."
+        return self.source.error(
+            f"{asked} {excerpt(name)}{others}, but the file has no such column.{near}"
         )
-    columns = by_names(source, names, list(tree.parents), where=tree.where).columns
-    number: dict[str | None, int] = {names[at]: label for label, at in enumerate(columns)}
-    parents = tuple(number.get(tree.parents[names[at]], -1) for at in columns)
-    return Chosen(columns, parents if any(parent >= 0 for parent in parents) else None)
-
-
-def column_number(source: Source, names: Sequence[str], column: str | int, option: str) -> int:
-    """Find one column by its name or number."""
-    if isinstance(column, str):
-        if column not in names:
-            raise source.error(f"{option} names {excerpt(column)}, {_no_column(column, names)}")
-        return list(names).index(column)
-    if not isinstance(column, int | np.integer) or isinstance(column, bool):
-        raise refused(option, "", "be a column's name or number", column)
-    if not -len(names) <= column < len(names):
-        raise source.error(
-            f"{option} names the column {column}, but the columns are numbered 0 to "
-            f"{len(names) - 1}."
-        )
-    return int(column) % len(names)
 
 
 def listed(given: Columns) -> list[str | int]:
@@ -109,24 +138,14 @@ def listed(given: Columns) -> list[str | int]:
     return [given] if isinstance(given, str | int) else list(given)
 
 
-def column_numbers(source: Source, names: Sequence[str], given: Columns, option: str) -> list[int]:
-    """Find columns by their names or numbers; a text may name several, with commas between."""
-    found: list[str | int] = []
-    for column in listed(given):
-        several = isinstance(column, str) and column not in names and "," in column
-        found += [part.strip() for part in str(column).split(",")] if several else [column]
-    return [column_number(source, names, column, option) for column in found]
-
-
 def choose_features(
     source: Source, data: MultilabelDataset, *, ignore: Columns = None, text: Columns = None
 ) -> MultilabelDataset:
     """Leave out features of a data set that was read, and learn the words of others."""
     # This is for files that declare what their columns are; a plain table is asked while it is
     # read.
-    names = data.feature_names
-    dropped = set(column_numbers(source, names, ignore, "ignore"))
-    texts = set(column_numbers(source, names, text, "text"))
+    columns = FileColumns(source, data.feature_names)
+    dropped, texts = set(columns.numbers(ignore, "ignore")), set(columns.numbers(text, "text"))
     if not dropped and not texts:
         return data
     features = tuple(
@@ -134,26 +153,5 @@ def choose_features(
         for at, feature in enumerate(data.features)
         if at not in dropped
     )
-    kept = [at for at in range(len(names)) if at not in dropped]
+    kept = [at for at in range(data.n_features) if at not in dropped]
     return replace(data, X=data.X[:, kept] if dropped else data.X, features=features)
-
-
-def _sorted(source: Source, columns: list[int], spelled: Sequence[Any], where: str) -> Chosen:
-    if len(set(columns)) < len(columns):
-        raise source.error(f"{where} names the label {first_repeated(spelled)!r} twice.")
-    return Chosen(tuple(sorted(columns)))
-
-
-def _refuse_column_name(names: Sequence[str], text: str) -> None:
-    if text in names and not text.lower().endswith(".xml"):
-        raise ParameterError(
-            f"The 'labels' parameter is {text!r}, the name of a column. A text means the path of "
-            f"an XML file: for a single label give a list, [{text!r}]; where a column holds lists "
-            f"of labels, use label_column={text!r}."
-        )
-
-
-def _no_column(name: str, names: Sequence[str]) -> str:
-    shown = ", ".join(map(excerpt, names[:20])) + (", ..." if len(names) > 20 else "")
-    near = suggest(name, names)
-    return f"but the file has no such column.{near or f' The columns are {shown}.'}"

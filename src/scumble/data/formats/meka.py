@@ -10,7 +10,7 @@ from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import label_columns, write_arff
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_count
+from scumble.data.formats.label_choice import Chosen, FileColumns
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
@@ -40,16 +40,16 @@ def read_meka(
 ) -> MultilabelDataset:
     """Read a MEKA data set."""
 
-    def declared(header: Header) -> Chosen:
+    def declared(header: Header, columns: FileColumns) -> Chosen:
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
                 "the relation does not say how many attributes are labels. Expected -C and a "
                 "number in it: name the labels with labels=..."
             )
-        if count == 0 and not header.notes.get("unlabelled"):
+        if count == 0 and not columns.unlabelled:
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
-        return by_count(source, header.names, count)
+        return columns.by_count(count)
 
     return read_arff(source, declared, labels=labels, encoding=encoding, name_of=_name)
 
@@ -62,8 +62,7 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"
         notes["name"] = dataset.name
-    with target.open() as stream:
-        write_arff(stream, dataset, relation, names, labels_first=True, notes=notes)
+    write_arff(target, dataset, relation, names, labels_first=True, notes=notes)
 
 
 FORMAT = Format(

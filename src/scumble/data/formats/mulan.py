@@ -17,7 +17,7 @@ from scumble.data.formats.arff.label_xml import (
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import label_columns, write_arff
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_tree
+from scumble.data.formats.label_choice import Chosen, FileColumns
 
 
 def sniff(source: Source, head: bytes) -> float:
@@ -45,7 +45,7 @@ def read_mulan(
     # - dates are read as UTC;
     # - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
 
-    def declared(header: Header) -> Chosen:
+    def declared(header: Header, columns: FileColumns) -> Chosen:
         path, _ = find_label_xml(source)
         if path is None:
             place = f"Expected {source.stem}.xml: put it there, or name"
@@ -54,8 +54,7 @@ def read_mulan(
                 f"{place if source.has_place else 'Name'} the labels with labels=...",
                 path=source.where,
             )
-        unlabelled = header.notes.get("unlabelled", False)
-        return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
+        return columns.by_tree(read_label_xml(path))
 
     return read_arff(source, declared, labels=labels, encoding=encoding)
 
@@ -70,8 +69,7 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
         )
     names, renamed = label_columns(dataset, fits_xml)
     notes = {"labels": renamed}
-    with target.open() as stream:
-        write_arff(stream, dataset, dataset.name, names, labels_first=False, notes=notes)
+    write_arff(target, dataset, dataset.name, names, labels_first=False, notes=notes)
     with target.open(xml) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 

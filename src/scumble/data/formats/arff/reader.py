@@ -14,7 +14,7 @@ from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.body import BodyReader
 from scumble.data.formats.arff.header import Attribute, EncodingError, Header, read_header
 from scumble.data.formats.base import LabelChoice
-from scumble.data.formats.label_choice import Chosen, choose_labels
+from scumble.data.formats.label_choice import Chosen, FileColumns
 
 #: About how many bytes are read at once. Small, because memory beyond the result is a cost.
 BLOCK = 1 << 19
@@ -27,7 +27,7 @@ _SNIFF = re.compile(
 
 def read_arff(
     source: Source,
-    declared: Callable[[Header], Chosen],
+    declared: Callable[[Header, FileColumns], Chosen],
     *,
     labels: LabelChoice,
     encoding: str | None,
@@ -40,10 +40,8 @@ def read_arff(
     """
 
     def choose(header: Header) -> Chosen:
-        if labels is None:
-            return declared(header)
-        unlabelled = header.notes.get("unlabelled", False)
-        return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+        columns = FileColumns(source, header.names, header.notes.get("unlabelled", False))
+        return declared(header, columns) if labels is None else columns.choose(labels)
 
     try:
         return _dataset(source, name_of, *_read(source, choose, _check_encoding(encoding), nulls))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_of, dense
+from scumble._core.arrays import Array, are_codes, column_of, dense
 from scumble._core.errors import DataError
+from scumble._core.files import Target
 from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.feature import differences
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import escape, quote
@@ -99,7 +101,7 @@ def label_columns(
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
     """Turn values into codes, or refuse them."""
-    fits = _are_codes(values, n_categories)
+    fits = are_codes(values, n_categories)
     if not fits.all():
         value = values[~fits][0]
         raise DataError(
@@ -107,10 +109,6 @@ def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
             f"{n_categories} categories, from 0."
         )
     return values.astype(np.int64)
-
-
-def _are_codes(values: Array, n_categories: Any) -> Array:
-    return (values >= 0) & (values < n_categories) & (values == np.floor(values))
 
 
 def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
@@ -132,7 +130,7 @@ def _survive(pattern: str | None, values: Array) -> bool:
 
 
 def write_arff(
-    stream: IO[bytes],
+    target: Target,
     dataset: MultilabelDataset,
     relation: str,
     label_names: list[str],
@@ -155,8 +153,7 @@ def write_arff(
     notes["weights"] = [] if dataset.weights is not None and no_rows else None
     attributes = writer.attribute_lines()
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
-    stream.write(header.encode())
-    writer.write_rows(stream)
+    writer.write(target, header)
 
 
 @dataclass(frozen=True)
@@ -214,11 +211,7 @@ class Writer:
     def notes(self) -> dict[str, Any]:
         """Note what no format of the family can say, or declarations of features do not."""
         features = {
-            column.name: {
-                part.name: getattr(feature, part.name)
-                for part in fields(Feature)
-                if getattr(feature, part.name) != getattr(column.meant, part.name)
-            }
+            column.name: differences(feature, column.meant)
             for feature, column in zip(self.dataset.features, self.columns, strict=True)
             if feature != column.meant
         }
@@ -230,15 +223,17 @@ class Writer:
         labels = [f"@attribute {quote(name)} {LABEL}\n" for name in self.label_names]
         return "".join([*labels, *features] if self.labels_first else [*features, *labels])
 
-    def write_rows(self, stream: IO[bytes]) -> None:
-        """Write all rows, in ranges of about equally many values."""
+    def write(self, target: Target, header: str) -> None:
+        """Write the header and all rows, these in ranges of about equally many values."""
         X, Y, n = cast(Any, self.dataset.X), self.dataset.Y, len(self.dataset)
         width = X.shape[1] + Y.shape[1]
         if self.dataset.is_sparse and self.sparse_rows and n:
             width = 1 + (X.nnz + Y.nnz) // n
         step = max(1, _ROOM // max(width, 1))
-        for start in range(0, n, step):
-            stream.write(self._text(slice(start, min(start + step, n))))
+        with target.open() as stream:
+            stream.write(header.encode())
+            for start in range(0, n, step):
+                stream.write(self._text(slice(start, min(start + step, n))))
 
     def _text(self, rows: slice) -> bytes:
         """Write some rows."""
@@ -281,7 +276,7 @@ class Writer:
         missing, names = np.isnan(values), self._first_text[columns]
         coded = np.flatnonzero((names >= 0) & ~missing)
         codes = values[coded]
-        fits = _are_codes(codes, self._n_texts[columns[coded]])
+        fits = are_codes(codes, self._n_texts[columns[coded]])
         if not fits.all():
             column = self.columns[columns[coded[~fits][0]] - self._offset]
             check_codes(column.name, codes[~fits], len(column.texts))

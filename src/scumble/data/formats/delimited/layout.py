@@ -9,7 +9,8 @@ import numpy as np
 from scumble._core.errors import ParameterError, refused
 from scumble._core.files import Source
 from scumble._core.parameters import Choice
-from scumble.data.formats.base import Columns, TableOptions
+from scumble.data.feature import first_repeated
+from scumble.data.formats.base import TableOptions
 from scumble.data.formats.delimited.cells import (
     EXCHANGED,
     FEATURE,
@@ -21,14 +22,14 @@ from scumble.data.formats.delimited.cells import (
 )
 from scumble.data.formats.delimited.values import heads_of_text
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
-from scumble.data.formats.label_choice import choose_labels, column_number, column_numbers, listed
+from scumble.data.formats.label_choice import FileColumns, listed
 from scumble.data.guesses import ROW_NUMBERS
 from scumble.data.roles import LOOKED_AT, seeming_labels
 
 _BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(TableOptions):
     """What users say of a CSV file: also how it is written.
 
@@ -93,7 +94,6 @@ class Layout:
     texts: set[int] = field(default_factory=set)
     coded: set[int] = field(default_factory=set)
     kept: set[int] = field(default_factory=set)
-    may_guess: bool = False
 
     @property
     def label_names(self) -> list[str] | None:
@@ -116,21 +116,22 @@ def find_layout(source: Source, first: Cells, options: Options, decimal: str) ->
     free = options.labels is None and options.label_column is None
     if names is not None and free and has_label_marks(names):
         return _marked(source, names, options)
-    columns = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
-    refuse_repeated(source, columns, int(first.lines[0]))
+    called = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
+    refuse_repeated(source, called, int(first.lines[0]))
+    columns = FileColumns(source, called)
     layout = Layout(names)
     if names is not None:
         layout.unnamed = {at for at, name in enumerate(names) if not name}
         layout.names = _filled(names)
     if options.labels is not None:
-        chosen = choose_labels(source, columns, options.labels)
+        chosen = columns.choose(options.labels)
         layout.labels, layout.parents = list(chosen.columns), chosen.parents
     elif options.label_column is not None:
-        layout.label_lists = column_number(source, columns, options.label_column, "label_column")
+        layout.label_lists = columns.number(options.label_column, "label_column")
     else:
         rows = first if names is None else first[1:]
         layout.label_lists = _only_lists(source, rows, names, decimal)
-    _take_rest(source, layout, columns, options)
+    _take_rest(layout, columns, options)
     return layout
 
 
@@ -145,63 +146,61 @@ def _filled(names: list[str]) -> list[str]:
     return filled
 
 
-def _take_rest(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
+def _take_rest(layout: Layout, columns: FileColumns, options: Options) -> None:
     """Find weights and what is ignored; all others are features."""
     taken = {*layout.labels, *([] if layout.label_lists is None else [layout.label_lists])}
     if options.weight_column is not None:
-        layout.weights = column_number(source, columns, options.weight_column, "weight_column")
+        layout.weights = columns.number(options.weight_column, "weight_column")
         if layout.weights in taken:
-            raise source.error(f"weight_column={options.weight_column!r} is a label.")
+            raise columns.source.error(f"weight_column={options.weight_column!r} is a label.")
         taken.add(layout.weights)
-    ignored = set(column_numbers(source, columns, options.ignore, "ignore"))
+    ignored = set(columns.numbers(options.ignore, "ignore"))
     if ignored & taken:
-        raise source.error(
-            f"ignore names the column {columns[min(ignored & taken)]!r}, which holds labels or "
-            "weights. Expected another."
+        wrong = columns.names[min(ignored & taken)]
+        raise columns.source.error(
+            f"ignore names the column {wrong!r}, which holds labels or weights. Expected another."
         )
     taken |= ignored
-    layout.features = [at for at in range(len(columns)) if at not in taken]
+    layout.features = [at for at in range(len(columns.names)) if at not in taken]
     # An empty choice of labels asks for every column as it is.
     keeps_all = options.keep is True or options.labels == ()
-    layout.kept = set(
-        layout.features if keeps_all else column_numbers(source, columns, options.keep, "keep")
-    )
-    layout.may_guess = True
-    _take_named(source, layout, columns, options)
+    layout.kept = set(layout.features if keeps_all else columns.numbers(options.keep, "keep"))
+    _take_named(layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
     if 0 not in layout.kept:
-        layout.may_number_rows = not is_named or columns[0].strip().lower() in ROW_NUMBERS
+        layout.may_number_rows = not is_named or columns.names[0].strip().lower() in ROW_NUMBERS
 
 
-def _take_named(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
+def _take_named(layout: Layout, columns: FileColumns, options: Options) -> None:
     """Find the columns whose words are learnt, and those of categories, among the features."""
 
-    def chosen(option: str, given: Columns) -> set[int]:
-        found = set(column_numbers(source, columns, given, option))
+    def chosen(option: str) -> set[int]:
+        found = set(columns.numbers(getattr(options, option), option))
         wrong = sorted(found - set(layout.features))
         if wrong:
-            raise source.error(
-                f"{option} names the column {columns[wrong[0]]!r}, which is no feature: it holds "
-                "labels or weights, or is ignored."
+            raise columns.source.error(
+                f"{option} names the column {columns.names[wrong[0]]!r}, which is no feature: it "
+                "holds labels or weights, or is ignored."
             )
         return found
 
-    layout.texts = chosen("text", options.text)
-    layout.coded = chosen("category", options.category)
+    layout.texts, layout.coded = chosen("text"), chosen("category")
     layout.kept |= layout.coded
     both = sorted(layout.texts & layout.coded)
     if both:
-        raise source.error(
-            f"text and category both name the column {columns[both[0]]!r}. Expected one of them."
+        twice = columns.names[both[0]]
+        raise columns.source.error(
+            f"text and category both name the column {twice!r}. Expected one of them."
         )
 
 
 def _marked(source: Source, header: list[str], options: Options) -> Layout:
     """Read the marks that the writer put into the header."""
-    left_out = set(column_numbers(source, header, options.ignore, "ignore"))
+    columns = FileColumns(source, header)
+    left_out = set(columns.numbers(options.ignore, "ignore"))
     layout = Layout([name.removeprefix(_mark(name)) for name in header])
     if options.weight_column is not None:
-        layout.weights = column_number(source, header, options.weight_column, "weight_column")
+        layout.weights = columns.number(options.weight_column, "weight_column")
     for at, name in enumerate(header):
         if at in left_out or at == layout.weights:
             continue
@@ -213,12 +212,13 @@ def _marked(source: Source, header: list[str], options: Options) -> Layout:
             layout.weights = at
         else:
             layout.features.append(at)
+            layout.kept.add(at)  # our own files say what they hold: nothing is guessed
     if layout.labels and layout.label_lists is not None:
         raise source.error(
             f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
             line=1,
         )
-    _take_named(source, layout, header, options)
+    _take_named(layout, columns, options)
     for part in (layout.labels, layout.features):
         refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
     return layout
@@ -308,10 +308,7 @@ def _only_lists(source: Source, rows: Cells, names: list[str] | None, decimal: s
 
 def refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
     """Refuse two columns of one name."""
-    seen: set[str] = set()
-    for at, name in enumerate(names):
-        if name in seen and name:
-            raise source.error(
-                f"two columns are called {name!r}. Rename one of them.", line=line, column=at + 1
-            )
-        seen.add(name)
+    if (name := first_repeated([name for name in names if name])) is not None:
+        second = names.index(name, names.index(name) + 1)
+        message = f"two columns are called {name!r}. Rename one of them."
+        raise source.error(message, line=line, column=second + 1)
