@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks._tools import alternate, bound, dataset_path, record, unpacked
-from scumble import read, write
+from scumble import MultilabelDataset, read, write
+from scumble.data import Feature
 
 ABSENT = "the reference data is absent"
 
@@ -78,4 +82,39 @@ def writing():
     return bound(title, max(times[2:]), at_most=5, ours_s=max(times[2:]))
 
 
-ALL = [sparse_rows, dense_rows, memory, writing]
+def many_texts(n: int) -> MultilabelDataset:
+    """Make rows with a text of their own and a number that is long, wide enough for many blocks."""
+    X = np.column_stack([np.arange(n), np.arange(n) / 3, np.zeros((n, 298))])
+    said = tuple(f"{at} said {'much ' * 400}" for at in range(n))
+    features = [Feature("said", "string", said), *(Feature(f"x{at}") for at in range(299))]
+    return MultilabelDataset(X, np.arange(n)[:, None] % [2, 3] == 0, features=features)
+
+
+def otherwise_quoted(n: int) -> str:
+    """Write rows whose nominal values are quoted in another way than they were declared in."""
+    declared = ",".join(f'"it isn\'t {at}"' for at in range(n))
+    rows = "".join(f"1,'it isn\\'t {at}'\n" for at in range(n))
+    return f"@relation 'x: -C 1'\n@attribute y {{0,1}}\n@attribute x {{{declared}}}\n@data\n{rows}"
+
+
+def texts():
+    """Four times as many texts must not take sixteen times as long."""
+    sizes = 40_000, 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "texts.arff")
+        data = [many_texts(n) for n in sizes]
+        turns = [partial(write, one, path, format="meka") for one in data]
+        yield over_a_quarter("writing 40,000 texts", *alternate(*turns, repeats=3))
+        paths = [Path(folder, f"{n}.arff") for n in sizes]
+        for n, quoted in zip(sizes, paths, strict=True):
+            quoted.write_text(otherwise_quoted(n))
+        turns = [partial(read, quoted) for quoted in paths]
+        yield over_a_quarter("reading 40,000 values quoted otherwise", *alternate(*turns))
+
+
+def over_a_quarter(what: str, large: float, small: float) -> dict:
+    name = f"{what} in ARFF over a quarter of them"
+    return bound(name, large / small, at_most=7, ours_s=large, peer_s=small)
+
+
+ALL = [sparse_rows, dense_rows, memory, writing, texts]

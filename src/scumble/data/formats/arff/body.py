@@ -258,16 +258,17 @@ class BodyReader:
             raise EncodingError(line) from error
         if how == k.LATER_ESCAPED:
             text = unescape(text)
-        known = self._known[attribute]
+        known, declared = self._known[attribute], self._header.attributes[attribute]
+        if not known and declared.type.kind == "nominal":
+            known.update((value, code) for code, value in enumerate(declared.type.categories))
         if text in known:
             return known[text]
-        declared = self._header.attributes[attribute]
         if declared.type.kind == "string":
             return known.setdefault(text, len(known))
         try:
             if declared.type.kind == "numeric":
                 return _number(declared, text)
-            known[text] = _date_or_code(declared, text)
+            known[text] = _date(declared, text)
         except ValueError as error:
             raise self._source.error(str(error), line=line, column=value) from error
         return known[text]
@@ -292,15 +293,12 @@ def _number(declared: Attribute, text: str) -> float:
     return value
 
 
-def _date_or_code(declared: Attribute, text: str) -> float:
-    """Read a date, or a nominal value that is not spelled as it was declared."""
-    kind = declared.type
-    if kind.kind == "nominal":
-        if text not in kind.categories:
-            raise ValueError(explain(k.UNDECLARED, declared, 0, text, 0))
-        return kind.categories.index(text)
+def _date(declared: Attribute, text: str) -> float:
+    """Read a date; a nominal value would be known, had it been declared."""
+    if declared.type.kind == "nominal":
+        raise ValueError(explain(k.UNDECLARED, declared, 0, text, 0))
     try:
-        return date_format(kind.date_format).parse(text)
+        return date_format(declared.type.date_format).parse(text)
     except ValueError as error:
         message = f"{excerpt(text)} is no date for {excerpt(declared.name)}: {error}."
         raise ValueError(message) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -156,21 +157,26 @@ def write_arff(
     writer.write(target, header)
 
 
-@dataclass(frozen=True)
 class Texts:
     """Texts behind each other in a blob: text i is ``blob[at[i]:at[i + 1]]``."""
 
-    blob: bytes
-    at: Array
+    def __init__(self, texts: list[str]) -> None:
+        self.blob, self.at = bytearray(), array("q", [0])
+        self.extend(texts)
 
     def __len__(self) -> int:
         return len(self.at) - 1
 
-    def plus(self, texts: list[str]) -> Texts:
-        """Add texts."""
+    def extend(self, texts: list[str]) -> None:
+        """Add texts; those that are there are not copied, for they may be many."""
         added = [text.encode() for text in texts]
-        ends = np.cumsum([self.at[-1], *map(len, added)], dtype=np.int64)
-        return Texts(self.blob + b"".join(added), np.concatenate([self.at, ends[1:]]))
+        ends = len(self.blob) + np.cumsum([*map(len, added)], dtype=np.int64)
+        self.at.frombytes(ends.tobytes())
+        self.blob += b"".join(added)
+
+    def cut(self, n: int) -> None:
+        """Leave the first ``n`` texts."""
+        del self.at[n + 1 :], self.blob[self.at[n] :]
 
 
 @dataclass
@@ -190,7 +196,7 @@ class Writer:
         self._first_text = np.full(n_columns, -1, np.int64)
         self._n_texts = np.zeros(n_columns, np.int64)
         self._spelled = np.zeros(n_columns, bool)
-        self._declared = self._declare()
+        self._texts = self._declare()
         self._explicit = [at for at, c in enumerate(self.columns, self._offset) if c.explicit]
 
     def _declare(self) -> Texts:
@@ -206,7 +212,7 @@ class Writer:
                 texts.extend(column.texts)
             self._first_text[at] = starts[column.texts]
             self._n_texts[at] = len(column.texts)
-        return Texts(b"", np.zeros(1, np.int64)).plus(texts)
+        return Texts(texts)
 
     def notes(self) -> dict[str, Any]:
         """Note what no format of the family can say, or declarations of features do not."""
@@ -244,10 +250,14 @@ class Writer:
         names, spelled = self._name_texts(values, columns, decimals)
         endings = np.full(len(row_end), -1, np.int64)
         if self.weights is not None:
-            endings = len(self._declared) + len(spelled) + np.arange(len(row_end))
+            endings = len(self._texts) + len(spelled) + np.arange(len(row_end))
             spelled += [f",{{{number_text(weight)}}}" for weight in self.weights[rows].tolist()]
-        named, texts = columns if self.sparse_rows else None, self._declared.plus(spelled)
-        return k.write_rows(values, decimals, named, names, row_end, endings, texts).tobytes()
+        named, texts = columns if self.sparse_rows else None, self._texts
+        n_declared = len(texts)
+        texts.extend(spelled)
+        written = k.write_rows(values, decimals, named, names, row_end, endings, texts).tobytes()
+        texts.cut(n_declared)
+        return written
 
     def _sparse(self, parts: list[Any]) -> tuple[Array, Array, Array]:
         """Lay the values of rows behind each other, without zeros, but in columns all must name."""
@@ -283,7 +293,7 @@ class Writer:
         names[coded] += codes.astype(np.int64)
         names[missing] = 0
         here = np.flatnonzero((names < 0) & ((decimals < 0) | self._spelled[columns]))
-        names[here] = len(self._declared) + np.arange(len(here))
+        names[here] = len(self._texts) + np.arange(len(here))
         cells = zip((columns[here] - self._offset).tolist(), values[here].tolist(), strict=True)
         return names, [self.columns[at].spell(value) for at, value in cells]
 
