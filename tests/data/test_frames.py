@@ -21,7 +21,7 @@ from scumble._core.errors import (
     ScumbleError,
     ScumbleWarning,
 )
-from scumble.data import Feature, MultilabelDataset, frames
+from scumble.data import Feature, MultilabelDataset, frames, read
 from scumble.data.formats.base import PARTS
 from scumble.data.label_lists import split_labels
 from scumble.testing.strategies import datasets
@@ -420,3 +420,22 @@ def test_texts_of_labels_are_cut_and_empty_names_counted():
     names, counts, n_empty = split_labels(pa.array(["war; love", "", "war;;"]), ";")
     assert names.to_pylist() == ["war", "love", "war"]
     assert (counts.tolist(), n_empty) == ([2, 0, 1], 2)
+
+
+def test_columns_that_are_numbered_are_named_by_number():
+    frame = pd.DataFrame([[5.0, 1, 0, 2.0], [6.0, 0, 1, 3.0]])
+    data = from_frame(frame, label_columns=[1, 2], ignore=0, weight_column=3)
+    assert (data.labels, data.n_features, data.weights.tolist()) == (("1", "2"), 0, [2.0, 3.0])
+    with pytest.raises(DataError, match="no column '7'"):
+        from_frame(frame, label_columns=[1, 2], ignore=7)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    "labels",
+    [np.array([1, 2]), np.array(["b", "c"]), pd.Index(["b", "c"]), np.int64(-2), {"b", "c"}],
+)
+def test_labels_of_a_table_may_be_an_array_or_an_index(tmp_path, suffix, labels):
+    frame, path = pd.DataFrame({"a": [2, 3], "b": [1, 0], "c": [1, 1]}), tmp_path / f"t{suffix}"
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    assert read(path, labels=labels) == read(path, labels=["b", "c"])

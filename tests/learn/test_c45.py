@@ -18,7 +18,8 @@ from scumble._core.errors import (
     ParameterTypeError,
     ScumbleError,
 )
-from scumble.learn import C45Classifier, export_text
+from scumble.learn import BinaryRelevance, C45Classifier, export_text
+from scumble.plots import plot_tree
 from tests.learn.slow_c45 import SlowC45
 
 
@@ -271,3 +272,10 @@ def test_memory_does_not_grow_with_the_weights():
     tree = C45Classifier().fit(X, y, sample_weight=np.full(100, 1e15))
     assert tree.tree_.cut[0] == 49.0
     assert tree.tree_.counts.tolist() == [[5e16, 5e16], [5e16, 0], [0, 5e16]]
+
+
+@pytest.mark.parametrize("show", [export_text, plot_tree])
+def test_only_trees_are_shown_as_trees(show):
+    several = BinaryRelevance().fit([[1.0], [2.0]], [[0, 1], [1, 0]])
+    with pytest.raises(ScumbleError, match=r"must be a fitted C45Classifier\. Got BinaryRel"):
+        show(several)

@@ -94,7 +94,8 @@ def read_frame(
         parts = [_label_column(name, cells(name)) for name in chosen]
         none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
         Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
-    weights = None if weight_column is None else _weights(weight_column, cells(weight_column))
+    named = str(weight_column)
+    weights = None if weight_column is None else _weights(named, cells(named))
     left = {name for columns in taken.values() for name in columns}
     rest = [name for name in names if name not in left]
     raw = [_as_texts(cells(name), name) if name in coded else cells(name) for name in rest]
@@ -112,7 +113,8 @@ def _listed(given: Any) -> list[str]:
     """Make a list of one name or several."""
     if given is None:
         return []
-    return [given] if isinstance(given, str) else [str(name) for name in given]
+    is_one = isinstance(given, str) or not np.iterable(given)
+    return [str(given)] if is_one else [str(name) for name in given]
 
 
 def _declares_categories(column: Any) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.errors import refused
-from scumble.learn.c45.classifier import first_largest
+from scumble.learn.c45.classifier import C45Classifier, first_largest
+from scumble.learn.c45.tree import Tree
 
 Names = Sequence[str] | None
 
@@ -47,8 +48,7 @@ def export_text(
     >>> print(export_text(tree, feature_names=["size"]).splitlines()[3])
     size <= 2: a (2.0)
     """
-    check_is_fitted(classifier)
-    tree = classifier.tree_
+    tree = fitted_tree(classifier, caller="export_text")
     labels = TreeLabels(classifier, feature_names, class_names, value_names)
     kind = "pruned" if classifier.prune else "unpruned"
     lines = [f"C4.5 {kind} tree", "-" * 18]
@@ -64,6 +64,14 @@ def export_text(
     lines += ["", f"Number of Leaves  : \t{tree.n_leaves}", ""]
     lines += [f"Size of the tree : \t{tree.n_nodes}", ""]
     return "\n".join(lines)
+
+
+def fitted_tree(classifier: Any, *, caller: str) -> Tree:
+    """Return the tree of a classifier that is one."""
+    if not isinstance(classifier, C45Classifier):
+        raise refused("classifier", caller, "be a fitted C45Classifier", classifier)
+    check_is_fitted(classifier)
+    return classifier.tree_
 
 
 class TreeLabels:

@@ -7,7 +7,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, Optional
-from scumble.learn.export import TreeLabels
+from scumble.learn.export import TreeLabels, fitted_tree
 from scumble.plots.base import new_figure
 
 PADS = (0.04167, 0.04167)  # matplotlib's own
@@ -94,7 +94,7 @@ def plot_tree(
     ['size', 'a (2.0)', '<= 2', 'b (2.0)', '> 2']
     """
     Optional(Int(0)).check(max_depth, name="max_depth", caller="plot_tree")
-    tree = classifier.tree_
+    tree = fitted_tree(classifier, caller="plot_tree")
     labels = TreeLabels(classifier, feature_names, class_names, value_names)
     x, depth = tree_layout(tree, max_depth)
     if ax is None:

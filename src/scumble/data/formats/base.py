@@ -1,5 +1,6 @@
 """What a file format offers, and how one is found."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -96,6 +97,13 @@ class TableOptions:
     text: Columns = None
     category: Columns = None
     keep: Columns | Literal[True] = None
+
+    def __post_init__(self) -> None:
+        for name, given in vars(self).items():  # arrays and indexes cannot be compared with others
+            if np.iterable(given) and not isinstance(given, str | os.PathLike):
+                object.__setattr__(self, name, tuple(given))
+            elif isinstance(given, np.generic):
+                object.__setattr__(self, name, given.item())
 
 
 def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset]], Any]:

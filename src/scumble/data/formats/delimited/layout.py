@@ -51,6 +51,7 @@ class Options(TableOptions):
     encoding: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.labels is not None and self.label_column is not None:
             raise ParameterError(
                 "The 'labels' and 'label_column' parameters of read_csv exclude each other. "
