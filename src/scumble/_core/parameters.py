@@ -1,6 +1,8 @@
 """What a parameter may be, declared once: checks, error texts, pages, help and forms read it.
 
-A class has ``domains = declare(n_neighbors=Int(1), ...)``; those of its bases count as well.
+A class that lists its parameters as fields says it with their defaults, ``n_neighbors: int =
+default(10, Int(1))``; others say ``domains = declare(n_neighbors=Int(1), ...)``. What its bases say
+counts as well.
 """
 
 import inspect
@@ -8,7 +10,7 @@ import math
 import numbers
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -318,6 +320,11 @@ def declare(**domains: Domain) -> Mapping[str, Domain]:
     return MappingProxyType(domains)
 
 
+def default(value: Any, domain: Domain) -> Any:
+    """Give a parameter its default, and say what it may be."""
+    return field(default=value, metadata={"domain": domain})
+
+
 class Declared:
     """Base of what has declared parameters."""
 
@@ -395,6 +402,9 @@ def domains_of(kind: type) -> Mapping[str, Domain]:
     """Return what the parameters of a class may be, in the order of its signature."""
     declared: dict[str, Domain] = {}
     for base in reversed(kind.__mro__):
+        fields = vars(base) | vars(base).get("__dataclass_fields__", {})
+        told = {name: each.metadata for name, each in fields.items() if isinstance(each, Field)}
+        declared |= {name: each["domain"] for name, each in told.items() if "domain" in each}
         declared |= vars(base).get("domains", {})
     return {name: declared[name] for name in inspect.signature(kind).parameters if name in declared}
 

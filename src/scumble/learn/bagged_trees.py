@@ -11,8 +11,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
-from scumble._core.parameters import Choice, Domain, Int, Real
-from scumble.learn.base import BaseRanker, default, parameters
+from scumble._core.parameters import Choice, Domain, Int, Real, default
+from scumble.learn.base import BaseRanker, parameters
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
 from scumble.learn.single_label_models import ManyFits, ask_second

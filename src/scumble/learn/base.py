@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, Field, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from inspect import cleandoc, get_annotations, isabstract, signature
 from typing import Any, Self, TypeVar, dataclass_transform
 
@@ -52,11 +52,6 @@ Checked = tuple[Any, sparse.csr_array, Array | None]
 Kind = TypeVar("Kind", bound=type)
 
 
-def default(value: Any, domain: Domain) -> Any:
-    """Give a parameter its default, and say what it may be."""
-    return field(default=value, metadata={"domain": domain})
-
-
 @dataclass_transform()
 def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
     """Make ``__init__`` of the parameters a class lists, and of those its abstract bases list."""
@@ -64,9 +59,6 @@ def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
     def make(kind: Any) -> Any:
         own = ({"_": KW_ONLY} if kw_only else {}) | get_annotations(kind)
         listed = getattr(kind, "_listed", {}) | own
-        told = {name: each for name, each in vars(kind).items() if isinstance(each, Field)}
-        domains = {name: each.metadata["domain"] for name, each in told.items()}
-        kind.domains = declare(**vars(kind).get("domains", {}), **domains)
         if isabstract(kind):  # what a subclass lists may come before those by keyword
             kind._listed = {name: each for name, each in listed.items() if name != "_"}
             return kind

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, refused
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import default
+from scumble.learn.base import parameters
 from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
 from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import ClassWeight, takes_weights

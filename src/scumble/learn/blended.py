@@ -12,9 +12,9 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError, refused
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Free, Int
+from scumble._core.parameters import Bool, Free, Int, default
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseRanker, MultilabelInside, default, parameters
+from scumble.learn.base import BaseRanker, MultilabelInside, parameters
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training, fit_with_scores

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Choice, default
+from scumble.learn.base import parameters
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.weights import cell_weights
 

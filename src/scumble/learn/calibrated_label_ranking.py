@@ -7,8 +7,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
-from scumble._core.parameters import Bool
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Bool, default
+from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets

@@ -12,8 +12,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, refused
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Free, Int, Optional, Real
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Bool, Free, Int, Optional, Real, default
+from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.predict import chain_rows

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Int
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Int, default
+from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, Int, Real
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Choice, Int, Real, default
+from scumble.learn.base import parameters
 from scumble.learn.chains import Draw, chain_targets, follow_chains
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds

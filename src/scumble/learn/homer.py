@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, Choice, Free, Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
+from scumble._core.parameters import Bool, Choice, Free, Int, default
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, parameters
 from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
 from scumble.learn.c45 import Target
 from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy

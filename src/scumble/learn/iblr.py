@@ -5,8 +5,8 @@ from typing import Any
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Bool, default
+from scumble.learn.base import parameters
 from scumble.learn.features import beside
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier

@@ -7,8 +7,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest
-from scumble._core.parameters import Int
-from scumble.learn.base import BaseRanker, default, parameters
+from scumble._core.parameters import Int, default
+from scumble.learn.base import BaseRanker, parameters
 from scumble.learn.features import beside
 from scumble.learn.scaling import Scaling, rows_of_length_one
 

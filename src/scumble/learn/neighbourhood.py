@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.neighbours import Space, nearest
-from scumble._core.parameters import Choice, Int
-from scumble.learn.base import BaseMultilabelClassifier, default, parameters
+from scumble._core.parameters import Choice, Int, default
+from scumble.learn.base import BaseMultilabelClassifier, parameters
 
 
 @parameters()

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, Int, Real, declare
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Choice, Int, Real, declare, default
+from scumble.learn.base import parameters
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, Int, Optional
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import Bool, Int, Optional, default
+from scumble.learn.base import parameters
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.targets import MadeTargets

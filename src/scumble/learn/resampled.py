@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, refused
-from scumble._core.parameters import Free, Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
+from scumble._core.parameters import Free, Int, default
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.thresholds import label_thresholds

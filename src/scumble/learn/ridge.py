@@ -9,9 +9,9 @@ from scipy import sparse
 from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble._core.parameters import Choice, Int, Optional, Real
+from scumble._core.parameters import Choice, Int, Optional, Real, default
 from scumble.learn import ridge_solvers as solvers
-from scumble.learn.base import BaseRanker, default, parameters
+from scumble.learn.base import BaseRanker, parameters
 from scumble.learn.inner_classifier import out_of_fold
 from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ridge_solvers import Problem

@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, slices, thread_count
-from scumble.learn.base import BaseMultilabelClassifier, SingleLabelInside, default, parameters
+from scumble._core.parameters import default
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelInside, parameters
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import grow_listed, grow_tree

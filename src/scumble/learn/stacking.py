@@ -8,8 +8,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Int
-from scumble.learn.base import SingleLabelInside, default, parameters
+from scumble._core.parameters import Bool, Int, default
+from scumble.learn.base import SingleLabelInside, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import Target
 from scumble.learn.features import beside

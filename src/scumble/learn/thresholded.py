@@ -11,8 +11,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
-from scumble._core.parameters import Int
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, default, parameters
+from scumble._core.parameters import Int, default
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, parameters
 from scumble.learn.inner_classifier import Training, fit_alone, fit_with_scores, tell_nominal
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import RULE_DOMAINS, ScoreColumns, ThresholdCurve, ThresholdRule

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.errors import ParameterTypeError
-from scumble._core.parameters import Domain, declare
+from scumble._core.parameters import Domain, default, domains_of
 from scumble.data import Feature
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.mlsmote import MLSMOTE
@@ -93,9 +93,9 @@ class RemedialHwR(BaseResampler, family="Decouple"):
     (array([0, 1, 2, 3, 2, 2]), array([0, 0, 1]))
     """
 
-    domains = declare(resampler=AnotherResampler(), **REMEDIAL.domains)
+    domains = domains_of(REMEDIAL)
 
-    resampler: BaseResampler | None = None
+    resampler: BaseResampler | None = default(None, AnotherResampler())
     _: KW_ONLY
     passes: int = 1
     one_sided: Literal["clone", "keep"] = "clone"

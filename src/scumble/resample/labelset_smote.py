@@ -9,7 +9,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
-from scumble._core.parameters import Choice, Int, Real, declare
+from scumble._core.parameters import Choice, Int, Real, default
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
 from scumble.resample.ml_random import rows_by_label
@@ -87,13 +87,11 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     (np.True_, [[1, 1], [0, 1]])
     """
 
-    domains = declare(
-        percent=Real(0), n_neighbors=Int(1), seeds=Choice("minority", "uniform", "pure")
+    percent: float = default(25, Real(0))
+    n_neighbors: int = default(5, Int(1))
+    seeds: Literal["minority", "uniform", "pure"] = default(
+        "minority", Choice("minority", "uniform", "pure")
     )
-
-    percent: float = 25
-    n_neighbors: int = 5
-    seeds: Literal["minority", "uniform", "pure"] = "minority"
     scale: bool = True
     categorical_features: Any = None
     random_state: Any = None

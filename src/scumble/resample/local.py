@@ -10,7 +10,7 @@ from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
-from scumble._core.parameters import Int, Real, declare
+from scumble._core.parameters import Int, Real, declare, default
 from scumble.measures.imbalance import label_counts
 from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
 from scumble.resample.kernels import local as kernels
@@ -26,10 +26,8 @@ REACH = np.array([0.5, 0.75, np.inf, -1.0])
 class _LocalResampler(_DistanceResampler):
     """Base of the two that look at the labels around each row."""
 
-    domains = declare(n_neighbors=Int(1))
-
-    percent: float = 25
-    n_neighbors: int = 5
+    percent: float = default(25, Real(0))
+    n_neighbors: int = default(5, Int(1))
     scale: bool = True
     categorical_features: Any = None
     random_state: Any = None
@@ -118,8 +116,6 @@ class MLSOL(_LocalResampler, family="Add rows"):
     >>> X_new[7:].round(2).tolist(), Y_new[7:].tolist()
     ([[3.28], [3.08]], [[1], [0]])
     """
-
-    domains = declare(percent=Real(0))
 
     def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
         space = features.space(scale=self.scale)

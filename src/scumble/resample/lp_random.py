@@ -11,7 +11,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import refused
-from scumble._core.parameters import Choice, Real, declare
+from scumble._core.parameters import Choice, Real, declare, default
 from scumble.measures.labelsets import number_labelsets
 from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
 from scumble.resample.containers import take_labels
@@ -25,11 +25,9 @@ SEEDING = Choice("generator", "hash").hidden()
 class _LabelsetResampler(BaseResampler):
     """Base of the two that take rows by their labelsets."""
 
-    domains = declare(seeding=SEEDING)
-
-    percent: float = 25
+    percent: float = default(25, Real(0))
     random_state: Any = None
-    seeding: Literal["generator", "hash"] = "generator"
+    seeding: Literal["generator", "hash"] = default("generator", SEEDING)
 
     def _check_together(self) -> None:
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
@@ -110,8 +108,6 @@ class LPROS(_LabelsetResampler, family="Add rows"):
     >>> X_new.ravel()
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
-
-    domains = declare(percent=Real(0))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         bags, shares = self._open_bags(Y, sign=-1)

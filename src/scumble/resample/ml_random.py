@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Real, declare
+from scumble._core.parameters import Real, default
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.measures.passes import count
 from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
@@ -75,9 +75,7 @@ class MLROS(BaseResampler, family="Add rows"):
     array([0, 1, 2, 3, 4, 5, 5, 5])
     """
 
-    domains = declare(percent=Real(0))
-
-    percent: float = 25
+    percent: float = default(25, Real(0))
     random_state: Any = None
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
@@ -155,9 +153,7 @@ class MLRUS(BaseResampler, family="Remove rows"):
     array([2, 4, 5])
     """
 
-    domains = declare(percent=Real(0, 100))
-
-    percent: float = 25
+    percent: float = default(25, Real(0, 100))
     random_state: Any = None
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:

@@ -9,7 +9,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
-from scumble._core.parameters import Bool, Int, Real, declare
+from scumble._core.parameters import Bool, Int, Real, default
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled, _DistanceResampler
 from scumble.resample.containers import take_labels
@@ -86,11 +86,9 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
     array([1. , 1.2, 1.3, 9. , 9.1, 9.2, 9.3])
     """
 
-    domains = declare(n_neighbors=Int(1), threshold=Real(0, 1), union=Bool())
-
-    n_neighbors: int = 3
-    threshold: float = 0.75
-    union: bool = False
+    n_neighbors: int = default(3, Int(1))
+    threshold: float = default(0.75, Real(0, 1))
+    union: bool = default(False, Bool())
     scale: bool = True
     categorical_features: Any = None
     n_jobs: int | None = None

@@ -11,7 +11,7 @@ from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Choice, Int, declare
+from scumble._core.parameters import Bool, Choice, Int, default
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled, _DistanceResampler
 from scumble.resample.kernels import synthesis as kernels
@@ -119,13 +119,11 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
     [[10.16, 7.0], [13.93, 7.0]]
     """
 
-    domains = declare(
-        n_neighbors=Int(1), strategy=Choice("ranking", "union", "intersection"), ranking_ties=Bool()
+    n_neighbors: int = default(5, Int(1))
+    strategy: Literal["ranking", "union", "intersection"] = default(
+        "ranking", Choice("ranking", "union", "intersection")
     )
-
-    n_neighbors: int = 5
-    strategy: Literal["ranking", "union", "intersection"] = "ranking"
-    ranking_ties: bool = False
+    ranking_ties: bool = default(False, Bool())
     scale: bool = True
     categorical_features: Any = None
     random_state: Any = None

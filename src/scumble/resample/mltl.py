@@ -10,7 +10,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
-from scumble._core.parameters import Bool, Choice, Either, Real, declare
+from scumble._core.parameters import Bool, Choice, Either, Real, default
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import Resampled, _DistanceResampler
@@ -86,11 +86,9 @@ class MLTL(_DistanceResampler, family="Remove rows"):
     array([0. , 0.5, 3. , 3.2, 8.1])
     """
 
-    domains = declare(threshold=Either(Real(0, 1), Choice("auto")), mutual=Bool(), clean=Bool())
-
-    threshold: float | Literal["auto"] = "auto"
-    mutual: bool = False
-    clean: bool = False
+    threshold: float | Literal["auto"] = default("auto", Either(Real(0, 1), Choice("auto")))
+    mutual: bool = default(False, Bool())
+    clean: bool = default(False, Bool())
     scale: bool = True
     categorical_features: Any = None
     n_jobs: int | None = None

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import SERIAL_BELOW, run
-from scumble._core.parameters import Choice, Int, declare
+from scumble._core.parameters import Choice, Int, default
 from scumble.measures.concurrence import concurrence, is_above_mean
 from scumble.measures.imbalance import Unseen, minority_from_ratios
 from scumble.resample.base import BaseResampler, Resampled
@@ -114,13 +114,9 @@ class REMEDIAL(BaseResampler, family="Decouple"):
            [1, 0, 0]])
     """
 
-    domains = declare(
-        passes=Int(1), one_sided=Choice("clone", "keep"), unseen=Choice("nan", "zero")
-    )
-
-    passes: int = 1
-    one_sided: Literal["clone", "keep"] = "clone"
-    unseen: Unseen = "nan"
+    passes: int = default(1, Int(1))
+    one_sided: Literal["clone", "keep"] = default("clone", Choice("clone", "keep"))
+    unseen: Unseen = default("nan", Choice("nan", "zero"))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         sources = np.arange(Y.shape[0])

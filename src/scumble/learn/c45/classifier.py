@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError
-from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real
-from scumble.learn.base import default, parameters
+from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real, default
+from scumble.learn.base import parameters
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.c45.tree import TreeSettings
