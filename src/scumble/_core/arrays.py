@@ -79,8 +79,11 @@ def with_columns(X: Any, columns: dict[int, Array]) -> Any:
         for at, values in columns.items():
             X[:, at] = values
         return X
-    parts = [
-        sparse.csc_array(columns[at].reshape(-1, 1)) if at in columns else X[:, [at]].tocsc()
-        for at in range(X.shape[1])
-    ]
-    return sparse.hstack(parts, format="csr")
+    cells = sparse.coo_array(X)
+    kept = ~np.isin(cells.col, list(columns)) & (cells.data != 0)
+    filled = {at: np.flatnonzero(values) for at, values in columns.items()}
+    data = [cells.data[kept], *(columns[at][rows] for at, rows in filled.items())]
+    rows = [cells.row[kept], *filled.values()]
+    places = [cells.col[kept], *(np.full(len(rows), at) for at, rows in filled.items())]
+    where = tuple(np.concatenate(each, dtype=cells.row.dtype) for each in (rows, places))
+    return sparse.csr_array((np.concatenate(data), where), shape=X.shape)

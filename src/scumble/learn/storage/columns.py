@@ -94,7 +94,7 @@ def align_columns(data: MultilabelDataset, features: Features, *, by_name: bool 
             ScumbleWarning,
             stacklevel=4,
         )
-    return (_with_sparse_columns if sparse.issparse(X) else with_columns)(X, columns)
+    return with_columns(X, columns)
 
 
 def _places(data: MultilabelDataset, features: Features) -> Array:
@@ -225,15 +225,3 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: li
         where = f"{known.name!r} in {unknown.sum():,} of {len(cells):,} rows"
         unseen.append(f"{where}, such as {value} in row {row}")
     return out
-
-
-def _with_sparse_columns(X: Any, columns: dict[int, Array]) -> sparse.csr_array:
-    """Put other values into some of many columns, which `with_columns` would all take apart."""
-    cells = sparse.coo_array(X)
-    kept = ~np.isin(cells.col, list(columns)) & (cells.data != 0)
-    filled = {at: np.flatnonzero(values) for at, values in columns.items()}
-    data = [cells.data[kept], *(columns[at][rows] for at, rows in filled.items())]
-    rows = [cells.row[kept], *filled.values()]
-    places = [cells.col[kept], *(np.full(len(rows), at) for at, rows in filled.items())]
-    where = (np.concatenate(rows), np.concatenate(places))
-    return sparse.csr_array((np.concatenate(data), where), shape=X.shape)
