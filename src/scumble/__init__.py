@@ -40,7 +40,7 @@ if typing.TYPE_CHECKING:
     from scumble.scale import scan as scan
 
 # Public names load on first use, so that `import scumble` costs nothing.
-__getattr__, __dir__, __all__ = exports.lazy_names(
+exports.publish(
     globals(),
     {
         "scumble": (

@@ -204,4 +204,4 @@ def _load_room(kind: str) -> None:
     importlib.import_module(f"scumble.{_ROOMS[kind]}")
 
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

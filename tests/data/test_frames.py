@@ -423,11 +423,15 @@ def test_texts_of_labels_are_cut_and_empty_names_counted():
 
 
 def test_columns_that_are_numbered_are_named_by_number():
-    frame = pd.DataFrame([[5.0, 1, 0, 2.0], [6.0, 0, 1, 3.0]])
-    data = from_frame(frame, label_columns=[1, 2], ignore=0, weight_column=3)
+    frame = pd.DataFrame([[5.0, 1, 0, 2.0, "b;a"], [6.0, 0, 1, 3.0, "a"]])
+    data = from_frame(frame, label_columns=[1, 2], ignore=[0, 4], weight_column=3)
     assert (data.labels, data.n_features, data.weights.tolist()) == (("1", "2"), 0, [2.0, 3.0])
+    lists = from_frame(frame, label_columns=4, label_separator=";", ignore=0)
+    assert (lists.labels, lists.Y.toarray().tolist()) == (("a", "b"), [[1, 1], [1, 0]])
     with pytest.raises(DataError, match="no column '7'"):
         from_frame(frame, label_columns=[1, 2], ignore=7)
+    with pytest.raises(ParameterError, match="must be one column"):
+        from_frame(frame, label_columns=[1, 2], weight_column=[3, 0])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

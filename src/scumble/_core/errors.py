@@ -136,7 +136,7 @@ class ScumbleWarning(UserWarning):
 
 def cannot_be_written(error: OSError, folder: Path | None = None) -> str:
     """Say in words why something cannot be written, to a folder or not, without a full stop."""
-    if folder is not None and isinstance(error, FileNotFoundError):
+    if folder is not None and isinstance(error, FileNotFoundError) and not folder.exists():
         reason = f"the folder {folder} does not exist. Create it first"
     elif error.errno == errno.ENOSPC:
         reason = "the disk is full. Free some space or write elsewhere"

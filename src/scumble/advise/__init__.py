@@ -12,7 +12,7 @@ if typing.TYPE_CHECKING:
     from scumble.advise.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
 
 # Names load on first use: a diagnosis needs neither classifiers nor resamplers.
-__getattr__, __dir__, __all__ = exports.lazy_names(
+exports.publish(
     globals(),
     {
         "scumble.advise.advice": ("Advice", "advise"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from scumble._core.calls import parse_parameters
 from scumble._core.errors import ParameterError
 from scumble._core.text import safe
 from scumble.cli import console, inputs
@@ -75,7 +76,7 @@ def resample(
             "they do with --compare."
         )
     chosen = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
-    chosen |= inputs.parse_parameters(param or [])
+    chosen |= parse_parameters(param or [])
     given = {name: value for name, value in chosen.items() if value is not None}
     if out is None:
         methods = inputs.parse_names(resample)

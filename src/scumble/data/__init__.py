@@ -12,7 +12,7 @@ if typing.TYPE_CHECKING:
     from scumble.data.synthetic import make_multilabel as make_multilabel
 
 # Names load on first use: who reads a file needs neither the shelf nor the generator.
-__getattr__, __dir__, __all__ = exports.lazy_names(
+exports.publish(
     globals(),
     {
         "scumble.data": ("shelf",),

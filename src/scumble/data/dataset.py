@@ -17,7 +17,7 @@ from scumble._core.parameters import is_integer
 from scumble._core.selection import find_labels
 from scumble._core.text import counted, numbered
 from scumble._core.validation import check_named_labels
-from scumble.data.feature import Feature, features_from_columns, first_repeated
+from scumble.data.feature import Columns, Feature as Feature, features_from_columns, first_repeated
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -322,14 +322,14 @@ class MultilabelDataset:
         cls,
         frame: Any,
         *,
-        label_columns: Sequence[str] | str,
+        label_columns: Columns,
         label_separator: str | None = None,
         name: str = "",
-        weight_column: str | None = None,
-        ignore: Sequence[str] | str = (),
-        text: Sequence[str] | str = (),
-        category: Sequence[str] | str = (),
-        keep: Sequence[str] | str | Literal[True] = (),
+        weight_column: str | int | None = None,
+        ignore: Columns = (),
+        text: Columns = (),
+        category: Columns = (),
+        keep: Columns | Literal[True] = (),
     ) -> MultilabelDataset:
         """Make a data set from a pandas, polars or Arrow table.
 
@@ -338,7 +338,8 @@ class MultilabelDataset:
         frame : DataFrame or Table
             Numbers, booleans, text and categorical columns.
         label_columns : sequence of str or str
-            The 0/1 columns that are labels, or the one column that holds lists of labels.
+            The 0/1 columns that are labels, or the one column that holds lists of labels. Here and
+            below, a number is the name of a column that pandas has numbered.
         label_separator : str, optional
             What stands between the labels where that column holds texts, such as ``"war;love"``.
             A missing text has no labels.

@@ -16,6 +16,8 @@ from scumble._core.frames import Column, read_column
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: What may name columns: names or numbers, one or several.
+Columns = Sequence[str | int] | Sequence[str] | Sequence[int] | str | int | None
 Kind = Literal["numeric", "nominal", "string", "date", "text"]
 KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date", "text")
 

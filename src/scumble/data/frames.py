@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array, column_of
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError, ParameterError, refused
 from scumble._core.frames import (
     Categories,
     arrow_column,
@@ -22,9 +22,11 @@ from scumble._core.frames import (
     read_column,
 )
 from scumble._core.optional import require
+from scumble._core.parameters import is_integer
 from scumble._core.text import listed
 from scumble._core.validation import check_choice, check_named_labels
 from scumble.data.feature import (
+    Columns,
     Feature,
     are_whole,
     category_codes,
@@ -45,14 +47,14 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def read_frame(
     frame: Any,
-    label_columns: Sequence[str] | str,
-    weight_column: str | None = None,
+    label_columns: Columns,
+    weight_column: str | int | None = None,
     *,
     label_separator: str | None = None,
-    ignore: Sequence[str] | str = (),
-    text: Sequence[str] | str = (),
-    category: Sequence[str] | str = (),
-    keep: Sequence[str] | str | Literal[True] = (),
+    ignore: Columns = (),
+    text: Columns = (),
+    category: Columns = (),
+    keep: Columns | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
     """Read what makes a data set from a table; see `MultilabelDataset.from_frame`."""
@@ -66,8 +68,10 @@ def read_frame(
     names, column = frame_columns(frame, caller="from_frame")
     if (twice := first_repeated(names)) is not None:
         raise DataError(f"Two columns of the table are called {twice!r}. Rename one of them.")
-    chosen = _listed(label_columns)
-    taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
+    chosen, weighing = _listed(label_columns), _listed(weight_column)
+    if weight_column is not None and len(weighing) != 1:
+        raise refused("weight_column", "from_frame", "be one column", weight_column)
+    taken = {"label_columns": chosen, "weight_column": weighing}
     taken["ignore"] = _listed(ignore)
     kept = list(names) if keep is True else _listed(keep)
     texts, coded = _listed(text), _listed(category)
@@ -78,8 +82,8 @@ def read_frame(
     def cells(name: str) -> Any:
         return column(place[name])
 
-    if isinstance(label_columns, str):
-        lists, shown = _as_arrow(cells(label_columns), label_columns), f"column {label_columns!r}"
+    if isinstance(label_columns, str) or is_integer(label_columns):
+        lists, shown = _as_arrow(cells(chosen[0]), chosen[0]), f"column {chosen[0]!r}"
         Y, labels = (
             labels_from_lists(lists, shown)
             if label_separator is None
@@ -94,8 +98,7 @@ def read_frame(
         parts = [_label_column(name, cells(name)) for name in chosen]
         none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
         Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
-    named = str(weight_column)
-    weights = None if weight_column is None else _weights(named, cells(named))
+    weights = _weights(weighing[0], cells(weighing[0])) if weighing else None
     left = {name for columns in taken.values() for name in columns}
     rest = [name for name in names if name not in left]
     raw = [_as_texts(cells(name), name) if name in coded else cells(name) for name in rest]

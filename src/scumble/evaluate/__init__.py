@@ -88,4 +88,4 @@ from scumble.evaluate.splitters import (
 )
 from scumble.evaluate.train_test import train_test_split as train_test_split
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -25,6 +25,4 @@ if typing.TYPE_CHECKING:
     from scumble.experiment.same_folds import compare as compare
 
 # Comparing needs classifiers and resamplers, which planning and tables do not.
-__getattr__, __dir__, __all__ = exports.lazy_names(
-    globals(), {"scumble.experiment.same_folds": ("compare",)}
-)
+exports.publish(globals(), {"scumble.experiment.same_folds": ("compare",)})

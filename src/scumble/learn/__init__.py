@@ -52,4 +52,4 @@ from scumble.learn.thresholds import (
     threshold_curves as threshold_curves,
 )
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -87,6 +87,7 @@ class TreeLabels:
         self.features = _names(features, default, "feature_names")
         self.classes = _names(classes, classifier.classes_, "class_names")
         self.values = values
+        self._largest = first_largest(self.tree.counts, 0.0)
 
     def question(self, node: int) -> str:
         """Name the column an inner node asks for."""
@@ -108,8 +109,7 @@ class TreeLabels:
         """Name the class of a leaf, its weight and the weight of other classes."""
         counts, parent = self.tree.counts[node], self.tree.parent[node]
         total = counts.sum()
-        deciding = self.tree.counts[parent] if total <= 1e-6 and parent >= 0 else counts
-        best = first_largest(deciding[None], 0.0)[0]
+        best = self._largest[parent if total <= 1e-6 and parent >= 0 else node]
         wrong = total - counts[best]
         text = f"{self.classes[best]} ({two_decimals(total)}"
         return text + (f"/{two_decimals(wrong)})" if wrong > 1e-6 else ")")

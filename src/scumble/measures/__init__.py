@@ -44,4 +44,4 @@ from scumble.measures.summary import (
     characterize as characterize,
 )
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

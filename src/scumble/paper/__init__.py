@@ -7,4 +7,4 @@ from scumble.paper.ledger import ledger as ledger
 from scumble.paper.sources import PHASES as PHASES, phase as phase, phase_text as phase_text
 from scumble.paper.verdicts import Entry as Entry, Finding as Finding, tally as tally
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -37,6 +37,4 @@ if typing.TYPE_CHECKING:
 
 # Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
 # learners along.
-__getattr__, __dir__, __all__ = exports.lazy_names(
-    globals(), {"scumble.plots.tree": ("plot_tree", "tree_layout")}
-)
+exports.publish(globals(), {"scumble.plots.tree": ("plot_tree", "tree_layout")})

@@ -19,7 +19,7 @@ if typing.TYPE_CHECKING:
     )
 
 # Names load on first use: text on a terminal needs neither templates nor plots.
-__getattr__, __dir__, __all__ = exports.lazy_names(
+exports.publish(
     globals(),
     {
         "scumble.report.concurrence": ("concurrence_report",),

@@ -19,4 +19,4 @@ from scumble.resample.mlsmote import MLSMOTE as MLSMOTE
 from scumble.resample.mltl import MLTL as MLTL
 from scumble.resample.remedial import REMEDIAL as REMEDIAL
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -99,7 +99,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         """Do the work on checked input."""
 
-    def _read(self, X: Any, features: Sequence[Feature] | None) -> Any:
+    def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Any:
         """Read X for `_resample`, knowing what a data set, if any, says about its columns.
 
         Methods that look at features override this; the others leave X alone.
@@ -108,7 +108,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
 
     def _check_features(self, X: Any) -> None:
         """Refuse features the method cannot use."""
-        self._read(X, None)
+        self._read_features(X, None)
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Check the input and parameters; there is nothing else to learn.
@@ -241,7 +241,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
     def _run(
         self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None = None
     ) -> Resampled:
-        result = self._resample(self._read(X, features), Y)
+        result = self._resample(self._read_features(X, features), Y)
         rows = result.sample_indices
         n_rows = Y.shape[0]
         self.sample_indices_ = rows
@@ -291,7 +291,7 @@ class _DistanceResampler(BaseResampler):
     scale: bool
     n_jobs: int | None
 
-    def _read(self, X: Any, features: Sequence[Feature] | None) -> Features:
+    def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Features:
         self._refuse_texts(features or ())
         categorical = self.categorical_features
         if categorical is None and features is not None:

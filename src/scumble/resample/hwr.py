@@ -116,7 +116,7 @@ class RemedialHwR(BaseResampler, family="Decouple"):
             second.set_params(random_state=self.random_state if own is None else own)
         return second
 
-    def _read(self, X: Any, features: Sequence[Feature] | None) -> Any:
+    def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Any:
         return X, features
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:

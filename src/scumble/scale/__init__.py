@@ -19,7 +19,7 @@ if typing.TYPE_CHECKING:
     from scumble.scale.thresholds import label_thresholds as label_thresholds
 
 # Names load on first use: whether a file fits into memory is asked without the engines.
-__getattr__, __dir__, __all__ = exports.lazy_names(
+exports.publish(
     globals(),
     {
         "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),

@@ -6,4 +6,4 @@ from scumble.testing.exam import (
     resampler_checks as resampler_checks,
 )
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

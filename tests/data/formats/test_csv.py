@@ -701,3 +701,19 @@ def test_another_delimiter_in_the_only_name_does_not_mislead(tmp_path):
         data = MultilabelDataset(np.zeros((1, 0)), [[0]], labels=[name])
         scumble.write(data, tmp_path / "a.csv")
         assert scumble.read(tmp_path / "a.csv").labels == (name,)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "shown"),
+    [
+        ("label_column", ["a"], r"Got \['a'\] instead"),
+        ("encoding", ["utf-8"], "must be the name of an encoding"),
+        ("ignore", 1.5, r"1\.5"),
+    ],
+)
+def test_what_is_refused_is_shown_as_it_was_given(tmp_path, option, value, shown):
+    path = tmp_path / "films.csv"
+    path.write_text("a,war\n1,0\n2,1\n")
+    labels = {} if option == "label_column" else {"labels": ["war"]}
+    with pytest.raises(ScumbleError, match=shown):
+        scumble.read(path, **labels, **{option: value})

@@ -12,4 +12,4 @@ from scumble._core.neighbours.search import (
 )
 from scumble._core.neighbours.space import Space as Space
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -249,7 +249,7 @@ def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDat
         ignore=named("ignore"),
         text=named("text"),
         category=named("category"),
-        keep=True if options.keep is True or options.labels == () else named("keep"),
+        keep=True if options.keep is True or options.labels == [] else named("keep"),
         where=source.where,
     )
     data = MultilabelDataset(**read, name=source.stem, label_parents=parents)

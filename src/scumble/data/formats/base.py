@@ -1,6 +1,5 @@
 """What a file format offers, and how one is found."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -15,12 +14,13 @@ from scumble._core.files import Source, Target
 from scumble._core.registry import register
 from scumble._core.text import numbered
 from scumble.data.dataset import MultilabelDataset
+from scumble.data.feature import Columns
 
 #: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None
 
-#: What options that name columns may be: names, or numbers from 0, one or several.
-Columns = Sequence[str | int] | str | int | None
+#: Options that may name several columns.
+_SEVERAL = ("labels", "ignore", "text", "category", "keep")
 
 #: How to tell whether a data set holds a part that a format may or may not be able to carry. Its
 #: name is such a part unless it is the stem of the file, which a reader calls it by.
@@ -99,11 +99,11 @@ class TableOptions:
     keep: Columns | Literal[True] = None
 
     def __post_init__(self) -> None:
-        for name, given in vars(self).items():  # arrays and indexes cannot be compared with others
-            if np.iterable(given) and not isinstance(given, str | os.PathLike):
-                object.__setattr__(self, name, tuple(given))
-            elif isinstance(given, np.generic):
+        for name, given in vars(self).items():
+            if isinstance(given, np.generic):
                 object.__setattr__(self, name, given.item())
+            elif name in _SEVERAL and np.iterable(given) and not isinstance(given, str):
+                object.__setattr__(self, name, list(given))  # arrays cannot be compared with others
 
 
 def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset]], Any]:

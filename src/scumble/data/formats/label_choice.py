@@ -15,9 +15,9 @@ from scumble._core.files import Source
 from scumble._core.parameters import is_integer
 from scumble._core.text import excerpt
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.feature import first_repeated
+from scumble.data.feature import Columns, first_repeated
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
-from scumble.data.formats.base import Columns, LabelChoice
+from scumble.data.formats.base import LabelChoice
 from scumble.data.guesses import as_text
 
 _ALLOWED = (
@@ -135,7 +135,7 @@ def listed(given: Columns) -> list[str | int]:
     """Make a list of one column or several, by name or number."""
     if given is None:
         return []
-    return [given] if isinstance(given, str | int) else list(given)
+    return [given] if isinstance(given, str) or not np.iterable(given) else list(given)
 
 
 def choose_features(

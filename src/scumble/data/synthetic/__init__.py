@@ -3,4 +3,4 @@
 from scumble._core import exports
 from scumble.data.synthetic.generator import make_multilabel as make_multilabel
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -32,4 +32,4 @@ from scumble.evaluate.statistics.score_table import (
     score_table as score_table,
 )
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -15,4 +15,4 @@ from scumble.learn.c45.growing import (
 from scumble.learn.c45.table import PreparedTable as PreparedTable, prepare_table as prepare_table
 from scumble.learn.c45.tree import Tree as Tree, TreeSettings as TreeSettings
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

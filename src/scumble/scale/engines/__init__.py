@@ -5,4 +5,4 @@ from scumble.scale.engines.base import Column as Column, Engine as Engine
 from scumble.scale.engines.duckdb import DuckDBEngine as DuckDBEngine
 from scumble.scale.engines.spark import SparkEngine as SparkEngine
 
-__all__ = exports.public_names(globals())
+exports.publish(globals())

@@ -64,6 +64,8 @@ class Options(TableOptions):
         self._require("delimiter", words, sign is None or _parts_values(sign))
         is_text = isinstance(separator, str) and separator != ""
         self._require("label_separator", "a text", separator is None or is_text)
+        is_name = self.encoding is None or isinstance(self.encoding, str)
+        self._require("encoding", "the name of an encoding", is_name)
         if separator is not None and self.label_column is None:
             raise ParameterError(
                 "The 'label_separator' parameter of read_csv needs 'label_column', the column it "
@@ -164,7 +166,7 @@ def _take_rest(layout: Layout, columns: FileColumns, options: Options) -> None:
     taken |= ignored
     layout.features = [at for at in range(len(columns.names)) if at not in taken]
     # An empty choice of labels asks for every column as it is.
-    keeps_all = options.keep is True or options.labels == ()
+    keeps_all = options.keep is True or options.labels == []
     layout.kept = set(layout.features if keeps_all else columns.numbers(options.keep, "keep"))
     _take_named(layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
