@@ -4,8 +4,6 @@ Linters and type checkers see Python only. Each rule here is a function from tex
 so that `tests/test_rooms.py` can ask it about the tree and about snippets that break it.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

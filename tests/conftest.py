@@ -1,7 +1,5 @@
 """Where the reference data lies, how tests behave when it does not, and a browser for all."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What `tools/figures.py` counts, where the answer must be none."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

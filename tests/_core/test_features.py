@@ -1,7 +1,5 @@
 """One door for features: data sets, resamplers and classifiers read the same table alike."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import numpy as np

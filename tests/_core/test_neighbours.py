@@ -1,7 +1,5 @@
 """All ways of searching give the neighbours of a slow, obvious search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """``ties="weka"``: the rows that stay in WEKA's heap, by a slow and obvious emulation of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

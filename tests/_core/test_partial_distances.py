@@ -1,7 +1,5 @@
 """Missing values: distances over the columns known in both rows, by a slow, obvious twin."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table of tickets, as a person has it, through every command that reads."""
 
-from __future__ import annotations
-
 import json
 from inspect import signature
 

@@ -1,7 +1,5 @@
 """The embedded data: what it holds, and the script that rebuilds it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

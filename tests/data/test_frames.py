@@ -1,7 +1,5 @@
 """Tables of pandas, polars and Arrow."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Columns of a plain table as a person would read them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

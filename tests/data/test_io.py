@@ -1,7 +1,5 @@
 """What files have in common, whatever their format: compression, recognition, faults."""
 
-from __future__ import annotations
-
 import builtins
 import bz2
 import contextlib

@@ -1,7 +1,5 @@
 """The shelf of public data: what is on it, where it is found, how it is fetched."""
 
-from __future__ import annotations
-
 import hashlib
 import lzma
 import os

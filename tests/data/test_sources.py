@@ -1,7 +1,5 @@
 """Data inside of .zip archives, from standard input, and to standard output."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Data made to measure: do they measure what was asked for?"""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cells that cost milliseconds, and ones that misbehave."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

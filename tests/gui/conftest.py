@@ -1,7 +1,5 @@
 """A server of our own, and a client that knows its token."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Small files as users send them."""
 
-from __future__ import annotations
-
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
 #: Six films; the label names try to be markup, a formula and a path.

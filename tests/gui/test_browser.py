@@ -1,7 +1,5 @@
 """The page itself, in Chromium, against a server process of its own."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

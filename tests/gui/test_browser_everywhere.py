@@ -1,7 +1,5 @@
 """Every page in Chromium: three widths, both themes, axe without a finding, by keyboard alone."""
 
-from __future__ import annotations
-
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Opening plain tables and public data sets, in Chromium."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

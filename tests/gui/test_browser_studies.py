@@ -1,7 +1,5 @@
 """Advise, Compare and Prove in Chromium, against a server process of its own."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

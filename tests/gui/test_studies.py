@@ -1,7 +1,5 @@
 """Advice, methods side by side, proofs, models and predictions, as a client gets them."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

@@ -4,8 +4,6 @@
 0.1.0, whose trees were compared with J48's: see `test_random_problems.py`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 

@@ -1,7 +1,5 @@
 """Text columns: words learnt from training rows, inside folds and inside stored models."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 

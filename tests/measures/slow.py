@@ -1,7 +1,5 @@
 """The measures as one would write them with pencil and paper: dense, slow, obvious."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

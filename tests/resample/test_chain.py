@@ -1,7 +1,5 @@
 """Chains by name, and the table of all methods."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Frames of all sorts come back with their types, and categorical columns are found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

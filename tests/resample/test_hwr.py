@@ -1,7 +1,5 @@
 """REMEDIAL-HwR: two steps in one, and what the second does to the halves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """LabelsetSMOTE: seeds by criterion, labels of the seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """MLSOL and MLUL against a slow version of their rules, cell by cell."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """LP-ROS and LP-RUS against their rule, told slowly."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction

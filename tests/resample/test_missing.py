@@ -1,7 +1,5 @@
 """Resamplers that take distances do with the values that are known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ML-ROS and ML-RUS against slow versions of their pseudo-code."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """MLeNN against a slow version of its rule."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """MLSMOTE against a slow version that takes the rule word by word."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """MLTL against a slow version of its rule."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

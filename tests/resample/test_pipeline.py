@@ -1,7 +1,5 @@
 """Resamplers inside imbalanced-learn's pipeline, searched and cross-validated by scikit-learn."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """One Spark session for all tests of a process, and a reason where there is none."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

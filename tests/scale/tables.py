@@ -1,7 +1,5 @@
 """Label tables on disk, in every shape, and what memory says about them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -1,7 +1,5 @@
 """The answers of DuckDB and Spark are those of memory."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import lzma

@@ -1,7 +1,5 @@
 """A real standalone cluster on loopback: one master, two workers, one of which is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What goes wrong says so, and leaves nothing that looks whole."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """In memory: 64-bit index pointers, and millions of labels."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LP-ROS and LP-RUS by hash: the same rows in memory, on DuckDB and on Spark."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest

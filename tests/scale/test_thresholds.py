@@ -1,7 +1,5 @@
 """Thresholds from tables on disk are those of memory, on DuckDB and on Spark."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv

@@ -1,7 +1,5 @@
 """The strategies give what they promise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import find, given

@@ -96,7 +96,7 @@ class PackedDataset:
         return cls(facts, overview, pickle.dumps(content, protocol=5))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel packed."""
+        """Send the packed bytes to another process, not the arrays."""
         with self._lock:
             known = self._content
         packed = known if isinstance(known, bytes) else pickle.dumps(known, protocol=5)

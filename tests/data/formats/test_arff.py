@@ -1,7 +1,5 @@
 """The ARFF format itself: header, rows, dates, quoting. Files are made by hand."""
 
-from __future__ import annotations
-
 import math
 import re
 

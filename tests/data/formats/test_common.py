@@ -1,7 +1,5 @@
 """What every format must do: carry what it claims, and say what it loses."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """CSV: label columns or one column of label lists."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

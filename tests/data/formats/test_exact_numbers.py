@@ -1,7 +1,5 @@
 """Every reader of text gives, bit by bit, the double that Python's float() gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

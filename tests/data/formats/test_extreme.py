@@ -1,7 +1,5 @@
 """The text form of extreme classification."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

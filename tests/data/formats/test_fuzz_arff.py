@@ -1,7 +1,5 @@
 """Damaged files of the ARFF family end in a data set or in an error of ours, never otherwise."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 import warnings

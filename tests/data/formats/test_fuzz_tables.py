@@ -1,7 +1,5 @@
 """Damaged text files end in a data set or a ScumbleError: never in anything else."""
 
-from __future__ import annotations
-
 import resource
 import warnings
 import zlib

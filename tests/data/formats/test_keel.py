@@ -1,7 +1,5 @@
 """KEEL files: attributes are listed as inputs and outputs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Multilabel LibSVM files."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """MEKA files: the relation says how many attributes are labels."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 

@@ -1,7 +1,5 @@
 """MULAN data sets: an ARFF file and the XML file that goes with it."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,7 +1,5 @@
 """Parquet and Arrow IPC: our own files whole, other programs' files by their columns."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Real data sets through the table formats: dense numbers, categories, sparse categories."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

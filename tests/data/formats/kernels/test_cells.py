@@ -1,7 +1,5 @@
 """The compiled CSV splitter against Python's own csv module."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """The number parser gives the double that Python's own float() gives, or says no."""
 
-from __future__ import annotations
-
 import math
 import re
 

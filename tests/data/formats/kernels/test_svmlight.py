@@ -1,7 +1,5 @@
 """The compiled LibSVM parser against an obvious one."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
