@@ -45,7 +45,7 @@ def test_all_rooms_find_the_same_nominal_columns(case):
     Y = np.array([[1], [1], [0], [0]])
 
     assert C45Classifier().fit(X, Y.ravel()).n_values_.tolist() == expected
-    assert MLSMOTE()._read(X, None).n_values.tolist() == expected
+    assert MLSMOTE()._read_features(X, None).n_values.tolist() == expected
     X_new, _ = MLSMOTE(random_state=0).fit_resample(X, Y)
     assert type(X_new) is type(np.asarray(X) if isinstance(X, list) else X)
     data = MultilabelDataset(X, Y)
