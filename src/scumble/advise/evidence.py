@@ -16,7 +16,7 @@ BORDER = 0.15
 #: So many of the intervals held in which `advise` says values will lie.
 HELD = 0.92
 
-UNTREATED, CURE, BEST = "br", "rare", "rare(quality=best)"
+UNTREATED, CURE = "br", "rare"
 AFTER = "br after "
 REMEDIAL = AFTER + "remedial"
 
