@@ -24,13 +24,13 @@ def dataset_path(name: str) -> Path | None:
 
 def unpacked(name: str, folder: str | Path) -> Path | None:
     """Lay a reference data set decompressed into a folder, with its XML file."""
-    from scumble._core.files import Source
+    from scumble._core.files import InputFile
 
     path = dataset_path(name)
     if path is None:
         return None
     target = Path(folder, f"{name}.arff")
-    with Source(path).open() as stream:
+    with InputFile(path).open() as stream:
         target.write_bytes(stream.read())
     for xml in path.parent.glob("*.xml"):
         Path(folder, xml.name).write_bytes(xml.read_bytes())

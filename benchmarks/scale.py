@@ -145,21 +145,21 @@ def memory_against_duckdb():
 
     from scumble import limit_threads
     from scumble.measures import characterize
-    from scumble.resample.remedial import decouple
+    from scumble.resample.remedial import decouple_labels
 
     lists = pq.read_table(data(), columns=["tags"])["tags"].combine_chunks()
     indices, indptr = lists.values.to_numpy(), lists.offsets.to_numpy()
     shape = (len(indptr) - 1, N_LABELS)
     Y = sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
     del lists
-    decouple(Y[:1000], one_sided="clone")
+    decouple_labels(Y[:1000], one_sided="clone")
     characterize(Y[:1000])
     times = []
     with limit_threads(2):
         for _ in range(3):
             start = time.perf_counter()
             characterize(Y)
-            decouple(Y, one_sided="clone")
+            decouple_labels(Y, one_sided="clone")
             times.append(time.perf_counter() - start)
     note = "arrays loaded, nothing written, 2 threads"
     return record(

@@ -222,7 +222,7 @@ def prediction():
         DecisionTreeClassifier(criterion="entropy", random_state=0).fit(narrow[:n], y)
         for y in labels
     ]
-    ours = best(lambda: predict_trees(trees, X, second_only=True, n_jobs=THREADS), 3)
+    ours = best(lambda: predict_trees(trees, X, positive_only=True, n_jobs=THREADS), 3)
 
     def ask_peers():
         Parallel(n_jobs=THREADS, prefer="threads")(delayed(p.predict_proba)(narrow) for p in peers)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import scumble
-from scumble.learn import RareLabelClassifier, ask, fit_dataset, read_model, save
+from scumble.learn import RareLabelClassifier, fit_dataset, predict_dataset, read_model, save
 
 rng = np.random.default_rng(0)
 colour = rng.choice(["red", "green", "blue"], 600)
@@ -51,7 +51,7 @@ with TemporaryDirectory() as folder:
     path = Path(folder, "tickets.model")
     save(model, path, data=tickets)
     print(f"{path.stat().st_size / 1000:.0f} kB")
-    answers = ask(read_model(path), new)
+    answers = predict_dataset(read_model(path), new)
 for row in answers.labels.toarray():
     print([name for name, has in zip(tickets.labels, row, strict=True) if has])
 

@@ -12,7 +12,7 @@ can be judged again in a moment.
 
 ``python experiments/advice.py page advice.csv docs/guide/advice_held.inc`` says what it shows.
 
-``python experiments/advice.py evidence advice.csv src/scumble/advise/evidence.csv`` keeps what the
+``python experiments/advice.py evidence advice.csv src/scumble/advice/evidence.csv`` keeps what the
 package itself tells of these data sets.
 """
 
@@ -29,9 +29,9 @@ import numpy as np
 from scipy import sparse
 from tables import rst
 
-from scumble.advise.advice import decide
-from scumble.advise.candidates import CANDIDATES, Trials, Tried
-from scumble.advise.diagnosis import diagnose
+from scumble.advice.advice import build_advice
+from scumble.advice.candidates import CANDIDATES, CandidatePredictions, CandidateRunner
+from scumble.advice.diagnosis import diagnose
 from scumble.evaluate import evaluate, make_splitter
 from scumble.experiment import read_plan
 from scumble.experiment.parts import load_dataset
@@ -75,9 +75,9 @@ def split(data, fold):
 def predict(data, fold):
     """Try all candidates inside the training part, then train them on it and ask for the rest."""
     train, test = split(data, fold)
-    trials = Trials(data[train], SEED).try_all()
+    trials = CandidateRunner(data[train], SEED).try_all()
     found = {f"failed {name}": np.array(why) for name, why in trials.left_out}
-    for name, one in trials.tried.items():
+    for name, one in trials.candidate_predictions.items():
         began = time.perf_counter()
         try:
             model = one.candidate.fit(data[train], random_state=SEED)
@@ -118,10 +118,14 @@ def judge_fold(name, data, fold, found):
     training, tested = data[train], data[test]
     known = [method for method in BY_NAME if f"inner {method}" in found]
     tried = {
-        method: Tried(BY_NAME[method], unpack(found[f"inner {method}"], training.Y.shape), None, 0)
+        method: CandidatePredictions(
+            BY_NAME[method], unpack(found[f"inner {method}"], training.Y.shape), None, 0
+        )
         for method in known
     }
-    advice = decide(Trials(training, SEED, tried=tried), diagnose(training))
+    advice = build_advice(
+        CandidateRunner(training, SEED, candidate_predictions=tried), diagnose(training)
+    )
     rows = []
     for method in known:
         said = unpack(found[f"outer {method}"], tested.Y.shape)

@@ -13,7 +13,7 @@ import math
 import sys
 from pathlib import Path
 
-from scumble.experiment import Result, Store, cells_of, read_plan
+from scumble.experiment import Result, Store, plan_cells, read_plan
 from scumble.paper import PHASES, phase
 
 PLACE = ("dataset", "resampler", "classifier", "seed", "fold")
@@ -92,7 +92,7 @@ def load(path, plan=None):
 def restore(plan, source, store):
     """Enter the cells of a file into a store."""
     with Store(store) as opened:
-        cells = cells_of(plan_of(plan), opened)
+        cells = plan_cells(plan_of(plan), opened)
         labels = ("dataset", "resampler", "classifier")
         by_place = {
             (*(getattr(cell, name).label for name in labels), cell.seed, cell.fold): cell.key

@@ -15,11 +15,15 @@ from scipy import sparse
 from scumble._core.parameters import as_generator
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import Target
-from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking, _Duels, _told_apart
+from scumble.learn.calibrated_label_ranking import (
+    CalibratedLabelRanking,
+    _PairwiseTargets,
+    _separable_label_pairs,
+)
 from scumble.learn.targets import LabelTargets
 from scumble.measures import is_minority, scumble_by_instance
 from scumble.measures.concurrence import is_above_mean
-from scumble.resample import REMEDIAL, BaseResampler, Resampled
+from scumble.resample import REMEDIAL, BaseResampler, ResampleResult
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +45,7 @@ def sides_of(Y: sparse.csr_array) -> Sides:
     return Sides(rare, np.flatnonzero(above & has_both), np.flatnonzero(above & ~has_both))
 
 
-def split_rows(Y: sparse.csr_array, rows: Array, moves: Array) -> Resampled:
+def split_rows(Y: sparse.csr_array, rows: Array, moves: Array) -> ResampleResult:
     """Append a copy of some rows; it takes those labels along that move, entry by entry of Y."""
     n_rows, n_labels = Y.shape
     entries = Y.tocoo()
@@ -51,7 +55,7 @@ def split_rows(Y: sparse.csr_array, rows: Array, moves: Array) -> Resampled:
     shape = (n_rows + len(rows), n_labels)
     split = sparse.csr_array((np.ones(Y.nnz, bool), (at, entries.col)), shape=shape)
     split.sort_indices()
-    return Resampled(np.concatenate([np.arange(n_rows), rows]), split)
+    return ResampleResult(np.concatenate([np.arange(n_rows), rows]), split)
 
 
 class EmptyCopies(BaseResampler):
@@ -64,7 +68,7 @@ class EmptyCopies(BaseResampler):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         rare, mixed, one_sided = sides_of(Y)
         size = min(len(mixed), len(one_sided))
@@ -83,7 +87,7 @@ class DealtLabels(BaseResampler):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         rare, mixed, _ = sides_of(Y)
         entries = Y.tocoo()
@@ -98,9 +102,9 @@ class DealtLabels(BaseResampler):
 class WholeCopies(BaseResampler):
     """Mixed rows are copied with all their labels: heavier rows, and nothing decoupled."""
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         rows = np.concatenate([np.arange(Y.shape[0]), sides_of(Y).mixed])
-        return Resampled(rows, Y[rows])
+        return ResampleResult(rows, Y[rows])
 
 
 class Decoupled(NamedTuple):
@@ -140,12 +144,12 @@ class KnownBR(BinaryRelevance):
     The copy is left out when this label is learnt, instead of saying that the label is absent.
     """
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array) -> None:
         found = decoupled(Y)
-        self.models_ = self._fit_many(X[found.sources], KnownTargets(found))
+        self.models_ = self._fit_targets(X[found.sources], KnownTargets(found))
 
 
-class _KnownDuels(_Duels):
+class _KnownDuels(_PairwiseTargets):
     """Pairs learn from whole rows: where one of two labels is unknown a row cannot tell them apart.
 
     So of a mixed row the pairs are left that it told apart before, once each.
@@ -159,12 +163,12 @@ class _KnownDuels(_Duels):
 class KnownCLR(CalibratedLabelRanking):
     """Calibrated label ranking where a label that a copy has lost counts as unknown."""
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array) -> None:
         found = decoupled(Y)
         n_added = len(found.sources) - Y.shape[0]
         whole = sparse.csr_array(
             sparse.vstack([Y, sparse.csr_array((n_added, Y.shape[1]), dtype=bool)])
         )
-        self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
+        self.pairs_ = _separable_label_pairs(Y, stop_at_gap=bool(self.mulan_compat))
         duels = _KnownDuels(found, whole, self.pairs_)
-        self.models_ = self._fit_many(X[found.sources], duels)
+        self.models_ = self._fit_targets(X[found.sources], duels)

@@ -1,8 +1,8 @@
 """The paper beside our runs: files of cells, the ledger, and the tables of the guide's page.
 
-``python experiments/paper_page.py save FOLDER`` writes ``experiments/paper/*.csv`` from the stores
+``python compare_experiments/paper_page.py save FOLDER`` writes ``compare_experiments/paper/*.csv`` from the stores
 ``imbalance.db``, ``homer.db``, ``remedial.db``, ``seeds.db`` and ``variants.db`` of a folder;
-``python experiments/paper_page.py page`` makes the ledger and the tables from these files
+``python compare_experiments/paper_page.py page`` makes the ledger and the tables from these files
 (``SCUMBLE_DATA`` names the data sets, for Table 1).
 """
 
@@ -16,10 +16,16 @@ import cells
 from tables import rst, titled
 
 from scumble.paper import ledger, published
-from scumble.paper.audit import put_back
-from scumble.paper.claims import versions
-from scumble.paper.ledger import causes, experiments, rules_for, summary, to_csv
-from scumble.paper.verdicts import CAUSES, METRIC_NAMES, VERDICTS, Means
+from scumble.paper.audit import restore_displaced_value
+from scumble.paper.claims import check_mulan_versions
+from scumble.paper.ledger import (
+    causes,
+    compare_experiments,
+    count_verdicts_by_table,
+    resolve_metric_names,
+    to_csv,
+)
+from scumble.paper.verdicts import CAUSES, METRIC_NAMES, VERDICTS, FoldMeans
 
 HERE = Path(__file__).parent
 FILES = HERE / "paper"
@@ -44,7 +50,7 @@ def page():
     found = [
         cell for name, plan in PLANS.items() for cell in cells.load(FILES / f"{name}.csv", plan)
     ]
-    means, entries = Means(found), ledger(found)
+    means, entries = FoldMeans(found), ledger(found)
     (FILES / "ledger.csv").write_text(to_csv(entries))
     text = [
         *progress(found),
@@ -82,8 +88,10 @@ def progress(found):
 def verdicts(entries, means):
     """Count verdicts table by table, and by MULAN's rule for undefined values."""
     by_mulan = [entry for entry in entries if entry.table == 1]
-    by_mulan += experiments(means, rule="mulan")
-    rows = [(str(n), *(row[v] for v in VERDICTS)) for n, row in summary(entries).items()]
+    by_mulan += compare_experiments(means, rule="mulan")
+    rows = [
+        (str(n), *(row[v] for v in VERDICTS)) for n, row in count_verdicts_by_table(entries).items()
+    ]
     for what, some in (("together", entries), ("by MULAN's rule", by_mulan)):
         rows.append((what, *(sum(e.verdict == v for e in some) for v in VERDICTS)))
     yield from titled("Verdicts", rst(("table", *VERDICTS), rows))
@@ -112,7 +120,7 @@ def by_classifier(entries):
 
 def histories(means):
     """Show which versions reach how many printed numbers."""
-    rows = [(one.item, one.published, one.ours, one.verdict) for one in versions(means)]
+    rows = [(one.item, one.published, one.ours, one.verdict) for one in check_mulan_versions(means)]
     head = ("what", "compared", "reached within two standard errors", "verdict")
     yield from titled("Which MULAN the numbers fit", rst(head, rows))
 
@@ -122,8 +130,8 @@ def gains(means):
     rows = []
     for metric in published.METRICS:
         for rule in ("fits", "mulan"):
-            name = rules_for(means, rule)[metric]
-            if rule == "mulan" and name == rules_for(means, "fits")[metric]:
+            name = resolve_metric_names(means, rule)[metric]
+            if rule == "mulan" and name == resolve_metric_names(means, "fits")[metric]:
                 continue
             title = f"{metric}, {name}" if "." in name else metric
             texts = [
@@ -140,8 +148,8 @@ def counted(means, metric, classifier, name, rule):
     """Say how often ours improves, of how many, and how often the printed numbers do there."""
     sign = 1 if published.HIGHER_IS_BETTER[metric] else -1
     ours = printed = n_pairs = 0
-    for pair in map(put_back, published.results()):
-        before, after = means.of_results(pair, name)
+    for pair in map(restore_displaced_value, published.results()):
+        before, after = means.result_means(pair, name)
         if (pair.measure, pair.method) == (metric, classifier) and None not in (before, after):
             n_pairs += 1
             ours += (after - before) * sign > 0

@@ -33,8 +33,8 @@ class EarlyIBLR(IBLR):
         )  # fmt: skip
         self.tolerance = tolerance
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
-        self._remember(X, Y)
+    def _fit(self, X: Any, Y: sparse.csr_array) -> None:
+        self._store_training_rows(X, Y)
         self._columns = None
         described = self._describe(self._count_labels(), X)
         self.models_ = fit_logistic(described, Y, tolerance=self.tolerance, n_jobs=self.n_jobs)

@@ -19,9 +19,9 @@ import numpy as np
 from decoupling_arms import sides_of
 
 from scumble.evaluate.folds import LabelCounts
-from scumble.experiment import Store, cells_of, read_plan
+from scumble.experiment import Store, plan_cells, read_plan
 from scumble.experiment.compute_cell import _split
-from scumble.experiment.parts import dataset_of
+from scumble.experiment.parts import load_cell_dataset
 
 HERE = Path(__file__).parent
 OUT = HERE / "twins.csv"
@@ -33,7 +33,7 @@ NAMES = ("0", "up to 1/4", "1/4 to 1/2", "1/2 to 3/4", "3/4 to all", "all")
 
 def shares_of(cell):
     """Tell which share of each label's rows in a training part is mixed; NaN for labels unseen."""
-    data = dataset_of(cell)
+    data = load_cell_dataset(cell)
     train, _ = _split(cell, data)
     Y = data[train].Y
     counts = np.asarray(Y.sum(axis=0)).ravel()
@@ -51,7 +51,7 @@ def count(store):
     with Store(store, create=False) as opened:
         known = {cell["key"]: cell for cell in opened.cells() if cell["state"] == "done"}
         planned = [
-            cell for name in PLANS for cell in cells_of(read_plan(HERE / f"{name}.toml"), opened)
+            cell for name in PLANS for cell in plan_cells(read_plan(HERE / f"{name}.toml"), opened)
         ]
     broken = {place_of(cell) for cell in planned if cell.key not in known}
     wanted = [cell for cell in planned if place_of(cell) not in broken]
@@ -60,7 +60,7 @@ def count(store):
         place = (cell.dataset.label, cell.fold)
         if place not in shares:
             shares[place] = shares_of(cell)
-        counts = LabelCounts.from_plain(known[cell.key]["details"]["labels"])
+        counts = LabelCounts.from_dict(known[cell.key]["details"]["labels"])
         judged = (counts.true > 0) & (counts.training >= 2)
         f1 = 2 * counts.hits[judged] / (counts.predicted + counts.true)[judged]
         bins = np.searchsorted(BORDERS, shares[place][judged], side="right") - 1

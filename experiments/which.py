@@ -67,7 +67,7 @@ def summary(place, cells):
 
 def labels_of(cell):
     """Return F1 and training positives of the labels that a test part holds."""
-    counts = LabelCounts.from_plain(cell["details"]["labels"])
+    counts = LabelCounts.from_dict(cell["details"]["labels"])
     known = counts.true > 0
     total = counts.predicted[known] + counts.true[known]
     return 2 * counts.hits[known] / total, counts.training[known]

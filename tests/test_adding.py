@@ -19,12 +19,12 @@ FILES = {
 
         import numpy as np
 
-        from scumble._core.parameters import Int, declare
+        from scumble._core.parameters import Int, parameter_constraints
         from scumble.measures import label_counts
-        from scumble.resample.base import BaseResampler, Resampled
+        from scumble.resample.base import BaseResampler, ResampleResult
 
 
-        class RarestClones(BaseResampler, family="Add rows"):
+        class RarestClones(BaseResampler, display_group="Add rows"):
             """Clone every row of the rarest label a number of times.
 
             Parameters
@@ -43,27 +43,27 @@ FILES = {
             array([0., 1., 1., 1.])
             """
 
-            domains = declare(times=Int(0))
+            _parameter_constraints = parameter_constraints(times=Int(0))
 
             def __init__(self, *, times=1):
                 self.times = times
 
-            def _resample(self, X, Y):
+            def _fit_resample(self, X, Y):
                 rows, counts = np.arange(Y.shape[0]), label_counts(Y)
                 if counts.any():
                     rarest = np.argmin(np.where(counts > 0, counts, Y.shape[0] + 1))
                     has_it = np.flatnonzero(Y[:, [rarest]].toarray())
                     rows = np.concatenate([rows, np.tile(has_it, self.times)])
-                return Resampled(rows, Y[rows])
+                return ResampleResult(rows, Y[rows])
         ''',
     "learn/modest.py": '''
         """Binary relevance that predicts fewer labels."""
 
-        from scumble._core.parameters import Real, declare
+        from scumble._core.parameters import Real, parameter_constraints
         from scumble.learn.binary_relevance import BinaryRelevance
 
 
-        class ModestRelevance(BinaryRelevance, name="modest", family="Single labels"):
+        class ModestRelevance(BinaryRelevance, name="modest", display_group="Single labels"):
             """Binary relevance that predicts a label from a confidence on.
 
             Parameters
@@ -78,7 +78,7 @@ FILES = {
                 Number of threads.
             """
 
-            domains = declare(confidence=Real(0, 1))
+            _parameter_constraints = parameter_constraints(confidence=Real(0, 1))
             class_weight = None
 
             def __init__(
@@ -89,8 +89,8 @@ FILES = {
                 self.categorical_features = categorical_features
                 self.n_jobs = n_jobs
 
-            def _judge(self, X):
-                labels, confidences = super()._judge(X)
+            def _predict_labels_and_scores(self, X):
+                labels, confidences = super()._predict_labels_and_scores(X)
                 return labels & (confidences >= self.confidence), confidences
         ''',
     "measures/silence.py": '''
@@ -114,7 +114,7 @@ FILES = {
         from scumble.evaluate.metric import bipartition_metric
 
 
-        @bipartition_metric(greater_is_better=False, of_labels=True)
+        @bipartition_metric(greater_is_better=False, label_based=True)
         def overlooked(counts, undefined):
             """Share of the labels that are there and were not predicted, over all cells."""
             true = counts.by_label.true.sum()
@@ -155,12 +155,12 @@ FILES = {
         FORMAT = Format(
             name="dense_json",
             title="Tables of numbers as JSON",
-            family="Text tables",
+            display_group="Text tables",
             suffixes=(".json",),
             sniff=sniff,
             read=read_dense_json,
             write=write_dense_json,
-            carries=frozenset({"labels never seen", "missing values", "rows without labels"}),
+            preserved_parts=frozenset({"labels never seen", "missing values", "rows without labels"}),
         )
         ''',
 }

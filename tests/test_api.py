@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import scumble
-from scumble.cli.main import HOMES
+from scumble.cli.main import COMMAND_MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = [
@@ -64,7 +64,7 @@ def test_help_imports_no_room():
     assert run_python(code) == []
 
 
-@pytest.mark.parametrize("command", HOMES)
+@pytest.mark.parametrize("command", COMMAND_MODULES)
 def test_the_help_of_every_command_imports_no_room(command):
     code = (
         "import contextlib, io, sys\nfrom scumble.cli.main import main\n"
@@ -89,7 +89,7 @@ def test_the_summary_of_a_file_on_the_command_line_needs_little(tmp_path):
     path.write_text("minutes,war,love\n150,1,0\n90,1,1\n")
     arguments = ["summary", str(path), "--labels", "war,love"]
     needless = {"sklearn", "pyarrow", "narwhals", "skops", "joblib", "jinja2", "rich", "matplotlib"}
-    needless |= {"scumble.plots", "scumble.data.shelf", "scumble.cli.evaluate"}
+    needless |= {"scumble.plots", "scumble.data.repository", "scumble.cli.evaluate"}
     code = (
         "import contextlib, io, sys\nfrom scumble.cli.main import main\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as out:\n"

@@ -105,20 +105,25 @@ def doubled():
 
 
 def test_what_is_registered_can_be_had_by_name(doubled):
-    catalogue.register("resampler", "doubled", doubled, family="Add rows")
+    catalogue.register("resampler", "doubled", doubled, display_group="Add rows")
     assert "doubled" in catalogue.names("resampler")
     entry = catalogue.describe("resampler", "Doubled")
-    assert (entry.family, entry.description) == ("Add rows", "Clone as many rows as there are.")
+    assert (entry.display_group, entry.description) == (
+        "Add rows",
+        "Clone as many rows as there are.",
+    )
     [step] = make_chain("doubled", random_state=0)
     assert len(step.fit_resample(np.zeros((40, 1)), Y * 13 + [[0, 1]])[0]) > 40
     catalogue.register("resampler", "doubled", doubled)  # again, as a notebook does
 
 
 def test_a_second_name_is_a_second_entry():
-    catalogue.register("resampler", "clones", MLROS, family="Mine", description="Clone rows.")
+    catalogue.register(
+        "resampler", "clones", MLROS, display_group="Mine", description="Clone rows."
+    )
     try:
         entry = catalogue.describe("resampler", "clones")
-        assert (entry.name, entry.family, entry.thing) == ("clones", "Mine", MLROS)
+        assert (entry.name, entry.display_group, entry.obj) == ("clones", "Mine", MLROS)
         assert catalogue.describe("resampler", "mlros").name == "mlros"
     finally:
         catalogue.unregister("resampler", "clones")
@@ -212,7 +217,7 @@ def test_the_command_line_lists_everything_with_its_parameters(capsys):
         for name in catalogue.names(kind):
             entry = catalogue.describe(kind, name)
             assert f"  {name} " in out
-            assert entry.family in out
+            assert entry.display_group in out
             assert entry.description.split()[0] in out
     out, _ = run(capsys, "methods", "resampler", "mlsmote")
     assert "n_neighbors: an int in [1, inf) (default: 5)" in out
@@ -225,5 +230,5 @@ def test_every_entry_has_a_family_and_a_description():
     for kind in registry.KINDS:
         for name in catalogue.names(kind):
             entry = catalogue.describe(kind, name)
-            assert entry.family != "More", (kind, name)
+            assert entry.display_group != "More", (kind, name)
             assert entry.description, (kind, name)

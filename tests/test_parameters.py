@@ -9,19 +9,19 @@ from numpydoc.docscrape import ClassDoc
 
 from scumble import catalogue
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.parameters import Declared, domains_of
+from scumble._core.parameters import ValidatedParametersMixin, get_parameter_constraints
 from scumble.catalogue import (
+    AnyValue,
     Bool,
     Choice,
-    Domain,
     Either,
-    Free,
     Int,
+    NJobsConstraint,
     Optional,
+    ParameterConstraint,
+    RandomStateConstraint,
     Real,
-    Seed,
-    Threads,
-    declare,
+    parameter_constraints,
 )
 from scumble.learn import C45Classifier
 
@@ -42,11 +42,11 @@ def parameters_of(cls):
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_parameter_is_declared_and_its_default_allowed(cls):
-    domains = domains_of(cls)
+    domains = get_parameter_constraints(cls)
     assert list(domains) == list(parameters_of(cls))
     for name, parameter in parameters_of(cls).items():
         if parameter.default is not parameter.empty:
-            assert domains[name].accepts(parameter.default), name
+            assert domains[name].is_satisfied_by(parameter.default), name
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ def test_every_parameter_is_declared_and_its_default_allowed(cls):
     [
         (cls, name)
         for cls in CLASSES
-        for name, domain in domains_of(cls).items()
-        if not isinstance(domain, Free)
+        for name, domain in get_parameter_constraints(cls).items()
+        if not isinstance(domain, AnyValue)
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_nonsense_is_refused_with_the_words_of_the_declaration(cls, name):
     made = cls(**{name: NONSENSE})
-    words = re.escape(domains_of(cls)[name].words)
+    words = re.escape(get_parameter_constraints(cls)[name].description)
     match = f"The '{name}' parameter of {cls.__name__} must be {words}. Got <object"
     with pytest.raises(ScumbleError, match=match):
         made.check_parameters()
@@ -70,7 +70,7 @@ def test_nonsense_is_refused_with_the_words_of_the_declaration(cls, name):
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_the_docstring_names_the_declared_choices(cls):
     told = {name: kind for name, kind, _ in ClassDoc(cls)["Parameters"]}
-    for name, domain in domains_of(cls).items():
+    for name, domain in get_parameter_constraints(cls).items():
         if isinstance(domain, Choice):
             assert all(repr(choice).replace("'", '"') in told[name] for choice in domain.choices)
             assert told[name].count('"') == 2 * sum(isinstance(c, str) for c in domain.choices) + (
@@ -92,37 +92,43 @@ def test_the_docstring_names_the_declared_choices(cls):
         (Choice("a", None, 2), ["a", None, 2, np.str_("a"), np.int64(2)], ["b", True, 2.0, ["a"]]),
         (Either(Real(0, 1), Choice("auto")), [0.5, "auto"], ["high", 2, None]),
         (Optional(Int(1)), [None, 3], [0, "x"]),
-        (Seed(), [None, 0, np.random.default_rng(0), np.random.RandomState(0)], [-1, "a", True]),
-        (Threads(), [None, 1, -1], [0, True, "all", 1.5]),
-        (Free("anything"), [None, object()], []),
+        (
+            RandomStateConstraint(),
+            [None, 0, np.random.default_rng(0), np.random.RandomState(0)],
+            [-1, "a", True],
+        ),
+        (NJobsConstraint(), [None, 1, -1], [0, True, "all", 1.5]),
+        (AnyValue("anything"), [None, object()], []),
     ],
-    ids=lambda value: repr(value) if isinstance(value, Domain) else "",
+    ids=lambda value: repr(value) if isinstance(value, ParameterConstraint) else "",
 )
 def test_domains(domain, good, bad):
     for value in good:
         domain.check(value, name="k", caller="F")
     for value in bad:
-        with pytest.raises(ParameterError, match=re.escape(f"F must be {domain.words}. Got ")):
+        with pytest.raises(
+            ParameterError, match=re.escape(f"F must be {domain.description}. Got ")
+        ):
             domain.check(value, name="k", caller="F")
 
 
 def test_a_class_inherits_declarations_and_drops_those_of_parameters_it_has_not():
-    class Base(Declared):
-        domains = declare(k=Int(1), scale=Bool())
+    class Base(ValidatedParametersMixin):
+        _parameter_constraints = parameter_constraints(k=Int(1), scale=Bool())
 
     class Derived(Base):
-        domains = declare(k=Int(5), mode=Choice("a", "b"))
+        _parameter_constraints = parameter_constraints(k=Int(5), mode=Choice("a", "b"))
 
         def __init__(self, mode="a", k=5):
             self.mode, self.k = mode, k
 
-        def _check_together(self):
+        def _check_parameter_combinations(self):
             if self.mode == "b" and self.k > 9:
                 raise ParameterError("mode 'b' takes fewer.")
 
-    assert domains_of(Derived) == {
-        "mode": Derived.domains["mode"],
-        "k": Derived.domains["k"],
+    assert get_parameter_constraints(Derived) == {
+        "mode": Derived._parameter_constraints["mode"],
+        "k": Derived._parameter_constraints["k"],
     }
     Derived().check_parameters()
     with pytest.raises(ParameterError, match=r"an int in \[5, inf\)"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble._core.shown import MOST_ROWS, Records, cell_text
+from scumble._core.table_repr import MAX_ROWS_SHOWN, RecordList, format_cell
 from scumble.evaluate import confusion, cross_validate, evaluate
 from scumble.evaluate.statistics import (
     bayesian_signed_rank,
@@ -64,7 +64,7 @@ def records(large):
         "differences": compared.table,
         "difference": compared.table[0],
         "gains": compared.gains("mlknn"),
-        "trial": compared.trials[0],
+        "trial": compared.results[0],
         "thresholds": threshold_table(large.Y.toarray() * 0.5, large),
         "threshold curve": threshold_curves(rng.random((500, 1)), rng.random((500, 1)) < 0.3)[0],
         "score table": score_table(scores, "macro_f1"),
@@ -78,7 +78,7 @@ def records(large):
         "folds": corrected_t_test(x, y, test_over_train=0.5),
     }
     advice = scumble.advise(small, budget=0.001, random_state=0)
-    found |= {"advice": advice, "diagnosis": advice.diagnosis, "judged": advice.judged[0]}
+    found |= {"advice": advice, "diagnosis": advice.diagnosis, "judged": advice.results[0]}
     return found
 
 
@@ -139,7 +139,7 @@ def read_html(record):
 def test_html_is_a_table_in_which_nothing_runs(records, name):
     found = read_html(records[name])
     assert found.tags <= {"table", "thead", "tbody", "tr", "th", "td", "p", "b"}
-    assert 0 < len(found.rows) <= MOST_ROWS + 1
+    assert 0 < len(found.rows) <= MAX_ROWS_SHOWN + 1
     assert len({len(row) for row in found.rows}) == 1
     assert "\x1b" not in records[name]._repr_html_()
 
@@ -163,8 +163,8 @@ def test_columns_are_aligned_and_the_rest_is_counted(records):
     assert lines[0] == f"LabelTable: {N_LABELS:,} labels, {n_rare:,} of them rarer than average"
     assert lines[1].split() == ["name", "count", "frequency", "irlbl", "scumble", "scumble_cv"]
     assert len({len(line) for line in lines[1:-1]}) == 1
-    assert len(lines) == MOST_ROWS + 3
-    assert lines[-1] == f"... {N_LABELS - MOST_ROWS:,} more"
+    assert len(lines) == MAX_ROWS_SHOWN + 3
+    assert lines[-1] == f"... {N_LABELS - MAX_ROWS_SHOWN:,} more"
     assert "<script>alert('x')</script> & \\x1b[31mred" in lines[2]
 
 
@@ -187,13 +187,13 @@ def test_an_evaluation_has_its_groups_beside_it():
 
 def test_records_are_lists():
     rows = [{"name": "a", "n": 1}, {"name": "b", "n": 2}]
-    found = Records(rows, "letters")
+    found = RecordList(rows, "letters")
     assert found == rows
     assert repr(found) == "<2 letters>"
     again = pickle.loads(pickle.dumps(found))
     assert (again, str(again)) == (rows, str(found))
-    assert str(Records([], "letters")) == "0 letters"
-    assert read_html(Records([], "letters")).rows == []
+    assert str(RecordList([], "letters")) == "0 letters"
+    assert read_html(RecordList([], "letters")).rows == []
 
 
 @pytest.mark.parametrize(
@@ -211,4 +211,4 @@ def test_records_are_lists():
     ],
 )
 def test_cells(value, text):
-    assert cell_text(value) == text
+    assert format_cell(value) == text

@@ -6,7 +6,7 @@ Star imports are exempted below because they are what is checked.
 from typing import assert_type
 
 import scumble
-from scumble.advise import Advice
+from scumble.advice import Advice
 from scumble.evaluate import *  # noqa: F403
 from scumble.learn import *  # noqa: F403
 

@@ -64,7 +64,7 @@ def draw(
         plot_chord(data, labels, keep_order=True, ax=ax, dark=dark)
         ax.texts[-1].remove()  # which labels were left out is said beside the picture
         ax.set_title("")
-        ink = (DARK if dark else LIGHT).ink
+        ink = (DARK if dark else LIGHT).text_color
         figure.text(0.5 * place + 0.03, 0.92, title, color=ink, fontsize=15)
     return slim(plot_bytes(figure.axes[0], "svg").decode())
 

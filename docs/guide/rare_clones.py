@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from scumble.catalogue import Int, declare
+from scumble.catalogue import Int, parameter_constraints
 from scumble.measures import label_counts
-from scumble.resample import BaseResampler, Resampled
+from scumble.resample import BaseResampler, ResampleResult
 
 
 class RareClones(BaseResampler):
@@ -28,16 +28,16 @@ class RareClones(BaseResampler):
     >>> check_resampler(RareClones())
     """
 
-    domains = declare(times=Int(0))
+    _parameter_constraints = parameter_constraints(times=Int(0))
 
     def __init__(self, times=1):
         self.times = times
 
-    def _resample(self, X, Y):
+    def _fit_resample(self, X, Y):
         rows = np.arange(Y.shape[0])
         counts = label_counts(Y)
         if counts.any():
             rarest = np.argmin(np.where(counts > 0, counts, Y.shape[0] + 1))
             has_it = np.flatnonzero(Y[:, [rarest]].toarray())
             rows = np.concatenate([rows, np.tile(has_it, self.times)])
-        return Resampled(rows, Y[rows])
+        return ResampleResult(rows, Y[rows])

@@ -9,49 +9,87 @@ True
 
 import typing
 
-from scumble._core import exports
+from scumble._core import lazy_imports
 
 if typing.TYPE_CHECKING:
     from scumble import (
-        catalogue as catalogue,
-        data as data,
-        evaluate as evaluate,
-        experiment as experiment,
-        learn as learn,
-        measures as measures,
-        plots as plots,
-        report as report,
-        resample as resample,
-        scale as scale,
-        testing as testing,
+        catalogue,
+        data,
+        evaluate,
+        experiment,
+        learn,
+        measures,
+        plots,
+        report,
+        resample,
+        scale,
+        testing,
     )
-    from scumble._core.errors import ScumbleError as ScumbleError, ScumbleWarning as ScumbleWarning
-    from scumble._core.parallel import limit_threads as limit_threads
-    from scumble._core.version import __version__ as __version__
-    from scumble.advise.advice import advise as advise
+    from scumble._core.errors import ScumbleError, ScumbleWarning
+    from scumble._core.parallel import limit_threads
+    from scumble._core.version import __version__
+    from scumble.advice.advice import advise
     from scumble.data import (
-        MultilabelDataset as MultilabelDataset,
-        load as load,
-        make_multilabel as make_multilabel,
-        read as read,
-        write as write,
+        MultilabelDataset,
+        load,
+        make_multilabel,
+        read,
+        write,
     )
-    from scumble.measures import characterize as characterize
-    from scumble.scale import scan as scan
+    from scumble.measures import characterize
+    from scumble.scale import scan
 
 # Public names load on first use, so that `import scumble` costs nothing.
-exports.publish(
-    globals(),
-    {
-        "scumble": (
-            *("advise", "catalogue", "data", "evaluate", "experiment", "learn", "measures"),
-            *("plots", "report", "resample", "scale", "testing"),
-        ),
-        "scumble._core.errors": ("ScumbleError", "ScumbleWarning"),
-        "scumble._core.parallel": ("limit_threads",),
-        "scumble._core.version": ("__version__",),
-        "scumble.data": ("MultilabelDataset", "load", "make_multilabel", "read", "write"),
-        "scumble.measures": ("characterize",),
-        "scumble.scale": ("scan",),
-    },
-)
+__all__ = [
+    "MultilabelDataset",
+    "ScumbleError",
+    "ScumbleWarning",
+    "__version__",
+    "advise",
+    "catalogue",
+    "characterize",
+    "data",
+    "evaluate",
+    "experiment",
+    "learn",
+    "limit_threads",
+    "load",
+    "make_multilabel",
+    "measures",
+    "plots",
+    "read",
+    "report",
+    "resample",
+    "scale",
+    "scan",
+    "testing",
+    "write",
+]
+
+if not typing.TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_imports.attach(
+        __name__,
+        __all__,
+        {
+            "scumble": (
+                "catalogue",
+                "data",
+                "evaluate",
+                "experiment",
+                "learn",
+                "measures",
+                "plots",
+                "report",
+                "resample",
+                "scale",
+                "testing",
+            ),
+            "scumble._core.errors": ("ScumbleError", "ScumbleWarning"),
+            "scumble._core.parallel": ("limit_threads",),
+            "scumble._core.version": ("__version__",),
+            "scumble.advice.advice": ("advise",),
+            "scumble.data": ("MultilabelDataset", "load", "make_multilabel", "read", "write"),
+            "scumble.measures": ("characterize",),
+            "scumble.scale": ("scan",),
+        },
+    )

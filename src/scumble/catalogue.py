@@ -12,23 +12,23 @@ import importlib
 import typing
 from collections import abc
 
-from scumble._core import errors, exports, registry
+from scumble._core import errors, registry
 from scumble._core.parameters import (
-    Bool as Bool,
-    Choice as Choice,
-    Domain as Domain,
-    Either as Either,
-    Free as Free,
-    Int as Int,
-    Optional as Optional,
-    Parameter as Parameter,
-    Real as Real,
-    Seed as Seed,
-    Threads as Threads,
-    declare as declare,
-    parameters_of as parameters_of,
+    AnyValue,
+    Bool,
+    Choice,
+    Either,
+    Int,
+    NJobsConstraint,
+    Optional,
+    Parameter,
+    ParameterConstraint,
+    RandomStateConstraint,
+    Real,
+    parameter_constraints,
+    parameters_of,
 )
-from scumble._core.registry import Entry as Entry, unregister as unregister
+from scumble._core.registry import CatalogueEntry, unregister
 
 #: The room that registers the things of a kind.
 _ROOMS = {
@@ -43,7 +43,7 @@ _ROOMS = {
 
 
 def register(
-    kind: str, name: str, thing: typing.Any, *, family: str = "More", description: str = ""
+    kind: str, name: str, obj: typing.Any, *, display_group: str = "More", description: str = ""
 ) -> None:
     """Add something of your own to the catalogue.
 
@@ -84,7 +84,7 @@ def register(
     ...
     ...     def __init__(self, *, percent=100, random_state=None):
     ...         super().__init__(percent=percent, random_state=random_state)
-    >>> catalogue.register("resampler", "doubled", Doubled, family="Add rows")
+    >>> catalogue.register("resampler", "doubled", Doubled, display_group="Add rows")
     >>> catalogue.describe("resampler", "doubled").description
     'Clone as many rows as there are.'
     >>> make_chain("remedial+doubled")
@@ -97,8 +97,8 @@ def register(
             f"The name of a {kind} must be in lower case, without dots, commas, spaces, brackets "
             f"and plus signs. Got {name!r} instead."
         )
-    registry.check_fits(kind, thing)
-    registry.register(kind, name, thing, family=family, description=description)
+    registry.check_required_attributes(kind, obj)
+    registry.register(kind, name, obj, display_group=display_group, description=description)
 
 
 def entries(kind: str) -> abc.Mapping[str, typing.Any]:
@@ -122,7 +122,7 @@ def entries(kind: str) -> abc.Mapping[str, typing.Any]:
     """
     _load_room(kind)
     registry.load_plugins()
-    return registry.registered(kind)
+    return registry.registered_objects(kind)
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def get(kind: str, name: str) -> typing.Any:
     >>> catalogue.get("resampler", "MLSMOTE")()
     MLSMOTE()
     """
-    return describe(kind, name).thing
+    return describe(kind, name).obj
 
 
 def resolve(kind: str, name: str) -> typing.Any:
@@ -183,14 +183,14 @@ def resolve(kind: str, name: str) -> typing.Any:
     return registry.find_class(kind, name)
 
 
-def describe(kind: str, name: str) -> Entry:
+def describe(kind: str, name: str) -> CatalogueEntry:
     """Return what the catalogue knows of a thing: family, description, and itself.
 
     Examples
     --------
     >>> from scumble import catalogue
     >>> found = catalogue.describe("resampler", "remedial")
-    >>> found.family, found.thing
+    >>> found.display_group, found.obj
     ('Decouple', <class 'scumble.resample.remedial.REMEDIAL'>)
     """
     entries(kind)
@@ -199,9 +199,31 @@ def describe(kind: str, name: str) -> Entry:
 
 def _load_room(kind: str) -> None:
     if kind not in registry.KINDS:
-        meant, known = errors.suggest(str(kind), registry.KINDS), ", ".join(registry.KINDS)
+        meant, known = errors.did_you_mean(str(kind), registry.KINDS), ", ".join(registry.KINDS)
         raise errors.ParameterError(f"Unknown kind {kind!r}.{meant} Expected one of {known}.")
     importlib.import_module(f"scumble.{_ROOMS[kind]}")
 
 
-exports.publish(globals())
+__all__ = [
+    "AnyValue",
+    "Bool",
+    "CatalogueEntry",
+    "Choice",
+    "Either",
+    "Int",
+    "NJobsConstraint",
+    "Optional",
+    "Parameter",
+    "ParameterConstraint",
+    "RandomStateConstraint",
+    "Real",
+    "describe",
+    "entries",
+    "get",
+    "names",
+    "parameter_constraints",
+    "parameters_of",
+    "register",
+    "resolve",
+    "unregister",
+]

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble._core.features import FeatureCodes, encode, read_features
-from scumble._core.selection import MOST_VALUES, resolve_categorical
+from scumble._core.features import FeatureCodes, encode_features, read_features
+from scumble._core.selection import MAX_CATEGORIES, resolve_categorical
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn import BinaryRelevance, C45Classifier
 from scumble.resample import MLSMOTE
@@ -107,12 +107,12 @@ def _fit(method, X):
 
 @pytest.mark.parametrize("method", [MLSMOTE, C45Classifier, BinaryRelevance])
 def test_codes_are_below_one_limit(method):
-    X = np.array([[0.0], [1.0], [float(MOST_VALUES)]])
+    X = np.array([[0.0], [1.0], [float(MAX_CATEGORIES)]])
     for form in (X, sparse.csr_array(X)):
-        with pytest.raises(DataError, match=f"column 0 of X holds {MOST_VALUES} in row 2. Exp"):
+        with pytest.raises(DataError, match=f"column 0 of X holds {MAX_CATEGORIES} in row 2. Exp"):
             _fit(method(categorical_features=[0]), form)
-    with pytest.raises(ParameterError, match=f"an int in \\[0, {MOST_VALUES}\\]"):
-        _fit(method(categorical_features={0: MOST_VALUES + 1}), X)
+    with pytest.raises(ParameterError, match=f"an int in \\[0, {MAX_CATEGORIES}\\]"):
+        _fit(method(categorical_features={0: MAX_CATEGORIES + 1}), X)
 
 
 @pytest.mark.parametrize(
@@ -166,38 +166,38 @@ def test_rows_to_judge_take_the_codes_of_training():
     codes = read_features(frame, caller="test").codes
     other = pl.DataFrame({"kind": [20.0, None, 30.0], "on": [False, None, True]})
     np.testing.assert_array_equal(
-        encode(other, codes, caller="test"), [[1, 0], [np.nan, np.nan], [2, 1]]
+        encode_features(other, codes, caller="test"), [[1, 0], [np.nan, np.nan], [2, 1]]
     )
     on = pd.arrays.SparseArray([0, 1, 0])
     with_zeros = pd.DataFrame({"kind": pd.arrays.SparseArray([10, 30, 30]), "on": on})
     np.testing.assert_array_equal(
-        _dense(encode(with_zeros, codes, caller="test")), [[0, 0], [2, 1], [2, 0]]
+        _dense(encode_features(with_zeros, codes, caller="test")), [[0, 0], [2, 1], [2, 0]]
     )
     unknown = pd.DataFrame({"kind": pd.Categorical([10, 11]), "on": [True, False]})
     with pytest.raises(DataError, match="column 'kind' of X holds 11 in row 1, a value not seen"):
-        encode(unknown, codes, caller="test")
+        encode_features(unknown, codes, caller="test")
     with pytest.raises(DataError, match=r"column 'kind' of X holds 3 in row 1\. Expected a code"):
-        encode(np.array([[0.0, 1.0], [3.0, 1.0]]), codes, caller="test")
+        encode_features(np.array([[0.0, 1.0], [3.0, 1.0]]), codes, caller="test")
 
 
 def test_codes_beyond_what_a_damaged_model_declares_are_refused():
     codes = FeatureCodes(np.array([1]), (("a", "b"),), ("kind",))
     with pytest.raises(DataError, match="column 'kind' of X holds 1 in row 0"):
-        encode(pd.DataFrame({"kind": ["b"]}), codes, caller="test")
+        encode_features(pd.DataFrame({"kind": ["b"]}), codes, caller="test")
 
 
 def test_numbers_stay_numbers_when_judging():
     codes = read_features(pd.DataFrame({"a": [1.0, 2.0]}), caller="test").codes
-    assert encode(pd.DataFrame({"a": SWITCH}), codes, caller="test").ravel().tolist() == [
+    assert encode_features(pd.DataFrame({"a": SWITCH}), codes, caller="test").ravel().tolist() == [
         1,
         0,
         1,
         1,
     ]
     with pytest.raises(DataError, match=r"column 'a' of X holds categories or text\. Expected num"):
-        encode(pd.DataFrame({"a": TEXTS}), codes, caller="test")
+        encode_features(pd.DataFrame({"a": TEXTS}), codes, caller="test")
     with pytest.raises(DataError, match="column 'a' of X holds values of type datetime"):
-        encode(pd.DataFrame({"a": pd.date_range("2020", periods=2)}), codes, caller="test")
+        encode_features(pd.DataFrame({"a": pd.date_range("2020", periods=2)}), codes, caller="test")
 
 
 CODED_LISTS = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([[1], [2]]))

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 from scumble import ScumbleError
-from scumble._core.neighbours import Space, nearest, search
+from scumble._core.neighbours import Space, nearest_neighbours, search
 
 
 def slow_distance(a, b, n_values, table=None):
@@ -24,15 +24,15 @@ def slow_distance(a, b, n_values, table=None):
     return total
 
 
-def slow_nearest(values, n_values, k, *, table=None, queries=None, among=None):
+def slow_nearest(values, n_values, k, *, table=None, queries=None, candidate_rows=None):
     """Rank all other rows by distance, then row number."""
-    among = range(len(values)) if among is None else among
+    candidate_rows = range(len(values)) if candidate_rows is None else candidate_rows
     own = queries is None
     queries = values if own else queries
     ranked = [
         sorted(
             (slow_distance(query, values[row], n_values, table), row)
-            for row in among
+            for row in candidate_rows
             if not (own and row == at)
         )[:k]
         for at, query in enumerate(queries)
@@ -76,7 +76,7 @@ def test_every_way_agrees_with_the_slow_search(monkeypatch, way, kind, seed):
     scaled = space.values.toarray() if space.is_sparse else space.values
 
     for k in (1, 4, 60):
-        found = nearest(space, k)
+        found = nearest_neighbours(space, k)
         assert found.rows.tolist() == slow_nearest(scaled, n_values, k)
         expected = [
             [np.sqrt(slow_distance(scaled[at], scaled[row], n_values)) for row in rows]
@@ -95,7 +95,7 @@ def test_tables_replace_the_mismatch(monkeypatch, way):
     space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, n_values)
     scaled = space.values.toarray() if space.is_sparse else space.values
 
-    assert nearest(space, 5, table=table).rows.tolist() == slow_nearest(
+    assert nearest_neighbours(space, 5, table=table).rows.tolist() == slow_nearest(
         scaled, n_values, 5, table=table
     )
 
@@ -109,8 +109,8 @@ def test_tables_for_many_values_dense_and_sparse():
 
     expected = slow_nearest(dense.values, n_values, 4, table=table)
 
-    assert nearest(dense, 4, table=table).rows.tolist() == expected
-    assert nearest(thin, 4, table=table).rows.tolist() == expected
+    assert nearest_neighbours(dense, 4, table=table).rows.tolist() == expected
+    assert nearest_neighbours(thin, 4, table=table).rows.tolist() == expected
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6))
@@ -118,7 +118,10 @@ def test_dense_and_sparse_agree_to_the_bit(seed, k):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(25, 6)) * (rng.random((25, 6)) < 0.4) * 10.0 ** rng.integers(-3, 4)
     X[rng.integers(25, size=5)] = X[rng.integers(25, size=5)]
-    dense, thin = nearest(Space.of(X), k), nearest(Space.of(sparse.csr_array(X)), k)
+    dense, thin = (
+        nearest_neighbours(Space.of(X), k),
+        nearest_neighbours(Space.of(sparse.csr_array(X)), k),
+    )
 
     np.testing.assert_array_equal(dense.rows, thin.rows)
     np.testing.assert_array_equal(dense.distances, thin.distances)
@@ -132,10 +135,10 @@ def test_searching_among_some_rows(monkeypatch, way):
     force(monkeypatch, way)
     space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, scale=False)
 
-    expected = slow_nearest(X, n_values, 3, among=among.tolist())
+    expected = slow_nearest(X, n_values, 3, candidate_rows=among.tolist())
 
-    assert nearest(space, 3, among=among).rows.tolist() == expected
-    inside = nearest(space, 3, rows=among, among=among).rows.tolist()
+    assert nearest_neighbours(space, 3, candidate_rows=among).rows.tolist() == expected
+    inside = nearest_neighbours(space, 3, rows=among, candidate_rows=among).rows.tolist()
     assert inside == [expected[row] for row in among]
 
 
@@ -151,7 +154,7 @@ def test_other_rows_can_ask(monkeypatch, way):
         part.values.toarray() if space.is_sparse else part.values for part in (space, queries)
     )
 
-    assert nearest(space, 5, queries=queries).rows.tolist() == slow_nearest(
+    assert nearest_neighbours(space, 5, queries=queries).rows.tolist() == slow_nearest(
         values, n_values, 5, queries=asked
     )
 
@@ -169,14 +172,14 @@ def test_near_ties_are_told_apart_where_products_cannot():
     X = np.array([[1e6, 0.0], [1e6 + 1, 1e-6], [1e6 + 1, 0.0], [0.0, 0.0]])
     wide = np.hstack([X, np.zeros((4, 3))])
     for space in (Space.of(wide, scale=False), Space.of(sparse.csr_array(wide), scale=False)):
-        assert nearest(space, 2).rows[0].tolist() == [2, 1]
+        assert nearest_neighbours(space, 2).rows[0].tolist() == [2, 1]
 
 
 def test_threads_change_nothing():
     rng = np.random.default_rng(5)
     for X in (rng.normal(size=(700, 40)), rng.normal(size=(5000, 2)).round(1)):
         for form in (X, sparse.csr_array(X)):
-            one, three = (nearest(Space.of(form), 5, n_jobs=n) for n in (1, 3))
+            one, three = (nearest_neighbours(Space.of(form), 5, n_jobs=n) for n in (1, 3))
             np.testing.assert_array_equal(one.rows, three.rows)
             np.testing.assert_array_equal(one.distances, three.distances)
 
@@ -201,17 +204,17 @@ def test_trees_agree_with_sklearn_on_real_numbers():
     X = np.random.default_rng(9).random((6000, 4))
     expected = NearestNeighbors(n_neighbors=4, algorithm="brute").fit(X).kneighbors()[1]
 
-    np.testing.assert_array_equal(nearest(Space.of(X, scale=False), 4).rows, expected)
+    np.testing.assert_array_equal(nearest_neighbours(Space.of(X, scale=False), 4).rows, expected)
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_nobody_else_is_there(n):
     for X in (np.zeros((n, 2)), sparse.csr_array((n, 2))):
-        assert nearest(Space.of(X), 3).rows.shape == (n, 0)
+        assert nearest_neighbours(Space.of(X), 3).rows.shape == (n, 0)
 
 
 def test_no_columns_leave_the_row_order():
-    found = nearest(Space.of(np.zeros((3, 0))), 2)
+    found = nearest_neighbours(Space.of(np.zeros((3, 0))), 2)
 
     assert found.rows.tolist() == [[1, 2], [0, 2], [0, 1]]
 
@@ -219,9 +222,9 @@ def test_no_columns_leave_the_row_order():
 def test_wrong_arguments():
     space = Space.of(np.zeros((3, 1)))
     with pytest.raises(ScumbleError, match="'n_neighbors' parameter"):
-        nearest(space, 0)
+        nearest_neighbours(space, 0)
     with pytest.raises(ScumbleError, match="'ties' parameter"):
-        nearest(space, 1, ties="coin")
+        nearest_neighbours(space, 1, ties="coin")
 
 
 @pytest.mark.parametrize("way", ["_directly", "_by_products", "_by_columns"])
@@ -230,7 +233,7 @@ def test_squares_too_large_for_a_float_still_name_rows(way, monkeypatch):
     X = np.array([[1e200, 0], [2e200, 1], [0, 2], [0, 3], [0, 4.0]])
     force(monkeypatch, way)
     space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, scale=False)
-    found = nearest(space, 2).rows
+    found = nearest_neighbours(space, 2).rows
     assert found[2:].tolist() == [[3, 4], [2, 4], [3, 2]]
     assert (found[:2] < len(X)).all()
     assert all(len({*row, at}) == 3 for at, row in enumerate(found.tolist()))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
 
-from scumble._core.neighbours import Space, nearest, search
+from scumble._core.neighbours import Space, nearest_neighbours, search
 
 WAYS = ["_directly", "_by_products", "_by_tree_and_heap", "_by_columns"]
 
@@ -104,8 +104,8 @@ def test_the_rows_are_those_of_the_slow_heap(monkeypatch, way, seed):
     force(monkeypatch, way)
     space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, n_values, shift=True)
 
-    own = nearest(space, 7, ties="weka")
-    others = nearest(space, 7, queries=space.place(Q), ties="weka")
+    own = nearest_neighbours(space, 7, ties="weka")
+    others = nearest_neighbours(space, 7, queries=space.place(Q), ties="weka")
 
     assert own.rows.tolist() == slow_weka(X, n_values, 7)
     assert others.rows.tolist() == slow_weka(X, n_values, 7, Q)
@@ -115,7 +115,7 @@ def test_the_heap_chooses_other_rows_than_row_order_does():
     rng = np.random.default_rng(0)
     X, n_values = rows_full_of_ties(rng, 60)
     space = Space.of(X, n_values, shift=True)
-    by_row, by_heap = (nearest(space, 7, ties=ties) for ties in ("row", "weka"))
+    by_row, by_heap = (nearest_neighbours(space, 7, ties=ties) for ties in ("row", "weka"))
 
     assert (by_row.rows != by_heap.rows).any()
     assert (by_row.distances == by_heap.distances).all()
@@ -125,9 +125,9 @@ def test_the_heap_chooses_other_rows_than_row_order_does():
 def test_missing_values_dense_and_sparse(seed, k, negative):
     rng = np.random.default_rng(seed)
     X, n_values = rows_full_of_ties(rng, 20, gaps=0.2, negative=negative)
-    dense = nearest(Space.of(X, n_values, shift=True), k, ties="weka")
+    dense = nearest_neighbours(Space.of(X, n_values, shift=True), k, ties="weka")
     space = Space.of(sparse.csr_array(X), n_values, shift=True)
-    by_columns = nearest(space, k, ties="weka")
+    by_columns = nearest_neighbours(space, k, ties="weka")
 
     assert dense.rows.tolist() == slow_weka(X, n_values, k)
     assert by_columns.rows.tolist() == dense.rows.tolist()
@@ -138,7 +138,7 @@ def test_missing_values_by_hand():
     # Scaled, the second column reads 0, missing, 1, missing: row 0 differs from row 1 by
     # max(0, 1 - 0), from row 2 by 1 in both columns; rows 1 and 3 differ by 1.
     X = np.array([[0.0, 5.0], [0.0, np.nan], [1.0, 9.0], [0.0, np.nan]])
-    found = nearest(Space.of(X, [2, 0], shift=True), 3, ties="weka")
+    found = nearest_neighbours(Space.of(X, [2, 0], shift=True), 3, ties="weka")
 
     assert (found.distances**2).round(12).tolist() == [
         [1.0, 1.0, 2.0],
@@ -150,16 +150,22 @@ def test_missing_values_by_hand():
 
 def test_columns_without_any_value_tell_nothing():
     X = np.array([[np.nan, 0.0], [np.nan, 1.0], [np.nan, 0.2]])
-    assert nearest(Space.of(X, shift=True), 1, ties="weka").rows.ravel().tolist() == [2, 2, 0]
-    assert nearest(Space.of(sparse.csr_array(X), shift=True), 1).rows.ravel().tolist() == [2, 2, 0]
+    assert nearest_neighbours(Space.of(X, shift=True), 1, ties="weka").rows.ravel().tolist() == [
+        2,
+        2,
+        0,
+    ]
+    assert nearest_neighbours(
+        Space.of(sparse.csr_array(X), shift=True), 1
+    ).rows.ravel().tolist() == [2, 2, 0]
 
 
 def test_stored_zeros_are_zeros():
     X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     full = sparse.csr_array((X.ravel(), np.tile([0, 1], 4), np.arange(0, 9, 2)), shape=X.shape)
     for n_values in ([0, 0], [2, 2]):
-        expected = nearest(Space.of(X, n_values, shift=True), 3, ties="weka")
-        found = nearest(Space.of(full, n_values, shift=True), 3, ties="weka")
+        expected = nearest_neighbours(Space.of(X, n_values, shift=True), 3, ties="weka")
+        found = nearest_neighbours(Space.of(full, n_values, shift=True), 3, ties="weka")
         assert found.rows.tolist() == expected.rows.tolist()
         assert found.distances.tolist() == expected.distances.tolist()
 
@@ -167,7 +173,7 @@ def test_stored_zeros_are_zeros():
 def test_threads_change_nothing():
     rng = np.random.default_rng(3)
     space = Space.of(rng.integers(0, 4, (700, 12)) / 3.0, shift=True)
-    one, three = (nearest(space, 10, ties="weka", n_jobs=n) for n in (1, 3))
+    one, three = (nearest_neighbours(space, 10, ties="weka", n_jobs=n) for n in (1, 3))
     assert (one.rows == three.rows).all()
     assert (one.distances == three.distances).all()
 
@@ -175,9 +181,9 @@ def test_threads_change_nothing():
 def test_trees_and_the_heap_choose_alike_on_many_rows(monkeypatch):
     rng = np.random.default_rng(5)
     space = Space.of(rng.integers(0, 60, (4200, 2)) / 7.0, shift=True)
-    by_tree = nearest(space, 6, ties="weka")
+    by_tree = nearest_neighbours(space, 6, ties="weka")
     force(monkeypatch, "_directly")
-    directly = nearest(space, 6, ties="weka")
+    directly = nearest_neighbours(space, 6, ties="weka")
 
     assert (by_tree.rows == directly.rows).all()
     assert (by_tree.distances == directly.distances).all()

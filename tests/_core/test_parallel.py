@@ -12,11 +12,11 @@ from threadpoolctl import threadpool_info
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import (
     limit_threads,
-    one_thread_for_products,
     raise_if_stopped,
     row_blocks,
-    run,
-    slices,
+    row_slices,
+    run_in_threads,
+    single_threaded_blas,
     thread_count,
 )
 
@@ -37,17 +37,19 @@ def test_blocks_hold_about_equally_much():
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_results_come_in_block_order(n_jobs):
-    assert run(lambda block: block * block, range(20), n_jobs=n_jobs) == [n * n for n in range(20)]
+    assert run_in_threads(lambda block: block * block, range(20), n_jobs=n_jobs) == [
+        n * n for n in range(20)
+    ]
 
 
 def test_work_really_runs_side_by_side():
     barrier = threading.Barrier(2, timeout=600)
-    assert sorted(run(lambda _: barrier.wait(), [0, 1], n_jobs=2)) == [0, 1]
+    assert sorted(run_in_threads(lambda _: barrier.wait(), [0, 1], n_jobs=2)) == [0, 1]
 
 
 def test_an_error_in_a_thread_reaches_the_caller():
     with pytest.raises(ZeroDivisionError):
-        run(lambda block: 1 // block, [1, 0], n_jobs=2)
+        run_in_threads(lambda block: 1 // block, [1, 0], n_jobs=2)
 
 
 def test_how_many_threads(monkeypatch):
@@ -79,7 +81,7 @@ def test_a_failure_ends_the_blocks_under_way():
         raise ValueError("block 0")
 
     with pytest.raises(ValueError, match="block 0"):
-        run(work, range(2), n_jobs=2)
+        run_in_threads(work, range(2), n_jobs=2)
 
 
 def test_a_failure_ends_the_runs_inside_a_block():
@@ -89,11 +91,11 @@ def test_a_failure_ends_the_runs_inside_a_block():
 
     def work(block):
         if block == 1:
-            run(inner, range(2), n_jobs=2)
+            run_in_threads(inner, range(2), n_jobs=2)
         raise ValueError("block 0")
 
     with pytest.raises(ValueError, match="block 0"):
-        run(work, range(2), n_jobs=2)
+        run_in_threads(work, range(2), n_jobs=2)
     raise_if_stopped()  # what has ended stops nothing else
 
 
@@ -127,15 +129,15 @@ def test_products_in_our_threads_have_one_thread_each():
         return {library["num_threads"] for library in threadpool_info() if "blas" in str(library)}
 
     before = threads()
-    with one_thread_for_products():
-        with one_thread_for_products():
+    with single_threaded_blas():
+        with single_threaded_blas():
             assert threads() == {1}
         assert threads() == {1}
     assert threads() == before
 
 
 def test_slices_hold_so_many_cells_and_at_least_a_row():
-    assert slices(5, 2, 4) == [slice(0, 2), slice(2, 4), slice(4, 5)]
-    assert slices(2, 9, 4) == [slice(0, 1), slice(1, 2)]
-    assert slices(3, 0, 4) == [slice(0, 3)]
-    assert slices(0, 2, 4) == []
+    assert row_slices(5, 2, 4) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert row_slices(2, 9, 4) == [slice(0, 1), slice(1, 2)]
+    assert row_slices(3, 0, 4) == [slice(0, 3)]
+    assert row_slices(0, 2, 4) == []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
 
-from scumble._core.neighbours import Space, distances, nearest
+from scumble._core.neighbours import Space, distances, nearest_neighbours
 from tests._core.test_neighbours import slow_nearest
 
 FORMS = [np.asarray, sparse.csr_array]
@@ -31,14 +31,14 @@ def slow_partial(a, b, n_values, n_total, table=None):
     return total * (n_total / n_known) if n_known else math.inf
 
 
-def slow_ranking(values, n_values, k, *, table=None, queries=None, among=None):
+def slow_ranking(values, n_values, k, *, table=None, queries=None, candidate_rows=None):
     """Rank all other rows by partial distance, then row number."""
     n_total = int((~np.isnan(values)).any(axis=0).sum())
     asked = values if queries is None else queries
     return [
         sorted(
             (slow_partial(row, values[other], n_values, n_total, table), other)
-            for other in (range(len(values)) if among is None else among)
+            for other in (range(len(values)) if candidate_rows is None else candidate_rows)
             if queries is not None or other != at
         )[:k]
         for at, row in enumerate(asked)
@@ -78,7 +78,7 @@ def test_partial_distances_by_hand(form):
     )
     space = Space.of(form(X), [0, 0, 0, 2], scale=False)
 
-    found = nearest(space, 3)
+    found = nearest_neighbours(space, 3)
 
     assert found.rows.tolist() == [[2, 1, 3], [3, 0, 2], [3, 0, 1], [1, 2, 0]]
     np.testing.assert_allclose(
@@ -101,11 +101,11 @@ def test_the_search_agrees_with_its_twin(form, n_values, seed):
     values = dense_values(space)
 
     for k in (1, 4, 60):
-        assert_found(nearest(space, k), slow_ranking(values, n_values, k))
+        assert_found(nearest_neighbours(space, k), slow_ranking(values, n_values, k))
         asked = slow_ranking(values, n_values, k, queries=dense_values(queries))
-        assert_found(nearest(space, k, queries=queries), asked)
-        inside = slow_ranking(values, n_values, k, among=among.tolist())
-        found = nearest(space, k, rows=among, among=among)
+        assert_found(nearest_neighbours(space, k, queries=queries), asked)
+        inside = slow_ranking(values, n_values, k, candidate_rows=among.tolist())
+        found = nearest_neighbours(space, k, rows=among, candidate_rows=among)
         assert_found(found, [inside[row] for row in among])
 
 
@@ -117,7 +117,7 @@ def test_tables_leave_missing_codes_missing(form):
 
     expected = slow_ranking(dense_values(space), MIXED, 5, table=table)
 
-    assert_found(nearest(space, 5, table=table), expected)
+    assert_found(nearest_neighbours(space, 5, table=table), expected)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -141,7 +141,7 @@ def test_without_gaps_it_is_the_plain_search(seed, k, form):
     space = Space.of(form(X), MIXED)
     plain = slow_nearest(dense_values(space), MIXED, k)
 
-    assert nearest(space, k).rows.tolist() == plain
+    assert nearest_neighbours(space, k).rows.tolist() == plain
     # A gap in one row leaves the distances between the others as they are, to the bit.
     X[0, rng.integers(5)] = np.nan
     with_gap = Space.of(form(X), MIXED, scale=False)
@@ -149,7 +149,11 @@ def test_without_gaps_it_is_the_plain_search(seed, k, form):
     without = Space.of(form(X), MIXED, scale=False)
     others = np.arange(1, 20)
     for one, two in zip(
-        *(nearest(part, k, rows=others, among=others) for part in (with_gap, without)), strict=True
+        *(
+            nearest_neighbours(part, k, rows=others, candidate_rows=others)
+            for part in (with_gap, without)
+        ),
+        strict=True,
     ):
         np.testing.assert_array_equal(one, two)
 
@@ -158,7 +162,7 @@ def test_without_gaps_it_is_the_plain_search(seed, k, form):
 def test_row_order_changes_no_distance(seed, form):
     rng = np.random.default_rng(seed)
     X, order = gapped(rng, 15), rng.permutation(15)
-    one, two = (nearest(Space.of(form(part), MIXED), 15) for part in (X, X[order]))
+    one, two = (nearest_neighbours(Space.of(form(part), MIXED), 15) for part in (X, X[order]))
 
     np.testing.assert_array_equal(one.distances[order], two.distances)
     by_row = [
@@ -176,7 +180,10 @@ def test_a_column_missing_everywhere_changes_nothing(seed, place, form):
     wider = np.insert(X, place, np.nan, axis=1)
     for count in (0, 3):
         more = np.insert(MIXED, place, count)
-        one, two = nearest(Space.of(form(X), MIXED), 5), nearest(Space.of(form(wider), more), 5)
+        one, two = (
+            nearest_neighbours(Space.of(form(X), MIXED), 5),
+            nearest_neighbours(Space.of(form(wider), more), 5),
+        )
         np.testing.assert_array_equal(one.rows, two.rows)
         np.testing.assert_array_equal(one.distances, two.distances)
 
@@ -184,7 +191,7 @@ def test_a_column_missing_everywhere_changes_nothing(seed, place, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_of_which_nothing_is_known_are_taken_last_in_row_order(form):
     X = np.array([[np.nan, np.nan], [1.0, 2.0], [np.nan, np.nan], [4.0, np.nan]])
-    found = nearest(Space.of(form(X)), 3)
+    found = nearest_neighbours(Space.of(form(X)), 3)
 
     assert found.rows.tolist() == [[1, 2, 3], [3, 0, 2], [0, 1, 3], [1, 0, 2]]
     assert np.isinf(found.distances).sum(axis=1).tolist() == [3, 2, 3, 2]
@@ -192,7 +199,7 @@ def test_rows_of_which_nothing_is_known_are_taken_last_in_row_order(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_known_at_all_leaves_the_row_order(form):
-    found = nearest(Space.of(form(np.full((3, 2), np.nan))), 2)
+    found = nearest_neighbours(Space.of(form(np.full((3, 2), np.nan))), 2)
 
     assert found.rows.tolist() == [[1, 2], [0, 2], [0, 1]]
 
@@ -200,7 +207,7 @@ def test_nothing_known_at_all_leaves_the_row_order(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_threads_change_nothing(form):
     X = gapped(np.random.default_rng(7), 600)
-    one, three = (nearest(Space.of(form(X), MIXED), 5, n_jobs=n) for n in (1, 3))
+    one, three = (nearest_neighbours(Space.of(form(X), MIXED), 5, n_jobs=n) for n in (1, 3))
 
     np.testing.assert_array_equal(one.rows, three.rows)
     np.testing.assert_array_equal(one.distances, three.distances)
@@ -213,6 +220,6 @@ def test_many_rows_dense_and_sparse_agree():
         X = rng.normal(size=shape) * (rng.random(shape) < 0.5)
         X[rng.random(shape) < 0.1] = np.nan
         queries = np.arange(40)
-        one, two = (nearest(Space.of(form(X)), 4, rows=queries) for form in FORMS)
+        one, two = (nearest_neighbours(Space.of(form(X)), 4, rows=queries) for form in FORMS)
         np.testing.assert_array_equal(one.rows, two.rows)
         np.testing.assert_array_equal(one.distances, two.distances)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scumble._core.processes import Child, ChildGoneError, is_alive
+from scumble._core.processes import ChildExitedError, ChildProcess, is_alive
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds after which an orphan counts as one, on however busy a machine; most are gone at once.
@@ -51,7 +51,7 @@ def is_gone(pid):
 
 
 def test_messages_and_answers_come_in_order():
-    with Child(f"{HERE}.work") as child:
+    with ChildProcess(f"{HERE}.work") as child:
         for request in ("first", {"second": 2}):
             child.send(request)
             assert (child.receive(), child.receive()) == (child.pid, request)
@@ -62,7 +62,7 @@ def test_messages_and_answers_come_in_order():
 
 
 def test_functions_without_a_name_travel():
-    with Child(f"{HERE}.call", lambda number: number + 1) as child:
+    with ChildProcess(f"{HERE}.call", lambda number: number + 1) as child:
         child.send(2)
         assert child.receive() == 3
 
@@ -72,31 +72,31 @@ def test_what_cannot_travel_leaves_no_process_behind(monkeypatch):
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append(1) or popen(*a, **k))
     with pytest.raises(TypeError):
-        Child(f"{HERE}.call", threading.Lock())
+        ChildProcess(f"{HERE}.call", threading.Lock())
     assert not started
 
 
 def test_a_request_that_cannot_travel_ends_the_child():
     # Its first part is on its way already: no other request would be understood.
-    with Child(f"{HERE}.work") as child:
+    with ChildProcess(f"{HERE}.work") as child:
         with pytest.raises(TypeError):
             child.send([bytes(1 << 20), threading.Lock()])
         assert not child.is_alive
 
 
 def test_nobody_else_is_killed_who_has_got_the_number_of_a_closed_child(monkeypatch):
-    with Child(f"{HERE}.work") as child:
+    with ChildProcess(f"{HERE}.work") as child:
         pass
     killed = []
     monkeypatch.setattr(os, "killpg", lambda *given: killed.append(given))
     child.kill()
-    with pytest.raises(ChildGoneError):  # a thread that comes to read too late
+    with pytest.raises(ChildExitedError):  # a thread that comes to read too late
         child.receive()
     assert not killed
 
 
 def test_variables_reach_the_child():
-    with Child(f"{HERE}.call", os.getenv, environment={"SCUMBLE_TOLD": "this"}) as child:
+    with ChildProcess(f"{HERE}.call", os.getenv, environment={"SCUMBLE_TOLD": "this"}) as child:
         child.send("SCUMBLE_TOLD")
         assert child.receive() == "this"
 
@@ -106,28 +106,28 @@ def test_variables_reach_the_child():
     [("exit", ("exit code 3", "last words")), ("raise", ("exit code 1", "no such luck"))],
 )
 def test_a_child_that_ends_says_how(request_, words):
-    with Child(f"{HERE}.work", keeps_stderr=True) as child:
+    with ChildProcess(f"{HERE}.work", keeps_stderr=True) as child:
         child.send(request_)
         child.receive()
-        with pytest.raises(ChildGoneError):
+        with pytest.raises(ChildExitedError):
             child.receive()
         assert not child.is_alive
-        assert all(word in child.last_words() for word in words)
+        assert all(word in child.describe_exit() for word in words)
 
 
 def test_a_child_is_killed_while_somebody_waits_for_it():
-    with Child(f"{HERE}.work") as child:
+    with ChildProcess(f"{HERE}.work") as child:
         child.send("hold the interpreter")
         child.receive()
         threading.Timer(0.1, child.kill).start()
-        with pytest.raises(ChildGoneError):
+        with pytest.raises(ChildExitedError):
             child.receive()
-        assert "signal 9" in child.last_words()
+        assert "signal 9" in child.describe_exit()
 
 
 def test_a_child_outlives_the_thread_that_started_it():
     born = []
-    thread = threading.Thread(target=lambda: born.append(Child(f"{HERE}.work")))
+    thread = threading.Thread(target=lambda: born.append(ChildProcess(f"{HERE}.work")))
     thread.start()
     thread.join()
     with born[0] as child:

@@ -1,5 +1,5 @@
-from scumble._core.files import Source
-from scumble._core.progress import show_progress, track
+from scumble._core.files import InputFile
+from scumble._core.progress import progress_bar, show_progress
 
 
 class Recorder:
@@ -16,14 +16,14 @@ class Recorder:
 
 def test_work_is_announced_to_whoever_listens():
     recorder = Recorder()
-    with show_progress(recorder), track("Counting", 3) as advance:
+    with show_progress(recorder), progress_bar("Counting", 3) as advance:
         advance(2)
         advance(1)
     assert recorder.events == [("Counting", 3), 2, 1, "end"]
 
 
 def test_nobody_listens():
-    with track("Counting", 3) as advance:
+    with progress_bar("Counting", 3) as advance:
         advance(3)
 
 
@@ -32,7 +32,7 @@ def test_reading_a_file_announces_its_bytes(tmp_path):
     path.write_bytes(b"line\n" * 1000)
     recorder = Recorder()
     with show_progress(recorder):
-        assert b"".join(Source(path).blocks(size=512)) == path.read_bytes()
+        assert b"".join(InputFile(path).blocks(size=512)) == path.read_bytes()
     assert recorder.events[0] == ("Reading data.txt", 5000)
     assert sum(event for event in recorder.events if isinstance(event, int)) == 5000
     assert recorder.events[-1] == "end"

@@ -2,8 +2,8 @@ import pytest
 
 from scumble._core import registry
 from scumble._core.errors import MissingDependencyError, ParameterError
-from scumble._core.optional import require
-from scumble._core.registry import register, registered
+from scumble._core.optional import import_optional_dependency
+from scumble._core.registry import register, registered_objects
 
 
 def test_a_name_belongs_to_one_entry(monkeypatch):
@@ -18,11 +18,11 @@ def test_a_name_belongs_to_one_entry(monkeypatch):
     with pytest.raises(ParameterError, match="Two entries want to be the plot 'test entry'"):
         register("plot", "test entry", second)
     with pytest.raises(TypeError):
-        registered("plot")["other"] = second
+        registered_objects("plot")["other"] = second
 
 
 def test_a_missing_extra_answers_with_its_install_command():
     with pytest.raises(
         MissingDependencyError, match=r"chord requires nonesuch: pip install 'scumble\[plots\]'"
     ):
-        require("nonesuch.part", purpose="chord", extra="plots")
+        import_optional_dependency("nonesuch.part", purpose="chord", extra="plots")

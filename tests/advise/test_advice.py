@@ -9,15 +9,20 @@ import pytest
 import scumble
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble.advise import CANDIDATES, Advice, advise, candidates, diagnose
-from scumble.advise.advice import Judged, _choose
-from scumble.advise.candidates import N_FOLDS, N_PARTS, Trials, _cross_fitted
-from scumble.advise.diagnosis import Diagnosis
-from scumble.advise.estimates import Estimate
-from scumble.advise.words import python_lines, sentences
+from scumble.advice import CANDIDATES, Advice, advise, candidates, diagnose
+from scumble.advice.advice import CandidateResult, _choose
+from scumble.advice.advice_text import python_lines, sentences
+from scumble.advice.candidates import (
+    N_FOLDS,
+    N_THRESHOLD_FOLDS,
+    CandidateRunner,
+    _predict_cross_fitted,
+)
+from scumble.advice.diagnosis import Diagnosis
+from scumble.advice.estimates import MetricEstimate
 from scumble.evaluate import run_fold
 from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
-from scumble.measures.stratification import deal_rows
+from scumble.measures.stratification import assign_folds
 
 BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
 
@@ -33,7 +38,7 @@ def found(data):
 
 
 def test_all_candidates_are_judged_and_a_rare_label_classifier_is_advised(found):
-    assert [one.candidate.name for one in found.judged] == [c.name for c in CANDIDATES]
+    assert [one.candidate.name for one in found.results] == [c.name for c in CANDIDATES]
     assert found.chosen in ("rare", "rare(quality=best)")
     assert not found.left_out
     assert found[found.chosen].gain.value > 0
@@ -42,15 +47,15 @@ def test_all_candidates_are_judged_and_a_rare_label_classifier_is_advised(found)
 
 def test_one_seed_one_answer_for_any_number_of_threads(data, found):
     again = advise(data, budget=None, random_state=4, n_jobs=2)
-    for one, other in zip(found.judged, again.judged, strict=True):
+    for one, other in zip(found.results, again.results, strict=True):
         assert one.expected == other.expected
     assert again.chosen == found.chosen
 
 
 def test_rows_are_judged_by_models_that_have_not_seen_them(data):
     """Binary relevance on the same folds, one by one."""
-    tried = Trials(data, 9).try_one(BY_NAME["br"])
-    dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([9, 1]))
+    tried = CandidateRunner(data, 9).try_one(BY_NAME["br"])
+    dealt = assign_folds(data.Y, N_FOLDS, np.random.default_rng([9, 1]))
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         alone = run_fold(data[train], data[test], BinaryRelevance(), random_state=9)
@@ -60,9 +65,9 @@ def test_rows_are_judged_by_models_that_have_not_seen_them(data):
 
 def test_thresholds_are_tried_on_rows_they_were_not_chosen_on(data):
     scores = np.random.default_rng(0).random(data.Y.shape)
-    decided = _cross_fitted(scores, data.Y, 5).toarray()
-    parts = deal_rows(data.Y, N_PARTS, np.random.default_rng([5, 2]))
-    for part in range(N_PARTS):
+    decided = _predict_cross_fitted(scores, data.Y, 5).toarray()
+    parts = assign_folds(data.Y, N_THRESHOLD_FOLDS, np.random.default_rng([5, 2]))
+    for part in range(N_THRESHOLD_FOLDS):
         own = np.flatnonzero(parts == part)
         others = np.flatnonzero(parts != part)
         thresholds = label_thresholds(scores[others], data.Y[others])
@@ -118,8 +123,8 @@ def test_labels_on_all_rows_or_none_are_not_waited_for():
 
 def test_no_change_at_all_is_not_called_chance():
     advised = known_advice()
-    same = replace(advised.judged[0], gain=Estimate(0.0, 0.0, 0.0))
-    told = sentences(replace(advised, judged=(same, *advised.judged[1:])))["What helps here"]
+    same = replace(advised.results[0], gain=MetricEstimate(0.0, 0.0, 0.0))
+    told = sentences(replace(advised, results=(same, *advised.results[1:])))["What helps here"]
     assert "Untreated trees would give 0.400, 0.200 and 0.600; macro F1 stays." in told
 
 
@@ -149,7 +154,7 @@ def test_what_is_trained_is_what_is_advised(data, found):
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)
 def test_the_suggested_lines_train_what_was_judged(data, candidate):
     """The Python lines are run, as a user would."""
-    advised = replace(known_advice(), chosen=candidate.name, judged=(judged(candidate.name),))
+    advised = replace(known_advice(), chosen=candidate.name, results=(judged(candidate.name),))
     lines = python_lines(advised)
     names: dict = {}
     exec("\n".join(lines[:-2]), names)
@@ -181,7 +186,7 @@ def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkey
     clock = iter(np.arange(0, 10_000, 30.0))
     monkeypatch.setattr(candidates.time, "perf_counter", lambda: next(clock))
     found = advise(data, budget=100, random_state=4)
-    judged = [one.candidate.name for one in found.judged]
+    judged = [one.candidate.name for one in found.results]
     assert judged == [c.name for c in CANDIDATES][: len(judged)]
     assert len(judged) < len(CANDIDATES)
     assert [name for name, _ in found.left_out] == [c.name for c in CANDIDATES][len(judged) :]
@@ -198,41 +203,41 @@ def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeyp
     monkeypatch.setattr(candidates.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(candidates, "run_fold", ten_seconds)
     found = advise(data, budget=25, random_state=4)
-    assert [one.candidate.name for one in found.judged] == ["rare", "rare(quality=best)"]
+    assert [one.candidate.name for one in found.results] == ["rare", "rare(quality=best)"]
     assert found.left_out[0] == ("br", "it would take about 50 s")
     assert now[0] <= 1.2 * 25  # a fold for each of the first two; the others are not begun
 
 
 def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
-    asked, try_one = [], Trials.try_one
+    asked, try_one = [], CandidateRunner.try_one
 
-    def try_some(trials, candidate):
+    def try_some(results, candidate):
         asked.append(candidate.name)
         if len(asked) == 4:
             raise KeyboardInterrupt
-        return try_one(trials, candidate)
+        return try_one(results, candidate)
 
-    monkeypatch.setattr(Trials, "try_one", try_some)
+    monkeypatch.setattr(CandidateRunner, "try_one", try_some)
     found = advise(data, random_state=4)
-    assert [one.candidate.name for one in found.judged] == asked[:3]
+    assert [one.candidate.name for one in found.results] == asked[:3]
     assert found.interrupted
     assert "stopped before all methods were judged" in str(found)
 
-    def stop_when_guessing(trials, candidate):
+    def stop_when_guessing(results, candidate):
         if candidate.name == "br with thresholds":
             raise KeyboardInterrupt
         return 0.0
 
-    monkeypatch.setattr(Trials, "try_one", try_one)
-    monkeypatch.setattr(Trials, "_guess_seconds", stop_when_guessing)
+    monkeypatch.setattr(CandidateRunner, "try_one", try_one)
+    monkeypatch.setattr(CandidateRunner, "_guess_seconds", stop_when_guessing)
     found = advise(data, random_state=4)
-    assert [one.candidate.name for one in found.judged] == ["rare", "br"]
+    assert [one.candidate.name for one in found.results] == ["rare", "br"]
     assert found.interrupted
 
     def stop_at_once(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Trials, "try_one", stop_at_once)
+    monkeypatch.setattr(CandidateRunner, "try_one", stop_at_once)
     with pytest.raises(KeyboardInterrupt):
         advise(data, random_state=4)
 
@@ -243,7 +248,7 @@ def test_missing_values_leave_out_what_cannot_cope(data):
     found = advise(MultilabelDataset(X, data.Y), budget=None, random_state=0)
     names = [name for name, _ in found.left_out]
     assert "balanced logistic regression" in names
-    assert {"rare", "br"} <= {one.candidate.name for one in found.judged}
+    assert {"rare", "br"} <= {one.candidate.name for one in found.results}
 
 
 def test_the_advised_model_and_what_to_expect_of_it(found):
@@ -279,19 +284,19 @@ def test_too_few_rows_are_refused(data):
 
 def test_data_without_labels_are_refused(data):
     bare = MultilabelDataset(data.X, data.Y[:, :0])
-    assert diagnose(bare).company == ()
+    assert diagnose(bare).top_cooccurrence == ()
     with pytest.raises(DataError, match=r"has no labels\. Expected at least one"):
         advise(bare)
 
 
 def judged(name, macro=0.5, gain=0.1, f1=(1.0, 0.5, 0.0)):
     expected = {
-        "macro_f1": Estimate(macro, macro - 0.05, macro + 0.05),
-        "minority_f1": Estimate(macro / 2, macro / 2 - 0.1, macro / 2 + 0.1),
-        "micro_f1": Estimate(macro + 0.2, macro + 0.1, macro + 0.3),
+        "macro_f1": MetricEstimate(macro, macro - 0.05, macro + 0.05),
+        "minority_f1": MetricEstimate(macro / 2, macro / 2 - 0.1, macro / 2 + 0.1),
+        "micro_f1": MetricEstimate(macro + 0.2, macro + 0.1, macro + 0.3),
     }
-    change = Estimate(gain, gain - 0.04, gain + 0.04)
-    return Judged(BY_NAME[name], expected, change, np.array(f1), 1.5)
+    change = MetricEstimate(gain, gain - 0.04, gain + 0.04)
+    return CandidateResult(BY_NAME[name], expected, change, np.array(f1), 1.5)
 
 
 def known_advice():
@@ -304,8 +309,8 @@ def known_advice():
         irlbl=np.array([1.0, 4.0, 20.0]),
         scumble=np.array([0.02, 0.1, 0.31]),
         is_rare=np.array([False, False, True]),
-        company=((1, 0.25), (0, 1.0), (0, 1.0)),
-        same=((0, 1, 0.92),),
+        top_cooccurrence=((1, 0.25), (0, 1.0), (0, 1.0)),
+        near_duplicates=((0, 1, 0.92),),
         identifiers=(0,),
         leaks=((1, 1, -0.98),),
     )
@@ -313,7 +318,7 @@ def known_advice():
     return Advice(
         data=data,
         diagnosis=diagnosis,
-        judged=(
+        results=(
             judged("rare", 0.6, 0.2, [1.0, 0.5, 0.0]),
             judged("br", 0.4, 0.0, [1.0, 0.2, 0.0]),
             judged("br with thresholds", 0.45, 0.05, [1.0, 0.3, 0.0]),

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import scumble
 from scumble import MultilabelDataset
-from scumble.advise import diagnose
+from scumble.advice import diagnose
 from scumble.measures import irlbl
 
 
@@ -23,7 +23,7 @@ def test_company_and_rarity_by_hand():
     assert found.counts.tolist() == [4, 2, 1, 1]
     assert found.irlbl.tolist() == [1, 2, 4, 4]
     assert found.is_rare.tolist() == [False, False, True, True]  # the mean is 2.75
-    assert found.company == ((1, 0.5), (0, 1.0), (0, 1.0), None)
+    assert found.top_cooccurrence == ((1, 0.5), (0, 1.0), (0, 1.0), None)
 
 
 def test_labels_that_are_nearly_the_same():
@@ -31,9 +31,9 @@ def test_labels_that_are_nearly_the_same():
     other = one.copy()
     other[19] = False
     Y = np.column_stack([one, np.arange(40) % 2 == 0, other])
-    assert diagnose(make(Y)).same == ((0, 2, 19 / 20),)
+    assert diagnose(make(Y)).near_duplicates == ((0, 2, 19 / 20),)
     few = np.arange(40) < 4  # so many common rows may be an accident
-    assert diagnose(make(np.column_stack([few, few]))).same == ()
+    assert diagnose(make(np.column_stack([few, few]))).near_duplicates == ()
 
 
 @given(st.integers(0, 10**6))
@@ -46,7 +46,9 @@ def test_pairs_agree_with_a_slow_count(seed):
             both, either = (Y[:, a] & Y[:, b]).sum(), (Y[:, a] | Y[:, b]).sum()
             if both >= 5 and both / either >= 0.9:
                 expected[a, b] = both / either
-    assert {(a, b): share for a, b, share in diagnose(make(Y)).same} == pytest.approx(expected)
+    assert {(a, b): share for a, b, share in diagnose(make(Y)).near_duplicates} == pytest.approx(
+        expected
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

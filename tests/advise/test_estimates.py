@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
-from scumble.advise.estimates import Draws, Estimate, _rate, learnable_labels, rows_needed
+from scumble.advice.estimates import (
+    MetricEstimate,
+    RowSubsamples,
+    _f1_by_subsample,
+    learnable_labels,
+    rows_needed,
+)
 from scumble.evaluate import evaluate
 
 
@@ -18,7 +24,9 @@ def random_labels(seed, n_rows=80, n_labels=5):
 
 def test_metrics_of_a_part_by_hand():
     hits, predicted, true = (np.array([row], float) for row in ([2, 0, 1], [4, 1, 1], [2, 3, 1]))
-    found = _rate(hits, predicted, true, np.array([1, 1, 0], bool), np.array([0, 1, 1], bool))
+    found = _f1_by_subsample(
+        hits, predicted, true, np.array([1, 1, 0], bool), np.array([0, 1, 1], bool)
+    )
     # F1 of the labels: 4/6, 0, 1; the last cannot be learnt. Together 6 of 12.
     assert found[0] == pytest.approx([1 / 3, 0, 0.5])
 
@@ -28,7 +36,7 @@ def test_metrics_of_a_part_by_hand():
 def test_values_of_parts_are_those_of_evaluate(seed):
     truth, told = random_labels(seed)
     is_rare = np.array([True, True, False, False, False])
-    draws = Draws(truth, is_rare, seed)
+    draws = RowSubsamples(truth, is_rare, seed)
     values = draws.values(told)
     assert values.shape == (200, 3)
     parts = np.concatenate(list(draws._parts()))
@@ -51,13 +59,13 @@ def test_intervals_hold_on_new_rows():
         told = np.where(rng.random(truth.shape) < 0.7, truth, rng.random(truth.shape) < 0.2)
         is_rare = np.array([False, False, True, True])
         old, new = slice(0, 400), slice(400, 500)
-        draws = Draws(sparse.csr_array(truth[old]), is_rare, trial)
+        draws = RowSubsamples(sparse.csr_array(truth[old]), is_rare, trial)
         values = draws.values(sparse.csr_array(told[old]))
         hits, predicted, true = (
             part[new].sum(axis=0)[None].astype(float) for part in (truth & told, told, truth)
         )
-        real = _rate(hits, predicted, true, np.ones(4, bool), is_rare)[0]
-        found = [Estimate.of(values[:, metric]) for metric in range(3)]
+        real = _f1_by_subsample(hits, predicted, true, np.ones(4, bool), is_rare)[0]
+        found = [MetricEstimate.of(values[:, metric]) for metric in range(3)]
         held += [one.low <= value <= one.high for one, value in zip(found, real, strict=True)]
     assert 0.85 <= np.mean(held) <= 0.97
 

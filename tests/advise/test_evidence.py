@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scumble.advise import CANDIDATES
-from scumble.advise.evidence import (
-    HELD,
-    REMEDIAL,
+from scumble.advice import CANDIDATES
+from scumble.advice.advice_text import fill_shell
+from scumble.advice.evidence import (
+    INTERVAL_COVERAGE,
+    REMEDIAL_METHOD,
     UNTREATED,
     measured,
-    record,
-    remedial_here,
+    method_evidence,
+    remedial_harm_sentence,
     treatment_sentences,
 )
-from scumble.advise.words import fill_shell
 
 TABLE = Path(__file__).parents[2] / "experiments" / "advice.csv"
 
@@ -47,19 +47,19 @@ def test_the_share_of_intervals_that_hold_is_the_measured_one(rows):
         for row in rows
         if row["advised"] == "1" and row["outer"] != "nan" and row["inner"] != "nan"
     ]
-    assert pytest.approx(np.mean(held), abs=0.005) == HELD
-    assert HELD >= 0.85
+    assert pytest.approx(np.mean(held), abs=0.005) == INTERVAL_COVERAGE
+    assert INTERVAL_COVERAGE >= 0.85
 
 
 @pytest.mark.parametrize("concurrent", [None, True, False])
 def test_a_record_by_hand(concurrent):
     changes = [
-        f1[REMEDIAL] - f1[UNTREATED]
+        f1[REMEDIAL_METHOD] - f1[UNTREATED]
         for scumble, f1 in measured().values()
         if concurrent is None or (scumble > 0.1) is concurrent
     ]
-    found = record(REMEDIAL, concurrent=concurrent)
-    assert (found.n_sets, found.n_better, found.n_worse) == (
+    found = method_evidence(REMEDIAL_METHOD, concurrent=concurrent)
+    assert (found.n_datasets, found.n_better, found.n_worse) == (
         len(changes),
         sum(change > 0 for change in changes),
         sum(change < 0 for change in changes),
@@ -70,16 +70,16 @@ def test_a_record_by_hand(concurrent):
 @pytest.mark.parametrize("scumble", [0.0, 0.05, 0.12, 0.4])
 def test_the_sentences_say_what_was_measured_and_how_to_know(scumble):
     first, *paper, last = treatment_sentences(scumble)
-    assert f"{record('rare').change:.2f} on average" in first
+    assert f"{method_evidence('rare').change:.2f} on average" in first
     assert "Its macro F1 was higher than that of trees on all 18 public data sets" in first
     assert "'scumble advise FILE'" in last
     assert len(paper) == (scumble > 0)
     assert ("recommends" in " ".join(paper)) == (scumble > 0.15)
-    assert "(-0.123)" in remedial_here(-0.123)
+    assert "(-0.123)" in remedial_harm_sentence(-0.123)
 
 
 def test_report_and_advice_name_the_same_reason_for_the_harm():
-    said = treatment_sentences(0.4)[1], treatment_sentences(0.15)[1], remedial_here(-0.1)
+    said = treatment_sentences(0.4)[1], treatment_sentences(0.15)[1], remedial_harm_sentence(-0.1)
     for sentence in said:
         assert sentence.endswith(
             "an equal twin without the label, and most rows of rare labels are split."

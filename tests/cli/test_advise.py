@@ -63,7 +63,7 @@ def test_the_suggested_command_trains_from_the_same_file(capsys, file, tmp_path)
 def test_ctrl_c_gives_what_is_known_so_far(file):
     script = f"""
         import signal, sys
-        from scumble.advise import candidates
+        from scumble.advice import candidates
         from scumble.cli.main import main
         run_fold, done = candidates.run_fold, []
         def interrupt_at_the_seventh(*given, **more):

@@ -10,9 +10,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import scumble
 from scumble.evaluate import compare, cross_validate
-from scumble.experiment import Part, Plan
+from scumble.experiment import Component, Plan
 from scumble.experiment.parts import make_classifier as make_of_part
-from scumble.experiment.plan import parts_of
+from scumble.experiment.plan import get_components
 from scumble.learn import (
     HOMER,
     BinaryRelevance,
@@ -123,16 +123,16 @@ def test_plans(tmp_path):
     (tmp_path / "plan.toml").write_text(text)
     plan = scumble.experiment.read_plan(tmp_path / "plan.toml")
     plan.check()
-    parts = parts_of(plan, "classifiers")
+    parts = get_components(plan, "classifiers")
     made = [make_of_part(part, seed=0) for part in parts]
     assert repr(made[1].estimator) == repr(LogisticRegression(C=0.1, random_state=0))
     assert isinstance(made[2].classifier.estimator, GaussianNB)
     assert parts[0].label == f"br(base={LOGISTIC})"
     # One classifier, one key.
-    assert parts[0].spec == Part("br", {"estimator": {"name": LOGISTIC}}).spec
-    assert parts_of(Plan(["debtags"], [Part("br", {"base": LOGISTIC})]), "classifiers")[0].spec == (
-        parts[0].spec
-    )
+    assert parts[0].spec == Component("br", {"estimator": {"name": LOGISTIC}}).spec
+    assert get_components(Plan(["debtags"], [Component("br", {"base": LOGISTIC})]), "classifiers")[
+        0
+    ].spec == (parts[0].spec)
     for wrong, message in (
         ({"base": 3}, "'base' must be a name, or a table with a 'name'. Got 3"),
         (

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from scumble._core.progress import show_progress, track
+from scumble._core.progress import progress_bar, show_progress
 from scumble.cli import console
 
 
@@ -54,7 +54,7 @@ def test_a_bar_appears_only_when_it_takes_long(monkeypatch, after, shown):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(console, "PROGRESS_AFTER", after)
-    with show_progress(console.ProgressBar()), track("Reading films.arff", 10) as advance:
+    with show_progress(console.ProgressBar()), progress_bar("Reading films.arff", 10) as advance:
         for _ in range(10):
             advance(1)
     assert ("Reading films.arff" in screen.getvalue()) == shown
@@ -64,6 +64,6 @@ def test_no_bar_where_nobody_looks(monkeypatch):
     file = io.StringIO()
     monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setattr(console, "PROGRESS_AFTER", 0.0)
-    with show_progress(console.ProgressBar()), track("Reading films.arff", 10) as advance:
+    with show_progress(console.ProgressBar()), progress_bar("Reading films.arff", 10) as advance:
         advance(10)
     assert file.getvalue() == ""

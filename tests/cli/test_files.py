@@ -17,8 +17,8 @@ from scumble.cli.files import (
     WRITES,
     WRITES_DATA,
     WRITES_PARTS,
-    _files_meant,
-    marked_parameters,
+    _resolve_data_files,
+    find_file_parameters,
 )
 from scumble.cli.main import app, main
 from scumble.experiment import Store
@@ -108,7 +108,7 @@ COMMANDS = dict(leaves(get_command(app)))
 
 
 def marks_of(name):
-    return marked_parameters(COMMANDS[name].callback)
+    return find_file_parameters(COMMANDS[name].callback)
 
 
 @pytest.fixture
@@ -392,4 +392,4 @@ def test_a_command_that_is_killed_keeps_nothing_of_standard_input(tmp_path):
 def test_a_folder_may_have_brackets_in_its_name(tmp_path):
     (tmp_path / "part[1]").mkdir()
     (tmp_path / "part[1]" / "0.parquet").touch()
-    assert str(tmp_path / "part[1]" / "0.parquet") in _files_meant(str(tmp_path / "part[1]"))
+    assert str(tmp_path / "part[1]" / "0.parquet") in _resolve_data_files(str(tmp_path / "part[1]"))

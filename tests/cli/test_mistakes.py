@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scumble.cli.console import CALLED_ELSEWHERE, in_the_shell
+from scumble.cli.console import OPTION_SUGGESTIONS, translate_to_options
 from scumble.cli.main import main
 from scumble.learn import MLkNN, save
 from tests.cli.test_files import COMMANDS, checksums, fill
@@ -259,7 +259,7 @@ def test_python_still_speaks_of_parameters(place):
 def test_values_of_users_are_left_alone():
     options = {"labels": "--labels", "option": "--option"}
     for message in ("There is no label 'a=b'.", "Got 'colour=red' instead.", "x=1, y=2"):
-        assert in_the_shell(message, options) == message
+        assert translate_to_options(message, options) == message
 
 
 @pytest.mark.parametrize(
@@ -283,5 +283,5 @@ def test_paths_and_columns_that_look_like_parameters_keep_their_names(
 
 def test_options_called_elsewhere_are_options_of_some_command():
     known = {spelling for each in COMMANDS.values() for p in each.params for spelling in p.opts}
-    for ours in CALLED_ELSEWHERE.values():
+    for ours in OPTION_SUGGESTIONS.values():
         assert set(ours) <= known

@@ -6,7 +6,7 @@ import pytest
 
 import scumble
 from scumble.report import concurrence_report, render_html
-from scumble.report.concurrence import origin_in_words
+from scumble.report.concurrence import origin_text
 from tests.cli.test_cli import run
 
 
@@ -24,7 +24,7 @@ def test_one_report_four_inks(capsys, films, tmp_path):
     words = ("report", films, "--html", page, "--pdf", paper, "--resample", "remedial", "--json")
     out, _ = run(capsys, *words)
     expected = concurrence_report(
-        scumble.read(films), treatments=["remedial"], origin=origin_in_words("films.arff")
+        scumble.read(films), treatments=["remedial"], origin=origin_text("films.arff")
     )
     assert json.loads(out) == expected
     assert page.read_text() == render_html(expected)

@@ -4,7 +4,7 @@ import os
 import pytest
 
 import scumble
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.resample import MLROS, REMEDIAL, make_chain, run_chain
 from tests.cli.test_cli import run
 
@@ -42,7 +42,7 @@ def test_all_methods_are_compared(capsys, datasets, monkeypatch):
     monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
     out, _ = run(capsys, "resample", "flags", "--compare", "--seed", 1, "--json")
     rows = {row["method"]: row for row in json.loads(out)}
-    assert set(rows) == {"none", *registered("resampler")}
+    assert set(rows) == {"none", *registered_objects("resampler")}
     assert rows["none"]["n_instances"] == 194
     assert rows["remedial"]["n_instances"] == 262
     assert rows["remedial"]["scumble"] == pytest.approx(0.0176926, abs=1e-7)

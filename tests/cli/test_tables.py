@@ -8,7 +8,7 @@ import pytest
 
 import scumble
 from scumble.cli.inputs import TABLE_OPTIONS
-from scumble.cli.main import HOMES, _build
+from scumble.cli.main import COMMAND_MODULES, _build
 from tests.cli.test_cli import run
 from tests.learn.test_texts import new_rows, ticket_frame
 
@@ -61,7 +61,7 @@ def the_tickets():
 
 def test_every_command_that_reads_has_the_options():
     reading = set()
-    for name in HOMES:
+    for name in COMMAND_MODULES:
         command = _build(name)
         for one in getattr(command, "commands", {"": command}).values():
             known = {parameter.name for parameter in one.params}

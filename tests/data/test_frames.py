@@ -20,7 +20,7 @@ from scumble._core.errors import (
     ScumbleWarning,
 )
 from scumble.data import Feature, MultilabelDataset, frames, read
-from scumble.data.formats.base import PARTS
+from scumble.data.formats.base import DATASET_PARTS
 from scumble.data.label_lists import split_labels
 from scumble.testing.strategies import datasets
 
@@ -238,7 +238,7 @@ def test_texts_become_text():
     assert again.features == (Feature("t", "nominal", ("a", "b")),)
 
 
-FRAME_PARTS = set(PARTS) - {"data set name", "instance weights", "label hierarchy"}
+FRAME_PARTS = set(DATASET_PARTS) - {"data set name", "instance weights", "label hierarchy"}
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])

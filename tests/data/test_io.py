@@ -20,12 +20,12 @@ import scumble
 import scumble.data.formats  # registers them
 from scumble._core import files
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning, WriteError
-from scumble._core.files import COMPRESSIONS, Source, writing
-from scumble._core.registry import registered
+from scumble._core.files import COMPRESSIONS, InputFile, atomic_write
+from scumble._core.registry import registered_objects
 from scumble.data import MultilabelDataset
-from scumble.data.io import _by_content, part_paths
+from scumble.data.io import _format_from_content, train_test_paths
 
-FORMATS = dict(registered("format"))
+FORMATS = dict(registered_objects("format"))
 DATA = MultilabelDataset(
     [[0.5, 0, 3], [0, 0.25, 0], [1.5, 0, 0]], [[1, 0, 1], [0, 1, 0], [1, 1, 1]]
 )
@@ -55,7 +55,7 @@ def test_every_format_compressed(tmp_path, name, compression):
 def test_the_content_counts_not_the_suffix(tmp_path, name, suffix, compression):
     path = tmp_path / f"data{suffix}{compression}"
     write(path, name)
-    assert _by_content(Source(path)).name == name
+    assert _format_from_content(InputFile(path)).name == name
     assert replace(scumble.read(path), name="") == DATA
 
 
@@ -153,7 +153,7 @@ class TestReading:
     @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
     @pytest.mark.parametrize("name", FORMATS)
     def test_a_decompression_bomb(self, tmp_path, monkeypatch, name, compress):
-        monkeypatch.setattr(files, "EXPANSION_FREE", 100_000)
+        monkeypatch.setattr(files, "UNCHECKED_EXPANSION_BYTES", 100_000)
         monkeypatch.setattr(files, "MAX_EXPANSION", 20)
         path = tmp_path / "bomb"
         path.write_bytes(compress(b"0" * 5_000_000))
@@ -204,7 +204,7 @@ class TestWriting:
 
     def test_a_fault_in_the_middle_leaves_nothing(self, tmp_path):
         def spoil() -> None:
-            with writing(tmp_path / "a.csv") as target, target.open() as stream:
+            with atomic_write(tmp_path / "a.csv") as target, target.open() as stream:
                 stream.write(b"half")
                 raise KeyboardInterrupt
 
@@ -354,5 +354,5 @@ def test_what_a_damaged_zstandard_file_took_is_given_back(tmp_path):
 
 
 def test_parts_are_named_as_mulan_does():
-    names = [part.name for part in part_paths("films.arff.gz")]
+    names = [part.name for part in train_test_paths("films.arff.gz")]
     assert names == ["films-train.arff.gz", "films-test.arff.gz"]

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from scumble._core.errors import ParameterError
-from scumble.data import make_multilabel, shelf
+from scumble.data import make_multilabel, repository
 from scumble.data.synthetic import kernels, labels
 from scumble.data.synthetic.labels import label_counts, reachable_mean_ir
 from scumble.measures import (
@@ -23,7 +23,7 @@ from scumble.measures import (
 
 REAL = [
     entry
-    for entry in shelf.entries()
+    for entry in repository.entries()
     if entry.measures["instances"] < 50_000 and entry.name not in ("mediamill_reduced", "tmc2007")
 ]
 
@@ -125,17 +125,17 @@ def test_rounding_keeps_the_sum_of_inverses():
 @given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=20), n_blocks=st.integers(1, 7))
 def test_blocks_share_the_line_of_assignments(counts, n_blocks):
     line = np.repeat(np.arange(len(counts)), counts)
-    deal = labels.Deal(np.array(counts), len(line), 0, np.zeros(n_blocks, np.uint64))
+    deal = labels.LabelAssigner(np.array(counts), len(line), 0, np.zeros(n_blocks, np.uint64))
     dealt = []
     for block in range(min(n_blocks, len(line))):
-        dealt.append(deal.labels_of(block))
+        dealt.append(deal.block_labels(block))
         assert dealt[-1].tolist() == line[block::n_blocks].tolist()
     assert sorted(np.concatenate(dealt)) == line.tolist()
 
 
 def test_many_small_blocks_make_one_data_set(monkeypatch):
     monkeypatch.setattr(labels, "BLOCK_ROWS", 50)
-    counts = label_counts(3001, 20, 20.0, labels.most_rows(1003, 103))
+    counts = label_counts(3001, 20, 20.0, labels.max_rows_per_label(1003, 103))
     rng = np.random.default_rng(0)
 
     Y = labels.assign_labels([counts], 1003, 103, 0.2, rng)
@@ -148,7 +148,7 @@ def test_many_small_blocks_make_one_data_set(monkeypatch):
 
 def test_a_label_may_be_in_every_labelled_row(monkeypatch):
     monkeypatch.setattr(labels, "BLOCK_ROWS", 10)
-    most = labels.most_rows(107, 7)
+    most = labels.max_rows_per_label(107, 7)
     counts = np.array([most, most, 5, 1])
 
     Y = labels.assign_labels([counts], 107, 7, None, np.random.default_rng(0))
@@ -202,8 +202,8 @@ def test_the_measures_of_real_data_can_be_imitated(entry):
 def test_targets_are_hit_across_the_reachable_range(wanted_cardinality, wanted_ir, place):
     wishes = {"cardinality": wanted_cardinality, "mean_ir": wanted_ir, "n_features": 0}
     counts = label_counts(round(2000 * wanted_cardinality), 30, wanted_ir, 2000)
-    deal = labels.Deal(counts, 2000, 0, np.zeros(1, np.uint64))
-    low, high = deal.try_out(-1.0), deal.try_out(2.0)
+    deal = labels.LabelAssigner(counts, 2000, 0, np.zeros(1, np.uint64))
+    low, high = deal.first_block_scumble(-1.0), deal.first_block_scumble(2.0)
     wanted = low + place * (high - low)
 
     data = make_multilabel(2000, 30, scumble=wanted, random_state=1, **wishes)

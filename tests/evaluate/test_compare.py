@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 import scumble
 from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble.evaluate import Comparison, Trial, compare, cross_validate
+from scumble.evaluate import Comparison, MethodResult, compare, cross_validate
 from scumble.evaluate.folds import LabelCounts
 from scumble.evaluate.statistics import corrected_t_test
 
@@ -80,11 +80,11 @@ def test_nonsense_is_refused(share, confidence):
 
 def trial(name, folds):
     counts = LabelCounts(*(np.array([n]) for n in (5, 1, 1, 1)), n_test=9, groups={})
-    return Trial(name, {"micro_f1": np.array(folds)}, (counts,) * len(folds), 1.0)
+    return MethodResult(name, {"micro_f1": np.array(folds)}, (counts,) * len(folds), 1.0)
 
 
-def comparison(*trials, metric="micro_f1"):
-    return Comparison("x", ("a",), trials, (metric,), 0.25, 0)
+def comparison(*results, metric="micro_f1"):
+    return Comparison("x", ("a",), results, (metric,), 0.25, 0)
 
 
 def test_verdicts_follow_the_intervals():
@@ -129,7 +129,7 @@ def test_the_best_of_equals_is_flattered_and_a_clear_winner_is_not():
 def test_values_are_those_of_cross_validation(data):
     found = compare(data, ["br", "rare"], folds="1x3", random_state=7)
     splitter = scumble.evaluate.IterativeStratification(3, random_state=7)
-    for one in found.trials:
+    for one in found.results:
         alone = cross_validate(data, one.name, splitter=splitter, random_state=7)
         for metric in found.metrics:
             assert np.array_equal(one.values[metric], alone[metric].values, equal_nan=True)
@@ -161,7 +161,7 @@ def test_combinations_are_named_and_the_first_is_the_baseline(data):
     found = compare(
         data, {"all": Constant(1), "nothing": Constant(0)}, ["none", "remedial"], folds="1x2"
     )
-    assert [one.name for one in found.trials] == [
+    assert [one.name for one in found.results] == [
         "all",
         "nothing",
         "all after remedial",
@@ -179,7 +179,7 @@ def test_a_test_part_instead_of_folds(data):
         scumble.learn.make_classifier("br"),
         random_state=int(np.random.SeedSequence([0, 0]).generate_state(2)[1]),
     )
-    assert found.trials[0].values["micro_f1"][0] == fold.evaluation["micro_f1"]
+    assert found.results[0].values["micro_f1"][0] == fold.evaluation["micro_f1"]
     one = found.table[0]
     assert one.low < one.difference < one.high
     assert math.isfinite(one.low)

@@ -15,7 +15,7 @@ from scumble.evaluate import (
     find_metric,
     label_groups,
     metric_names,
-    pool,
+    pooled_metrics,
 )
 from scumble.evaluate.groups import metric_title
 
@@ -167,7 +167,7 @@ def test_pooling_by_hand():
         counts([5, 3, 2], [2, 1, 0], [3, 1, 1], [2, 2, 0], minority=[0, 1, 1]),
         counts([4, 4, 1], [1, 0, 1], [1, 4, 1], [3, 0, 1], minority=[0, 0, 1]),
     ]
-    found = pool(folds)
+    found = pooled_metrics(folds)
     # Label 0: tp 3, predicted 4, true 5. Label 1: 1, 5, 2. Label 2 can be learnt on the first fold
     # only, where it does not occur: it counts nowhere.
     assert found["macro_f1"] == pytest.approx((6 / 9 + 2 / 7) / 2)
@@ -181,7 +181,7 @@ def test_pooling_by_hand():
 
 
 def test_pooling_nothing_is_nan():
-    found = pool([counts([1], [1], [1], [1], few=[1])])
+    found = pooled_metrics([counts([1], [1], [1], [1], few=[1])])
     assert all(math.isnan(value) for value in found.values())
 
 
@@ -191,12 +191,12 @@ def test_one_fold_pooled_is_that_fold(seed):
     Y, said, training = (rng.random((n, 5)) < 0.3 for n in (12, 12, 20))
     groups = ["all", "minority", "difficult", "few"]
     found = evaluate(Y, said, groups=groups, training=training)
-    pooled = pool([LabelCounts.of(found)])
+    pooled = pooled_metrics([LabelCounts.of(found)])
     for name, value in pooled.items():
         expected = found[name if "." in name else f"all.{name}"]
         assert value == pytest.approx(expected, nan_ok=True), name
-    again = LabelCounts.from_plain(LabelCounts.of(found).to_plain())
-    np.testing.assert_equal(pool([again]), pooled)
+    again = LabelCounts.from_dict(LabelCounts.of(found).to_dict())
+    np.testing.assert_equal(pooled_metrics([again]), pooled)
 
 
 @pytest.fixture(scope="module")

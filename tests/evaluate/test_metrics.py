@@ -12,11 +12,11 @@ from scipy import sparse
 
 import scumble
 from scumble import MultilabelDataset, evaluate
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.evaluate import confusion, hierarchical_loss
 from tests.evaluate import slow_metrics
 
-METRICS = list(registered("metric").values())
+METRICS = list(registered_objects("metric").values())
 IDS = [metric.name for metric in METRICS]
 POLICIES = ["mulan", "ignore", 0.25]
 #: Few different scores, so that ties are the rule.
@@ -266,7 +266,7 @@ def test_the_counts_themselves():
     found = confusion([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     assert found.by_instance.hits.tolist() == [1, 1]
     assert found.by_instance.true_negatives.tolist() == [0, 2]
-    assert found.in_all.false_positives.tolist() == [1]
+    assert found.overall.false_positives.tolist() == [1]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import scumble
 from scumble._core.java import JavaRandom
 from scumble._core.provenance import is_resampled
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.evaluate import (
     FixedFolds,
     IterativeStratification,
@@ -24,7 +24,7 @@ from scumble.evaluate import (
     write_folds,
 )
 from scumble.evaluate.splitters import read_folds
-from scumble.measures.stratification import deal_rows
+from scumble.measures.stratification import assign_folds
 from scumble.resample import MLROS, REMEDIAL
 
 SEEDED = [RepeatedKFold, IterativeStratification, LabelsetStratification, MulanKFold]
@@ -82,7 +82,7 @@ def test_as_many_splits_as_asked_for(splitter):
 
 def test_the_catalogue_knows_them():
     names = {"kfold", "iterative", "labelset", "fixed", "mulan"}
-    assert names <= set(registered("splitter"))
+    assert names <= set(registered_objects("splitter"))
 
 
 def unevenness(Y, splitter):
@@ -137,7 +137,7 @@ def slow_stratify(Y, n_folds, first_choice):
 def test_iterative_stratification_equals_the_slow_version(Y, n_folds, seed):
     first_choice = np.random.default_rng(seed).integers(n_folds, size=len(Y))
     chance = Mock(permutation=np.arange, integers=Mock(return_value=first_choice))
-    found = deal_rows(sparse.csr_array(Y), n_folds, chance)
+    found = assign_folds(sparse.csr_array(Y), n_folds, chance)
     np.testing.assert_array_equal(found, slow_stratify(Y, n_folds, first_choice))
 
 

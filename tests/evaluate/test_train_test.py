@@ -14,10 +14,15 @@ from scipy import sparse
 import scumble
 from scumble.data import Feature
 from scumble.evaluate import cross_validate, run_fold, train_test_split
-from scumble.evaluate.train_test import Sides, deal_sides, wanted_on, with_test_part
+from scumble.evaluate.train_test import (
+    TrainTestAssignment,
+    append_test_set,
+    assign_train_test,
+    target_label_counts,
+)
 from scumble.learn import MLkNN
-from scumble.learn.texts import texts_of
-from scumble.measures.stratification import deal_rows
+from scumble.learn.texts import column_texts
+from scumble.measures.stratification import assign_folds
 from scumble.resample import MLROS
 from tests.learn.test_texts import ticket_frame, tickets
 
@@ -52,9 +57,9 @@ def test_what_the_sides_want_of_labels_by_hand():
     # two, of which half a row would be tested: one each. Label 2 has three: 0.75 is raised to 1.
     # The only row of label 3 is for training.
     Y = rows_of([0, 1], [0, 1], [0, 2], [0, 2], [0, 2], [0, 3], [0], [0], n_labels=4)
-    assert wanted_on(sparse.csr_array(Y), 2).tolist() == [[6, 2], [1, 1], [2, 1], [1, 0]]
+    assert target_label_counts(sparse.csr_array(Y), 2).tolist() == [[6, 2], [1, 1], [2, 1], [1, 0]]
     # Six of eight rows for testing: label 2 keeps one of its three for training, 0.75 before.
-    assert wanted_on(sparse.csr_array(Y), 6).tolist() == [[2, 6], [1, 1], [1, 2], [1, 0]]
+    assert target_label_counts(sparse.csr_array(Y), 6).tolist() == [[2, 6], [1, 1], [1, 2], [1, 0]]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -71,8 +76,8 @@ def test_a_chain_of_labels_is_turned_round_by_hand():
     # Labels 0, 1 and 2 tie rows 0-1, 1-2 and 2-3. Dealt from both ends, 1 and 2 are on one side;
     # moving either alone would take label 0 or label 2 from a side: 2 and 3 have to move.
     Y = sparse.csr_array(rows_of([0], [0, 1], [1, 2], [2], n_labels=3))
-    sides = Sides(Y, np.array([0, 1, 1, 0]))
-    sides.bring_labels_to_both()
+    sides = TrainTestAssignment(Y, np.array([0, 1, 1, 0]))
+    sides.ensure_labels_on_both_sides()
     assert sides.sides.tolist() in ([0, 1, 0, 1], [1, 0, 1, 0])
     assert sides.counts.tolist() == [[1, 1, 1], [1, 1, 1]]
 
@@ -80,9 +85,9 @@ def test_a_chain_of_labels_is_turned_round_by_hand():
 def test_three_labels_of_three_rows_cannot_all_be_parted():
     Y = sparse.csr_array(rows_of([0, 1], [1, 2], [2, 0], n_labels=3))
     for start in itertools.product([0, 1], repeat=3):
-        sides = Sides(Y, np.array(start))
+        sides = TrainTestAssignment(Y, np.array(start))
         before = len(parted(Y.toarray(), start))
-        sides.bring_labels_to_both()
+        sides.ensure_labels_on_both_sides()
         assert len(parted(Y.toarray(), sides.sides)) == max(before, 2)
 
 
@@ -120,9 +125,9 @@ tables = st.tuples(st.integers(2, 9), st.integers(1, 5)).flatmap(
 def test_dealing_to_sides_that_want_different_numbers_equals_the_slow_version(Y, data):
     n_test = data.draw(st.integers(1, len(Y) - 1))
     seed = data.draw(st.integers(0, 99))
-    wanted = wanted_on(sparse.csr_array(Y), n_test)
+    wanted = target_label_counts(sparse.csr_array(Y), n_test)
     rows = np.array([len(Y) - n_test, n_test], float)
-    found = deal_rows(sparse.csr_array(Y), 2, np.random.default_rng(seed), wanted, rows)
+    found = assign_folds(sparse.csr_array(Y), 2, np.random.default_rng(seed), wanted, rows)
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(Y))
     first_choice = generator.integers(2, size=len(Y))
@@ -133,7 +138,7 @@ def test_dealing_to_sides_that_want_different_numbers_equals_the_slow_version(Y,
 @given(Y=tables, seed=st.integers(0, 99), data=st.data())
 def test_no_other_way_to_deal_brings_every_label_to_both_sides(Y, seed, data):
     n_test = data.draw(st.integers(1, len(Y) - 1))
-    sides = deal_sides(sparse.csr_array(Y), n_test, np.random.default_rng(seed))
+    sides = assign_train_test(sparse.csr_array(Y), n_test, np.random.default_rng(seed))
     several = int((Y.sum(axis=0) >= 2).sum())
     found, best = len(parted(Y, sides)), most_parted(Y)
     assert found <= best
@@ -146,7 +151,7 @@ def test_no_other_way_to_deal_brings_every_label_to_both_sides(Y, seed, data):
             moved = sides.copy()
             moved[row] = 1 - side
             assert len(parted(Y, moved)) < found
-    again = deal_sides(sparse.csr_array(Y), n_test, np.random.default_rng(seed))
+    again = assign_train_test(sparse.csr_array(Y), n_test, np.random.default_rng(seed))
     assert again.tolist() == sides.tolist()
 
 
@@ -161,9 +166,11 @@ def test_labels_of_two_rows_are_parted_exactly_where_they_can_be(pairs, seed):
     Y = np.zeros((9, max(len(pairs), 1)), bool)
     for label, pair in enumerate(pairs):
         Y[list(pair), label] = True
-    sides = Sides(sparse.csr_array(Y), np.random.default_rng(seed).integers(2, size=9))
+    sides = TrainTestAssignment(
+        sparse.csr_array(Y), np.random.default_rng(seed).integers(2, size=9)
+    )
     before = len(parted(Y, sides.sides))
-    sides.bring_labels_to_both()
+    sides.ensure_labels_on_both_sides()
     found = len(parted(Y, sides.sides))
     assert found >= before
     if most_parted(Y) == len(pairs):
@@ -303,7 +310,7 @@ def test_tables_read_by_themselves_meet_by_names():
         label_columns=["z", "y"],
     )
     with pytest.warns(scumble.ScumbleWarning, match="'c' in 1 of 2 rows, such as 'c' in row 0"):
-        both, (_, tested) = with_test_part(train, test, caller="example")
+        both, (_, tested) = append_test_set(train, test, caller="example")
     assert both.features == train.features
     np.testing.assert_equal(both.X[tested], [[9, np.nan], [8, 1]])
     assert both.Y[tested].toarray().astype(int).tolist() == [[0, 1], [1, 0]]
@@ -321,10 +328,10 @@ def test_texts_of_a_test_part_that_was_read_by_itself_are_judged_as_rows_of_one_
     folds = [(np.arange(80), np.arange(80, 120))]
     twin = cross_validate(whole, "br", splitter=folds, random_state=0).folds[0]
     assert dict(found.evaluation) == pytest.approx(dict(twin.evaluation), nan_ok=True)
-    back = with_test_part(train, test, caller="example")[0]
-    assert texts_of(back, "subject") == list(ticket_frame(120)["subject"])
+    back = append_test_set(train, test, caller="example")[0]
+    assert column_texts(back, "subject") == list(ticket_frame(120)["subject"])
     wide = replace(test, X=sparse.csr_array(test.X))
-    assert texts_of(with_test_part(train, wide, caller="example")[0], "subject")[80:] == list(
+    assert column_texts(append_test_set(train, wide, caller="example")[0], "subject")[80:] == list(
         parts[1]["subject"]
     )
 
@@ -333,12 +340,12 @@ def test_labels_that_no_row_of_a_test_part_has():
     train = scumble.MultilabelDataset([[0.0], [1], [2]], [["a", "b"], ["b", "c"], ["a"]])
     test = scumble.MultilabelDataset([[0.0], [1]], [["c"], ["b", "c"]])
     with pytest.warns(scumble.ScumbleWarning, match="1 of the 3 labels of the training part: 'a'"):
-        both, (_, rows) = with_test_part(train, test, caller="example")
+        both, (_, rows) = append_test_set(train, test, caller="example")
     assert both.labels == ("a", "b", "c")
     assert both.Y[rows].toarray().astype(int).tolist() == [[0, 0, 1], [0, 1, 1]]
     column = replace(test, features=(Feature("a"),))  # a label of training is a feature here
     with pytest.raises(scumble.ScumbleError, match="a label 'a' that the test part has not as a"):
-        with_test_part(replace(train, features=(Feature("a"),)), column, caller="example")
+        append_test_set(replace(train, features=(Feature("a"),)), column, caller="example")
 
 
 def test_labels_that_only_rows_of_a_test_part_have_are_missed():
@@ -347,7 +354,7 @@ def test_labels_that_only_rows_of_a_test_part_have_are_missed():
     test = scumble.MultilabelDataset(X[[0, 11]], [["low", "new"], ["high"]])
     told = "no row of the training part has 1 of the 3 labels of the test part: 'new'"
     with pytest.warns(scumble.ScumbleWarning, match=told):
-        both, (rows, tested) = with_test_part(train, test, caller="example")
+        both, (rows, tested) = append_test_set(train, test, caller="example")
     assert both.labels == ("high", "low", "new")
     assert both.Y[tested].toarray().astype(int).tolist() == [[0, 1, 1], [1, 0, 0]]
     assert both.Y[rows].sum(axis=0).tolist() == [6, 6, 0]
@@ -357,10 +364,10 @@ def test_labels_that_only_rows_of_a_test_part_have_are_missed():
     assert found["micro_recall"].mean == pytest.approx(2 / 3)
     assert found["never_predicted"].mean == pytest.approx(1 / 3)
     empty = scumble.MultilabelDataset(X[:2], [[1, 0, 0], [0, 1, 0]], labels=["low", "high", "new"])
-    assert with_test_part(train, empty, caller="example")[0].labels == train.labels
+    assert append_test_set(train, empty, caller="example")[0].labels == train.labels
     feature = replace(train, features=(Feature("new"),))
     with pytest.raises(scumble.ScumbleError, match="a label 'new' that the training part has not"):
-        with_test_part(feature, replace(test, features=(Feature("new"),)), caller="example")
+        append_test_set(feature, replace(test, features=(Feature("new"),)), caller="example")
 
 
 def test_labels_of_a_test_part_alone_are_at_the_top_of_a_hierarchy():
@@ -369,7 +376,7 @@ def test_labels_of_a_test_part_alone_are_at_the_top_of_a_hierarchy():
     )
     test = scumble.MultilabelDataset([[0.0]], [["a", "c"]])
     with pytest.warns(scumble.ScumbleWarning):
-        assert with_test_part(train, test, caller="x")[0].label_parents == (-1, 0, -1)
+        assert append_test_set(train, test, caller="x")[0].label_parents == (-1, 0, -1)
 
 
 def test_test_parts_that_do_not_fit():

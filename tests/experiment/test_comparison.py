@@ -5,7 +5,7 @@ import math
 import pytest
 
 from scumble._core.errors import ParameterError
-from scumble.evaluate.groups import direction
+from scumble.evaluate.groups import metric_sign
 from scumble.evaluate.statistics import ScoreTable, wilcoxon
 from scumble.experiment.result_tables import compare_methods
 
@@ -15,7 +15,7 @@ def grid_of(metric, table):
     means = {
         (row, c): v for row, values in table.items() for c, v in zip(columns, values, strict=True)
     }
-    counts, higher = dict.fromkeys(means, 1), direction(metric) > 0
+    counts, higher = dict.fromkeys(means, 1), metric_sign(metric) > 0
     return ScoreTable(metric, tuple(table), columns, means, {}, counts, higher)
 
 

@@ -13,20 +13,20 @@ from rich.console import Console
 from scipy import sparse
 
 import scumble
-from scumble.cli.experiment import _conclude, _Watch
+from scumble.cli.experiment import _print_report, _RunMonitor
 from scumble.cli.main import main
-from scumble.evaluate import LabelCounts, cross_validate, evaluate, pool
+from scumble.evaluate import LabelCounts, cross_validate, evaluate, pooled_metrics
 from scumble.experiment import (
     Cell,
-    Estimate,
+    Component,
     Outcome,
-    Part,
     Plan,
     PlanError,
-    Report,
+    RunReport,
+    RuntimeEstimate,
     Store,
-    cells_of,
     parts,
+    plan_cells,
     read_plan,
     run,
     runner,
@@ -34,7 +34,7 @@ from scumble.experiment import (
 from scumble.experiment.compute_cell import compute_cell
 from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.result_tables import long_table
-from scumble.experiment.store import grid
+from scumble.experiment.store import score_table_from_cells
 from scumble.learn import BinaryRelevance, fit_dataset
 from scumble.resample import REMEDIAL
 from tests.learn.test_texts import ticket_frame
@@ -63,7 +63,7 @@ def the_plan(folder, **changes):
         "datasets": ["made.arff"],
         "resamplers": ["none", "remedial"],
         "classifiers": ["br", "none"],
-        "splitter": Part("kfold", {"n_splits": 2, "n_repeats": 1}),
+        "splitter": Component("kfold", {"n_splits": 2, "n_repeats": 1}),
     }
     return Plan(**{**parts, **changes}, folder=str(folder))
 
@@ -73,7 +73,7 @@ def by_place(cells):
 
 
 def test_a_cell_is_what_one_would_do_by_hand(folder):
-    cell = by_place(cells_of(the_plan(folder)))["br", "remedial", 1]
+    cell = by_place(plan_cells(the_plan(folder)))["br", "remedial", 1]
     data = scumble.read(folder / "made.arff")
     splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
     train, test = list(splitter.split(data))[1]
@@ -93,9 +93,9 @@ def test_texts_of_a_plain_table_become_words_of_the_training_part(tmp_path):
     ticket_frame(60).to_csv(tmp_path / "tickets.csv", index=False)
     how = {"label_column": "tags", "label_separator": ";", "text": ["subject"]}
     plan = the_plan(
-        tmp_path, datasets=[Part("./tickets.csv", how)], resamplers=["mlsmote", "mlros"]
+        tmp_path, datasets=[Component("./tickets.csv", how)], resamplers=["mlsmote", "mlros"]
     )
-    cell = by_place(cells_of(plan))["br", "mlsmote", 1]
+    cell = by_place(plan_cells(plan))["br", "mlsmote", 1]
     data = scumble.read(tmp_path / "tickets.csv", **how)
     splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
     train, test = list(splitter.split(data))[1]
@@ -105,12 +105,12 @@ def test_texts_of_a_plain_table_become_words_of_the_training_part(tmp_path):
     found = compute_cell(cell).scores
     assert found["macro_f1"] == pytest.approx(expected["macro_f1"])
     assert expected["micro_f1"] > 0.5
-    only = by_place(cells_of(plan))["none", "mlsmote", 1]
+    only = by_place(plan_cells(plan))["none", "mlsmote", 1]
     assert compute_cell(only).scores["after.n_instances"] > 30
 
 
 def test_without_a_classifier_only_the_training_part_is_measured(folder):
-    cell = by_place(cells_of(the_plan(folder)))["none", "remedial", 0]
+    cell = by_place(plan_cells(the_plan(folder)))["none", "remedial", 0]
     scores = compute_cell(cell).scores
     assert set(scores) == {
         f"{when}.{name}"
@@ -142,25 +142,25 @@ def test_means_over_rows_and_labels_with_a_hit():
 def test_foreign_classifiers_and_kept_predictions(folder):
     plan = the_plan(
         folder,
-        classifiers=[Part("sklearn.tree.DecisionTreeClassifier", {"max_depth": 3})],
+        classifiers=[Component("sklearn.tree.DecisionTreeClassifier", {"max_depth": 3})],
         keep_predictions=True,
     )
-    result = compute_cell(cells_of(plan)[0])
+    result = compute_cell(plan_cells(plan)[0])
     assert 0 <= result.scores["f1"] <= 1
     assert 0 <= result.scores["ranking_loss"] <= 1
     archive = np.load(io.BytesIO(result.predictions))
     assert archive["confidences"].shape == tuple(archive["shape"]) == (40, 5)
-    assert cells_of(plan)[0].versions["sklearn"]
+    assert plan_cells(plan)[0].versions["sklearn"]
 
 
 @pytest.mark.parametrize(
     "classifier",
     [
-        Part("br"),
-        Part("ecc", {"n_estimators": 2}),
-        Part("sklearn.linear_model.RidgeClassifier"),
-        Part("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 5}),
-        Part(
+        Component("br"),
+        Component("ecc", {"n_estimators": 2}),
+        Component("sklearn.linear_model.RidgeClassifier"),
+        Component("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 5}),
+        Component(
             "sklearn.multiclass.OneVsRestClassifier",
             {"estimator": {"name": "sklearn.svm.LinearSVC", "C": 0.1}},
         ),
@@ -170,7 +170,7 @@ def test_foreign_classifiers_and_kept_predictions(folder):
 @pytest.mark.parametrize("resampler", ["none", "mlsmote"])
 def test_a_cell_is_what_cross_validation_says(folder, classifier, resampler):
     plan = the_plan(folder, classifiers=[classifier], resamplers=[resampler])
-    cells = cells_of(plan)
+    cells = plan_cells(plan)
     data = scumble.read(folder / "made.arff")
     results = [compute_cell(cell) for cell in cells]
     for cell, result in zip(cells, results, strict=True):
@@ -184,8 +184,8 @@ def test_a_cell_is_what_cross_validation_says(folder, classifier, resampler):
         for name, spread in found.items():
             assert result.scores[name] == pytest.approx(spread.mean, nan_ok=True), name
         assert {"one_error", "ranking_loss", "macro_auc", "few.macro_auc"} <= set(result.scores)
-        counts = LabelCounts.from_plain(result.details["labels"])
-        np.testing.assert_equal(pool([counts]), found.pooled)
+        counts = LabelCounts.from_dict(result.details["labels"])
+        np.testing.assert_equal(pooled_metrics([counts]), found.pooled)
 
 
 def test_weights_reach_classifiers_that_take_them(tmp_path):
@@ -195,12 +195,12 @@ def test_weights_reach_classifiers_that_take_them(tmp_path):
     scumble.write(scumble.MultilabelDataset(X, Y), tmp_path / "plain.arff")
     weighted = scumble.MultilabelDataset(X, Y, weights=rng.integers(1, 50, 60))
     scumble.write(weighted, tmp_path / "weighted.arff")
-    forest = Part("sklearn.tree.DecisionTreeClassifier", {"max_depth": 2})
+    forest = Component("sklearn.tree.DecisionTreeClassifier", {"max_depth": 2})
     plan = the_plan(
         tmp_path, datasets=["plain.arff", "weighted.arff"], classifiers=[forest, "mlknn"],
         resamplers=["none"],
     )  # fmt: skip
-    cells = {(c.dataset.name, c.classifier.name, c.fold): c for c in cells_of(plan)}
+    cells = {(c.dataset.name, c.classifier.name, c.fold): c for c in plan_cells(plan)}
     cell = cells["weighted.arff", forest.name, 1]
     splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
     train, test = list(splitter.split(weighted))[1]
@@ -221,20 +221,20 @@ def test_classifiers_that_refuse_sparse_features_get_dense_ones(tmp_path):
     Y = (X @ rng.normal(size=(6, 3))) > 0
     scumble.write(scumble.MultilabelDataset(X, Y), tmp_path / "thin.arff")
     assert scumble.read(tmp_path / "thin.arff").is_sparse
-    trees = Part(
+    trees = Component(
         "sklearn.multiclass.OneVsRestClassifier",
         {"estimator": {"name": "sklearn.ensemble.HistGradientBoostingClassifier", "max_iter": 3}},
     )
     plan = the_plan(tmp_path, datasets=["thin.arff"], classifiers=[trees], resamplers=["none"])
-    assert 0 < compute_cell(cells_of(plan)[0]).scores["micro_f1"] <= 1
+    assert 0 < compute_cell(plan_cells(plan)[0]).scores["micro_f1"] <= 1
 
 
 def test_only_cells_that_differ_from_those_of_earlier_stores_have_new_keys(folder):
-    ridge = Part("sklearn.linear_model.RidgeClassifier")
-    inside = Part("sklearn.multioutput.MultiOutputClassifier", {"estimator": {"name": "c45"}})
-    tree = Part("sklearn.tree.DecisionTreeClassifier")
+    ridge = Component("sklearn.linear_model.RidgeClassifier")
+    inside = Component("sklearn.multioutput.MultiOutputClassifier", {"estimator": {"name": "c45"}})
+    tree = Component("sklearn.tree.DecisionTreeClassifier")
     plan = the_plan(folder, classifiers=["br", "none", tree, ridge, inside])
-    told = {cell.classifier.name: cell.versions.get("fold") for cell in cells_of(plan)}
+    told = {cell.classifier.name: cell.versions.get("fold") for cell in plan_cells(plan)}
     assert told == {"br": None, "none": None, tree.name: None, ridge.name: "2", inside.name: "2"}
 
 
@@ -247,14 +247,14 @@ def test_groups_and_pooled_metrics_in_tables(folder, tmp_path, capsys):
     with Store(path) as store:
         cells = store.cells()
     learnt = [cell for cell in cells if cell["classifier"] == "br"]
-    pooled = pool(LabelCounts.from_plain(cell["details"]["labels"]) for cell in learnt)
+    pooled = pooled_metrics(LabelCounts.from_dict(cell["details"]["labels"]) for cell in learnt)
     place = ("made.arff", "br")
     for name in ("macro_f1", "few.macro_f1", "never_predicted"):
-        table = grid(cells, f"pooled.{name}")
+        table = score_table_from_cells(cells, f"pooled.{name}")
         assert table.means[place] == pytest.approx(pooled[name], nan_ok=True)
         assert table.n_cells[place] == 2
         assert np.isnan(table.means["made.arff", "none"])
-    assert grid(cells, "never_predicted").best("made.arff") == {"br"}
+    assert score_table_from_cells(cells, "never_predicted").best("made.arff") == {"br"}
     call("experiment", "table", path, "--json")
     shown = json.loads(capsys.readouterr().out)
     assert [table["metric"] for table in shown] == [*plan.metrics]
@@ -273,7 +273,7 @@ def test_cells_of_earlier_stores_are_completed_when_a_plan_asks(folder, tmp_path
         assert run(plan, store, n_jobs=0).n_done == 0
         for name in ("all.macro_f1", "pooled.macro_f1"):
             with pytest.raises(PlanError, match="an earlier version computed lack it"):
-                grid(store.cells(), name)
+                score_table_from_cells(store.cells(), name)
         asking = the_plan(folder, resamplers=["none"], metrics=["pooled.macro_f1"])
         assert run(asking, store, n_jobs=0).n_done == 2
         assert run(asking, store, n_jobs=0).n_done == 0
@@ -283,7 +283,7 @@ def test_cells_of_earlier_stores_are_completed_when_a_plan_asks(folder, tmp_path
 def test_data_that_changed_since_planning_is_refused(folder, tmp_path):
     from dataclasses import replace
 
-    cell = replace(cells_of(the_plan(folder))[0], content="0" * 32)
+    cell = replace(plan_cells(the_plan(folder))[0], dataset_checksum="0" * 32)
     with pytest.raises(scumble.ScumbleError, match="changed since the plan was made"):
         compute_cell(cell)
 
@@ -306,7 +306,7 @@ def test_tables_and_files(folder, tmp_path, capsys):
         cells = store.cells()
     rows = long_table(cells)
     assert len(rows) == 8
-    table = grid(cells, "f1")
+    table = score_table_from_cells(cells, "f1")
     assert table.columns[:2] == ("br", "br after remedial")
     values = [row["f1"] for row in rows if (row["classifier"], row["resampler"]) == ("br", "none")]
     assert table.means["made.arff", "br"] == pytest.approx(np.mean(values))
@@ -375,13 +375,13 @@ def test_the_commands(folder, tmp_path, capsys):
 
 
 def test_the_live_table_shows_what_runs(folder, capsys):
-    cells = cells_of(the_plan(folder, resamplers=["none"]))
-    with _Watch("the plan") as watch:
-        watch.observe("plan", Estimate(n_cells=4, n_done=0, seconds=30.0, n_measured=0))
+    cells = plan_cells(the_plan(folder, resamplers=["none"]))
+    with _RunMonitor("the plan") as watch:
+        watch.on_event("plan", RuntimeEstimate(n_cells=4, n_done=0, seconds=30.0, n_measured=0))
         assert watch._live is None  # no terminal here
-        watch.observe("begin", cells[0])
-        watch.observe("begin", cells[1])
-        watch.observe("end", Outcome(cells[0], None, "error", "no", 1.0))
+        watch.on_event("begin", cells[0])
+        watch.on_event("begin", cells[1])
+        watch.on_event("end", Outcome(cells[0], None, "error", "no", 1.0))
         console = Console(file=io.StringIO(), width=100)
         console.print(watch._table())
     assert "the plan: 4 cells, 0 done; about 30 s" in capsys.readouterr().out
@@ -407,7 +407,7 @@ def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):
 
 
 def test_cells_of_other_runners_are_told_of(capsys):
-    _conclude(Report(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0))
+    _print_report(RunReport(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0))
     assert "2 cells were left to other runners" in capsys.readouterr().out
 
 
@@ -434,7 +434,7 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
         counter.__set_name__(owner, name)
         monkeypatch.setattr(owner, name, counter)
 
-    parts.forget_data()
+    parts.clear_dataset_cache()
     count(Plan, "check")
     count(runner, "facts_of")
     count(parts, "load_dataset")
@@ -453,9 +453,13 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
 def test_cells_without_a_checksum_get_their_own_data(folder):
     other = scumble.read(folder / "made.arff")[:30]
     scumble.write(other, folder / "other.arff")
-    parts = Part("none"), Part("none"), Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    parts = (
+        Component("none"),
+        Component("none"),
+        Component("kfold", {"n_splits": 2, "n_repeats": 1}),
+    )
     sizes = [
-        compute_cell(Cell(Part(name), *parts, seed=0, fold=0, folder=str(folder))).scores
+        compute_cell(Cell(Component(name), *parts, seed=0, fold=0, folder=str(folder))).scores
         for name in ("made.arff", "other.arff")
     ]
     assert [scores["before.n_instances"] for scores in sizes] == [40, 15]

@@ -8,8 +8,17 @@ import sklearn
 
 from scumble._core.errors import DataError, ReadError
 from scumble.evaluate import RepeatedKFold
-from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan, run
-from scumble.experiment.parts import load_dataset, versions_of
+from scumble.experiment import (
+    Component,
+    Plan,
+    PlanError,
+    Store,
+    estimate_runtime,
+    plan_cells,
+    read_plan,
+    run,
+)
+from scumble.experiment.parts import code_versions, load_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 TOML = """
@@ -48,29 +57,29 @@ def test_a_plan_file_combines_everything(plan_file):
     assert plan.name == "films"
     assert (plan.seconds, plan.megabytes) == (60, 2000)
     assert [part.label for part in plan.resamplers] == ["none", "LP-ROS", "remedial+mlros"]
-    cells = cells_of(plan)
+    cells = plan_cells(plan)
     assert len({cell.key for cell in cells}) == plan.n_cells
     assert {cell.seconds for cell in cells} == {60}
 
 
 def test_keys_depend_on_content_parameters_and_seed_only(plan_file, tmp_path):
     plan = read_plan(plan_file)
-    keys = [cell.key for cell in cells_of(plan)]
+    keys = [cell.key for cell in plan_cells(plan)]
     other = tmp_path / "other"
     other.mkdir()
     for name in ("films.arff", "films.xml"):
         (other / name).write_bytes((tmp_path / name).read_bytes())
     (other / "plan.toml").write_text(TOML.replace('label = "LP-ROS"', 'label = "other"'))
-    assert [cell.key for cell in cells_of(read_plan(other / "plan.toml"))] == keys
+    assert [cell.key for cell in plan_cells(read_plan(other / "plan.toml"))] == keys
     (other / "films.arff").write_text((other / "films.arff").read_text().replace("13,", "14,"))
-    changed = {cell.key for cell in cells_of(read_plan(other / "plan.toml"))}
+    changed = {cell.key for cell in plan_cells(read_plan(other / "plan.toml"))}
     assert not changed & set(keys)
     (tmp_path / "plan.toml").write_text(TOML.replace("percent = 50", "percent = 60"))
-    assert len(set(keys) - {cell.key for cell in cells_of(read_plan(plan_file))}) == 8
+    assert len(set(keys) - {cell.key for cell in plan_cells(read_plan(plan_file))}) == 8
 
 
 def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(plan_file):
-    cells = [cell for cell in cells_of(read_plan(plan_file)) if cell.seed == 1]
+    cells = [cell for cell in plan_cells(read_plan(plan_file)) if cell.seed == 1]
     assert len({cell.seed_for("folds") for cell in cells}) == 1
     by_classifier = {}
     for cell in cells:
@@ -156,16 +165,16 @@ def test_a_file_of_folds_lies_beside_the_plan(plan_file, tmp_path):
 
 
 def test_data_sets_are_cut_by_rows_and_columns(plan_file, tmp_path):
-    whole = load_dataset(Part("films.arff"), str(tmp_path))
+    whole = load_dataset(Component("films.arff"), str(tmp_path))
     drawn = np.random.default_rng(0).permutation(20)[:7]
-    cut = load_dataset(Part("films.arff", {"rows": 7, "drop": ["minutes"]}), str(tmp_path))
+    cut = load_dataset(Component("films.arff", {"rows": 7, "drop": ["minutes"]}), str(tmp_path))
     assert cut.feature_names == ("kind",)
     assert cut.features[0].categories == ("short", "long")
     assert cut.X.ravel().tolist() == whole.X[drawn, 1].tolist()
     assert (cut.Y.toarray() == whole.Y.toarray()[drawn]).all()
-    assert load_dataset(Part("films.arff", {"rows": 20}), str(tmp_path)) == whole
+    assert load_dataset(Component("films.arff", {"rows": 20}), str(tmp_path)) == whole
     with pytest.raises(DataError, match=r"no feature 'minute' to drop.*minutes"):
-        load_dataset(Part("films.arff", {"drop": ["minute"]}), str(tmp_path))
+        load_dataset(Component("films.arff", {"drop": ["minute"]}), str(tmp_path))
 
 
 def test_a_classifier_may_be_kept_to_small_data(plan_file, tmp_path):
@@ -178,16 +187,16 @@ def test_a_classifier_may_be_kept_to_small_data(plan_file, tmp_path):
     plan.check()
     with Store(tmp_path / "a.db") as store:
         for _ in range(2):  # then from what the store remembers
-            found = {(c.dataset.label, c.classifier.label) for c in cells_of(plan, store)}
+            found = {(c.dataset.label, c.classifier.label) for c in plan_cells(plan, store)}
             assert found == {("films.arff", "br"), ("narrow", "br"), ("narrow", "mlknn")}
         assert run(plan, store, n_jobs=0).n_done == 6
     free = Plan(datasets="films.arff", classifiers=["mlknn"], folder=str(tmp_path))
     kept = Plan(
         datasets="films.arff",
-        classifiers=[Part("mlknn", where={"max_labels": 2})],
+        classifiers=[Component("mlknn", where={"max_labels": 2})],
         folder=str(tmp_path),
     )
-    assert [c.key for c in cells_of(free)] == [c.key for c in cells_of(kept)]
+    assert [c.key for c in plan_cells(free)] == [c.key for c in plan_cells(kept)]
 
 
 def test_two_names_for_the_same_data_are_refused(plan_file, tmp_path):
@@ -195,14 +204,16 @@ def test_two_names_for_the_same_data_are_refused(plan_file, tmp_path):
         (tmp_path / f"copy.{suffix}").write_bytes((tmp_path / f"films.{suffix}").read_bytes())
     plan_file.write_text(TOML.replace('"films.arff"', '"films.arff", "copy.arff"'))
     with pytest.raises(PlanError, match=r"films.arff and copy.arff hold the same data"):
-        cells_of(read_plan(plan_file))
+        plan_cells(read_plan(plan_file))
 
 
 def test_the_version_of_a_classifier_inside_another_is_part_of_the_key():
     inner = {"name": "sklearn.naive_bayes.GaussianNB"}
-    found = versions_of(Part("none"), Part("br", {"estimator": inner}), Part("kfold"))
+    found = code_versions(
+        Component("none"), Component("br", {"estimator": inner}), Component("kfold")
+    )
     assert found["sklearn"] == sklearn.__version__
-    assert "sklearn" not in versions_of(Part("none"), Part("br"), Part("kfold"))
+    assert "sklearn" not in code_versions(Component("none"), Component("br"), Component("kfold"))
 
 
 def test_a_resampler_can_be_named_by_its_module(tmp_path, monkeypatch, plan_file):
@@ -210,8 +221,8 @@ def test_a_resampler_can_be_named_by_its_module(tmp_path, monkeypatch, plan_file
         "from scumble.resample import MLROS\n__version__ = '1.2'\nclass Mine(MLROS): ...\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    mine = Part("remedial+plan_home.Mine", {"percent": 10})
-    assert versions_of(mine, Part("none"), Part("kfold"))["plan_home"] == "1.2"
+    mine = Component("remedial+plan_home.Mine", {"percent": 10})
+    assert code_versions(mine, Component("none"), Component("kfold"))["plan_home"] == "1.2"
     plan_file.write_text(TOML.replace('"remedial+mlros"', '"remedial+plan_home.Mine"'))
     read_plan(plan_file).check()
     plan_file.write_text(TOML.replace('"remedial+mlros"', '"plan_home.Nobody"'))
@@ -220,10 +231,10 @@ def test_a_resampler_can_be_named_by_its_module(tmp_path, monkeypatch, plan_file
 
 
 def test_the_revision_of_a_splitter_is_part_of_the_key(monkeypatch):
-    parts = (Part("none"), Part("br"), Part("kfold"))
-    before = versions_of(*parts)
+    parts = (Component("none"), Component("br"), Component("kfold"))
+    before = code_versions(*parts)
     monkeypatch.setattr(RepeatedKFold, "revision", 3, raising=False)
-    assert versions_of(*parts) == {**before, "kfold": "3"}
+    assert code_versions(*parts) == {**before, "kfold": "3"}
 
 
 def test_a_file_of_labels_is_named_relative_to_its_plan(plan_file, tmp_path):
@@ -236,12 +247,12 @@ def test_a_file_of_labels_is_named_relative_to_its_plan(plan_file, tmp_path):
     plan = read_plan(plan_file)
     with Store(tmp_path / "a.db") as store:
         assert run(plan, store, n_jobs=0).n_done == 2
-        before = cells_of(plan, store)
+        before = plan_cells(plan, store)
         text = moved.read_text()
         first = text.index("<label ")
         moved.write_text(text[:first] + text[text.index("<label ", first + 1) :])
-        after = cells_of(plan, store)  # one label fewer: another data set
-    assert before[0].content != after[0].content
+        after = plan_cells(plan, store)  # one label fewer: another data set
+    assert before[0].dataset_checksum != after[0].dataset_checksum
 
 
 def test_an_unreadable_data_set_is_refused_with_its_reason(plan_file, tmp_path):
@@ -249,26 +260,26 @@ def test_an_unreadable_data_set_is_refused_with_its_reason(plan_file, tmp_path):
     plan = read_plan(plan_file)
     plan.check()
     with pytest.raises(PlanError, match=r"nothing was run. films.arff: .*films.arff, line 7"):
-        cells_of(plan)
+        plan_cells(plan)
 
 
 def test_checksums_are_remembered_until_a_file_changes(plan_file, tmp_path, monkeypatch):
     plan = read_plan(plan_file)
     with Store(tmp_path / "a.db") as store:
-        keys = [cell.key for cell in cells_of(plan, store)]
+        keys = [cell.key for cell in plan_cells(plan, store)]
         with monkeypatch.context() as patch:
             patch.setattr("scumble.experiment.parts.load_dataset", None)
-            assert [cell.key for cell in cells_of(plan, store)] == keys
+            assert [cell.key for cell in plan_cells(plan, store)] == keys
         (tmp_path / "films.xml").write_text(XML.replace("'war'/", "'war' /"))
-        assert [cell.key for cell in cells_of(plan, store)] == keys
+        assert [cell.key for cell in plan_cells(plan, store)] == keys
 
 
 def test_the_estimate_uses_what_was_measured(plan_file, tmp_path):
     from scumble.experiment import Result
 
-    cells = cells_of(read_plan(plan_file))
+    cells = plan_cells(read_plan(plan_file))
     with Store(tmp_path / "a.db") as store:
-        guess = estimate(cells, store)
+        guess = estimate_runtime(cells, store)
         assert (guess.n_cells, guess.n_done, guess.n_measured) == (24, 0, 0)
         store.add(cells)
         store.register()
@@ -276,22 +287,22 @@ def test_the_estimate_uses_what_was_measured(plan_file, tmp_path):
             if cell.fold == 0 and cell.seed == 1:
                 store.claim([cell.key])
                 store.finish(cell.key, Result({"f1": 1.0}), seconds=10.0, megabytes=1.0)
-        known = estimate(cells, store, n_jobs=2)
+        known = estimate_runtime(cells, store, n_jobs=2)
     assert (known.n_done, known.n_measured, known.seconds) == (6, 18, 90.0)
 
 
 def test_a_smaller_plan_has_some_of_the_cells(plan_file):
     plan = read_plan(plan_file)
-    small = plan.with_only(resamplers=["none"], classifiers=["br"])
-    assert {cell.key for cell in cells_of(small)} < {cell.key for cell in cells_of(plan)}
+    small = plan.select(resamplers=["none"], classifiers=["br"])
+    assert {cell.key for cell in plan_cells(small)} < {cell.key for cell in plan_cells(plan)}
     with pytest.raises(PlanError, match="no 'eps' among its classifiers"):
-        plan.with_only(classifiers=["eps"])
+        plan.select(classifiers=["eps"])
 
 
 def test_parts_are_equal_by_what_they_say():
-    assert Part("br") == Part("br", {}, "br")
-    assert hash(Part("a", {"b": [1]})) == hash(Part("a", {"b": [1]}))
-    assert Plan(datasets="debtags", classifiers="br").resamplers == (Part("none"),)
+    assert Component("br") == Component("br", {}, "br")
+    assert hash(Component("a", {"b": [1]})) == hash(Component("a", {"b": [1]}))
+    assert Plan(datasets="debtags", classifiers="br").resamplers == (Component("none"),)
 
 
 @pytest.mark.parametrize(

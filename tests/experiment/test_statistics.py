@@ -15,8 +15,8 @@ from scumble.evaluate.statistics import (
     score_table,
     wilcoxon,
 )
-from scumble.experiment import Cell, Part, Result, Store
-from scumble.experiment.cell import complaint, score_names
+from scumble.experiment import Cell, Component, Result, Store
+from scumble.experiment.cell import score_name_error, score_names
 from scumble.experiment.result_tables import compare_methods, export, read_cells
 from scumble.plots.statistics import plot_critical_difference
 from tests.cli.test_cli import run
@@ -37,12 +37,17 @@ def path(tmp_path_factory):
     place = tmp_path_factory.mktemp("statistics") / "results.db"
     scores = values()
     with Store(place) as store:
-        store.remember("metrics", ["macro_f1"])
+        store.set_metadata("metrics", ["macro_f1"])
         store.register()
         for at, method, fold in np.ndindex(N_DATASETS, 3, N_FOLDS):
             classifier, _, resampler = METHODS[method].partition(" after ")
-            parts = (Part(f"d{at}"), Part(resampler or "none"), Part(classifier), Part("folds"))
-            cell = Cell(*parts, seed=1, fold=int(fold), content=f"rows of d{at}")
+            parts = (
+                Component(f"d{at}"),
+                Component(resampler or "none"),
+                Component(classifier),
+                Component("folds"),
+            )
+            cell = Cell(*parts, seed=1, fold=int(fold), dataset_checksum=f"rows of d{at}")
             store.add([cell])
             store.claim([cell.key])
             found = {name: float(table[at, method, fold]) for name, table in scores.items()}
@@ -71,12 +76,12 @@ def test_a_store_and_its_exports_give_the_same_tests(path, metric):
 def test_a_store_knows_the_metric_of_its_plan(path):
     with Store(path) as store:
         assert score_table(store).metric == "macro_f1"
-        store.remember("metrics", ["macro_f1", "hamming_loss"])
+        store.set_metadata("metrics", ["macro_f1", "hamming_loss"])
         try:
             with pytest.raises(ScumbleError, match=r"say which metric.* macro_f1, hamming_loss"):
                 friedman(store)
         finally:
-            store.remember("metrics", ["macro_f1"])
+            store.set_metadata("metrics", ["macro_f1"])
         with pytest.raises(ScumbleError, match="No finished cell has a value 'macro_f2'"):
             friedman(store, metric="macro_f2")
 
@@ -202,7 +207,7 @@ def test_tables_that_are_no_results(tmp_path, capsys):
 def test_scores_of_groups_and_measures_have_names():
     known = {"macro_f1", "pooled.minority.macro_f1", "ignore.f1", "after.scumble"}
     assert known <= {*score_names()}
-    said = complaint("minorty.macro_f1")
+    said = score_name_error("minorty.macro_f1")
     assert said.startswith(
         "There is no metric 'minorty.macro_f1'. Did you mean 'minority.macro_f1'"
     )

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from scumble._core.processes import is_alive, machine, started_at
-from scumble.experiment import Part, Result, Store, StoreError
-from scumble.experiment.store import grid
+from scumble._core.processes import is_alive, machine_id, process_start_time
+from scumble.experiment import Component, Result, Store, StoreError
+from scumble.experiment.store import score_table_from_cells
 from tests.experiment.toys import make_cells
 
 
@@ -110,12 +110,12 @@ def test_claims_of_dead_runners_are_found_by_process_and_by_silence(path):
         ended.start()
         ended.join()
         other = sqlite3.connect(path, isolation_level=None)
-        here, now = machine(), time.time()
+        here, now = machine_id(), time.time()
         runners = [
             ("gone", here, ended.pid, 1.0, now),
             ("reused", here, os.getpid(), -1.0, now),
             ("silent", "elsewhere", 1, None, now - 1000),
-            ("alive", here, os.getpid(), started_at(os.getpid()), now - 1000),
+            ("alive", here, os.getpid(), process_start_time(os.getpid()), now - 1000),
             ("far", "elsewhere", 1, None, now - 10),
         ]
         other.executemany("INSERT INTO runners VALUES (?, ?, ?, ?, ?)", runners)
@@ -136,14 +136,14 @@ def test_a_runner_taken_for_dead_that_was_only_silent_is_known_again(path):
         begin(silent, cells)
         other._change("UPDATE runners SET host = 'elsewhere', heartbeat = 0")
         other.release_stale()
-        silent.beat()
+        silent.send_heartbeat()
         assert silent.claim([cells[0].key])
         assert other.release_stale() == 0
         assert silent.finish(cells[0].key, Result({}), seconds=0, megabytes=None)
 
 
 def test_processes_are_told_apart():
-    assert is_alive(os.getpid(), started_at(os.getpid()))
+    assert is_alive(os.getpid(), process_start_time(os.getpid()))
     assert not is_alive(os.getpid(), -1.0)
     assert not is_alive(2**22 + 1)
 
@@ -213,37 +213,37 @@ def test_a_full_disk_stops_with_a_message_and_loses_nothing(path):
 
 def test_plain_values_are_remembered(path):
     with Store(path) as store:
-        assert store.recall("yeast") is None
-        store.remember("yeast", {"stamp": "1 2", "facts": {"work": 3.0}})
-        store.remember("metrics", ["f1"])
+        assert store.get_metadata("yeast") is None
+        store.set_metadata("yeast", {"stamp": "1 2", "facts": {"work": 3.0}})
+        store.set_metadata("metrics", ["f1"])
     with Store(path) as store:
-        assert store.recall("yeast") == {"stamp": "1 2", "facts": {"work": 3.0}}
-        store.remember("yeast", None)
-        assert (store.recall("yeast"), store.recall("metrics")) == (None, ["f1"])
+        assert store.get_metadata("yeast") == {"stamp": "1 2", "facts": {"work": 3.0}}
+        store.set_metadata("yeast", None)
+        assert (store.get_metadata("yeast"), store.get_metadata("metrics")) == (None, ["f1"])
 
 
 def test_results_of_changed_data_or_code_are_never_averaged_with_earlier_ones(path):
     old = make_cells(2)
-    new = [replace(cell, content="abd") for cell in old]
+    new = [replace(cell, dataset_checksum="abd") for cell in old]
     newer = [replace(cell, versions={"scumble": "9"}) for cell in old]
     with Store(path) as store:
         for score, cells in enumerate((old, new, newer)):
             finish_all(store, cells, float(score))
-        table = grid(store.cells(), "f1")
+        table = score_table_from_cells(store.cells(), "f1")
         assert table.means["toy data", "toy"] == 2.0
         assert sorted(table.means.values()) == [0.0, 1.0, 2.0]
         assert set(table.n_cells.values()) == {2}
         assert sum(" (earlier " in row for row in table.rows) == 2
         assert store.add(old) == 0  # the data as they were: known, and in their place again
-        assert grid(store.cells(), "f1").means["toy data", "toy"] == 0.0
+        assert score_table_from_cells(store.cells(), "f1").means["toy data", "toy"] == 0.0
 
 
 def test_results_of_two_splitters_are_not_averaged(path):
     cells = make_cells(2)
     with Store(path) as store:
         finish_all(store, cells)
-        finish_all(store, [replace(cell, splitter=Part("other")) for cell in cells], 0.0)
-        means = grid(store.cells(), "f1").means
+        finish_all(store, [replace(cell, splitter=Component("other")) for cell in cells], 0.0)
+        means = score_table_from_cells(store.cells(), "f1").means
     assert means == {("toy data, folds", "toy"): 1.0, ("toy data, other", "toy"): 0.0}
 
 

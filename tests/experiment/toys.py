@@ -5,15 +5,15 @@ import signal
 import time
 from dataclasses import replace
 
-from scumble.experiment import Cell, Part, Result
+from scumble.experiment import Cell, Component, Result
 
 #: Seconds that no limit is late by, on however busy a machine.
 FOR_EVER = 1200.0
 
 
 def make_cells(n, *, classifier="toy", **limits):
-    parts = Part("toy data"), Part("none"), Part(classifier), Part("folds")
-    return [Cell(*parts, seed=7, fold=fold, content="abc", **limits) for fold in range(n)]
+    parts = Component("toy data"), Component("none"), Component(classifier), Component("folds")
+    return [Cell(*parts, seed=7, fold=fold, dataset_checksum="abc", **limits) for fold in range(n)]
 
 
 def quick(cell):

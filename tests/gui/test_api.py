@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble.gui.api.routes import ROUTES, UPLOAD
-from scumble.gui.methods import make_step
-from scumble.gui.pages import _ranked
-from scumble.measures.summary import plain
+from scumble.gui.api.routes import ROUTES, UPLOAD_ROUTE
+from scumble.gui.methods import make_resampler
+from scumble.gui.pages import _row_order
+from scumble.measures.summary import to_json_value
 from scumble.plots.chord_layout import chord_layout
 from scumble.report import concurrence_report, render_html, render_pdf
-from scumble.report.concurrence import labelset_rows, origin_in_words
+from scumble.report.concurrence import labelset_rows, origin_text
 from scumble.resample import make_chain, run_chain
 from tests.gui.conftest import PATIENCE, TOKEN, all_busy, asleep
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
@@ -107,7 +107,7 @@ def test_the_description_names_every_address_and_no_other(client):
         for method in calls
         if method != "parameters"
     }
-    assert told == {(method, path) for method, path, _ in ROUTES} | {UPLOAD}
+    assert told == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
     assert client.get("/openapi.json").json() == described()
 
 
@@ -164,7 +164,7 @@ def test_the_label_table_is_the_librarys(client, debtags, summary):
     assert rows == [
         {
             "label": at,
-            **{key: plain(value) for key, value in row.items()},
+            **{key: to_json_value(value) for key, value in row.items()},
             "is_minority": bool(rare[at]),
         }
         for at, row in enumerate(summary.labels)
@@ -281,7 +281,7 @@ def test_tables_are_sorted_with_gaps_last_and_ties_in_data_order(client, debtags
 
 @pytest.mark.parametrize(("descending", "order"), [(False, [1, 3, 0, 2]), (True, [0, 2, 1, 3])])
 def test_equal_texts_keep_the_order_of_the_data(descending, order):
-    assert _ranked(["b", "a", "B", "A"], descending).tolist() == order
+    assert _row_order(["b", "a", "B", "A"], descending).tolist() == order
 
 
 def test_a_page_says_where_it_lies(client, debtags):
@@ -648,7 +648,7 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
     assert [step["method"] for step in found["steps"]] == ["REMEDIAL", "MLROS"]
     assert found["steps"][0]["n_one_sided"] > 1000
     first = found["labels"][0]
-    assert first["after"]["scumble"] == plain(after.labels.scumble[first["label"]])
+    assert first["after"]["scumble"] == to_json_value(after.labels.scumble[first["label"]])
     assert sum(found["histograms"]["after"]["counts"]) == len(expected)
 
 
@@ -767,7 +767,7 @@ def test_what_a_format_cannot_carry_is_told(client, films):
 def test_the_report_is_the_librarys(client, debtags, treated, data, expected):
     name, page = client.download(debtags, kind="report", format="html")
     assert name == "debtags-report.html"
-    report = concurrence_report(data, origin=origin_in_words("built-in example"))
+    report = concurrence_report(data, origin=origin_text("built-in example"))
     assert page.decode() == render_html(report)
     assert client.get("/catalogue").json()["reports"] == ["html", "pdf", "json"]
     name, pdf = client.download(debtags, kind="report", format="pdf")
@@ -854,8 +854,8 @@ def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
 
 def test_a_resampler_inside_another_that_is_no_name():
     with pytest.raises(scumble.ScumbleError, match=r"name of a resampler must be a text\. Got 5"):
-        make_step("remedialhwr", {"resampler": 5})
-    assert make_step("remedialhwr", {"resampler": None}).resampler is None
+        make_resampler("remedialhwr", {"resampler": 5})
+    assert make_resampler("remedialhwr", {"resampler": None}).resampler is None
 
 
 @pytest.mark.parametrize(
@@ -874,7 +874,7 @@ def test_no_code_comes_in_through_the_page(tmp_path, monkeypatch, step):
     )
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(scumble.ScumbleError, match="There is no resampler"):
-        make_step(**step)
+        make_resampler(**step)
     assert "page_code" not in sys.modules
     assert type(make_chain("page_code.Evil")[0]).__name__ == "Evil"  # it can be had in Python
     del sys.modules["page_code"]

@@ -19,7 +19,7 @@ import pytest
 
 import scumble
 from scumble.report import concurrence_report, render_html
-from scumble.report.concurrence import origin_in_words
+from scumble.report.concurrence import origin_text
 from scumble.resample import REMEDIAL
 from tests.gui.conftest import running, with_token, workers_asleep
 from tests.gui.files import ARFF, BROKEN, HOSTILE, MEKA, XML
@@ -399,7 +399,7 @@ def test_the_report_is_the_librarys(page, base, data):
     visit(page, base, "/d/debtags/report")
     filename, path = saved(page, lambda: page.get_by_role("button", name="Save HTML").click())
     assert filename == "debtags-report.html"
-    report = concurrence_report(data, origin=origin_in_words("debtags"))
+    report = concurrence_report(data, origin=origin_text("debtags"))
     assert path.read_text() == render_html(report)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import scumble
-from scumble.learn import ask, read_model
+from scumble.learn import predict_dataset, read_model
 from scumble.resample import REMEDIAL
 from tests.gui.conftest import PATIENCE, Client, running, with_token, workers_asleep
 from tests.gui.files import ARFF, CSV, MEKA
@@ -626,4 +626,4 @@ def test_advice_training_and_predicting_by_keyboard_alone(keyboard, data, tmp_pa
     name, path = keyboard.to(page.get_by_role("button", name="Predict")).save()
     assert name == "new-predicted.csv"
     told = [list(map(int, line.split(","))) for line in path.read_text().splitlines()[1:]]
-    assert told == ask(model, data).labels.toarray().astype(int).tolist()
+    assert told == predict_dataset(model, data).labels.toarray().astype(int).tolist()

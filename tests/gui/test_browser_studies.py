@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import scumble
-from scumble.advise import advise
+from scumble.advice import advise
 from scumble.evaluate import compare
-from scumble.learn import ask, read_model
-from scumble.report.treatment import side_by_side
+from scumble.learn import predict_dataset, read_model
+from scumble.report.treatment import resampler_comparison
 from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import running, workers_asleep
 
@@ -98,7 +98,7 @@ def test_what_is_advised_is_trained_saved_and_asked(page, data, advice, tmp_path
     filename, path = saved(page, lambda: press(page, f"Download {advice['chosen']}"))
     assert filename.startswith("photos-")
     assert filename.endswith(".model")
-    expected = ask(read_model(path), data).labels.toarray().astype(int).tolist()
+    expected = predict_dataset(read_model(path), data).labels.toarray().astype(int).tolist()
     table = tmp_path / "new.csv"
     names = [feature.name for feature in data.features]
     lines = [names, *data.X.tolist()]
@@ -131,7 +131,7 @@ def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
     steps = {"mlsmote": scumble.resample.MLSMOTE, "mlros": scumble.resample.MLROS}
     chains = {"remedial": [REMEDIAL()]}
     chains |= {name: [make(random_state=0)] for name, make in steps.items()}
-    expected = side_by_side(compare_methods(data, chains))
+    expected = resampler_comparison(compare_methods(data, chains))
     assert expected["verdict"] in page.locator("main").inner_text()
     for one in expected["methods"]:
         row = page.locator("[data-testid=side-by-side] tbody tr", has_text=one["method"]).first
@@ -224,7 +224,7 @@ def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
     press(page, f"Train {expected.best}")
     page.wait_for_selector(f".models li:has-text('{expected.best}')")
     _, path = saved(page, lambda: press(page, f"Download {expected.best}"))
-    assert ask(read_model(path), data).labels.shape == data.Y.shape
+    assert predict_dataset(read_model(path), data).labels.shape == data.Y.shape
     # The form stands as it did.
     assert page.get_by_test_id("count").inner_text() == "4 methods on 3 folds: 12 models to fit."
     assert page.get_by_label("one-sided instances").first.input_value() == "keep"

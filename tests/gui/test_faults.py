@@ -18,16 +18,21 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble._core.processes import ChildGoneError
+from scumble._core.processes import ChildExitedError
 from scumble.gui import folders
-from scumble.gui.answers import Call, RefusedError
-from scumble.gui.api.datasets import _label_numbers
-from scumble.gui.folders import PrivateFolder, Uploads, patiently, remove_abandoned
+from scumble.gui.api.datasets import _parse_label_indices
+from scumble.gui.folders import (
+    PrivateFolder,
+    Uploads,
+    receive_with_timeout,
+    remove_abandoned_folders,
+)
 from scumble.gui.guard import MEGABYTE, Settings
+from scumble.gui.http_messages import ApiRequest, RequestError
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.server import _listen
 from scumble.gui.state import OpenDatasets, ServerState
-from scumble.gui.tasks import measured
+from scumble.gui.tasks import pack_with_measures
 from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import BROKEN, CSV, MEKA
@@ -56,7 +61,7 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
         "server.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
         # Who waits for the page waits neither for the list of public data nor for the calls.
-        "later = {'tomllib', 'webbrowser', 'scumble.data.shelf', 'scumble.gui.api.routes'}\n"
+        "later = {'tomllib', 'webbrowser', 'scumble.data.repository', 'scumble.gui.api.routes'}\n"
         "print(sorted((heavy | later) & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -77,8 +82,13 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
 
 def test_a_parcel_stays_packed_until_somebody_looks_inside():
     data = scumble.make_multilabel(**SMALL, random_state=0)
-    packed = measured(data)
-    assert packed.facts == {"name": data.name, "n_instances": 60, "n_features": 20, "n_labels": 4}
+    packed = pack_with_measures(data)
+    assert packed.metadata == {
+        "name": data.name,
+        "n_instances": 60,
+        "n_features": 20,
+        "n_labels": 4,
+    }
     assert packed.overview["summary"] == scumble.characterize(data).to_dict()
     assert isinstance(packed._content, bytes)
     assert packed.data == data
@@ -105,14 +115,14 @@ def test_waiting_for_a_job_ends_with_the_job(client, server, monkeypatch):
 
 @pytest.mark.parametrize("text", ["0" * 12 + "9" * 5000, "0" * 13, "1" * 13, "٣", "²", "", "+1"])
 def test_odd_numbers_are_refused(text):
-    with pytest.raises(RefusedError, match="whole number"):
-        Call(query={"offset": text}).integer("offset", 0)
+    with pytest.raises(RequestError, match="whole number"):
+        ApiRequest(query={"offset": text}).get_query_int("offset", 0)
 
 
 def test_too_many_labels_are_refused_and_not_cut_short():
-    with pytest.raises(RefusedError, match="at most 2,000"):
-        _label_numbers(",".join(["100000000"] * 2500), 10**9)
-    assert len(_label_numbers(",".join(["100000000"] * 2000), 10**9)) == 2000
+    with pytest.raises(RequestError, match="at most 2,000"):
+        _parse_label_indices(",".join(["100000000"] * 2500), 10**9)
+    assert len(_parse_label_indices(",".join(["100000000"] * 2000), 10**9)) == 2000
 
 
 def test_on_port_80_browsers_leave_the_port_out():
@@ -151,7 +161,7 @@ def test_waiting_ends_as_soon_as_the_job_does():
         waiting = asyncio.ensure_future(job.wait(10**6))
         await asyncio.sleep(0)
         assert not waiting.done()
-        job.settle("done")
+        job.set_final_state("done")
         await waiting
         await job.wait(10**6)  # and does not begin where there is nothing to wait for
 
@@ -183,9 +193,9 @@ def test_two_tabs_treat_the_same_data_at_the_same_time(client, debtags):
 def test_the_limit_of_open_data_sets_holds_when_work_finishes():
     datasets = OpenDatasets(1)
     data = scumble.make_multilabel(**SMALL, random_state=0)
-    datasets.add(measured(data), "first")
-    with pytest.raises(RefusedError, match="Close one first"):
-        datasets.add(measured(data), "second")
+    datasets.add(pack_with_measures(data), "first")
+    with pytest.raises(RequestError, match="Close one first"):
+        datasets.add(pack_with_measures(data), "second")
 
 
 # Work that ends badly
@@ -219,7 +229,7 @@ def test_an_answer_that_cannot_be_understood_ends_the_worker():
     worker = Worker()
     worker._out.close()
     worker._out = io.BytesIO(b"no pickle at all")
-    with pytest.raises(ChildGoneError):
+    with pytest.raises(ChildExitedError):
         worker.run("tasks.describe_catalogue", {}, lambda *_: None)
     assert not worker.is_alive
     worker.close()
@@ -296,7 +306,7 @@ def test_the_pipes_of_a_worker_that_died_idle_are_closed():
     async def main():
         jobs = Jobs(1, [dead])
         dead.kill()
-        dead.last_words()
+        dead.describe_exit()
         try:
             await jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
         finally:
@@ -499,7 +509,7 @@ def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
             await asyncio.sleep(0.01)
         with monkeypatch.context() as hurry:
             hurry.setattr(folders, "PATIENCE", 0.01)
-            with pytest.raises(RefusedError, match="Too many files") as caught:
+            with pytest.raises(RequestError, match="Too many files") as caught:
                 await send()
         assert not waiting.done()
         assert len(list(tmp_path.iterdir())) == 2
@@ -515,9 +525,9 @@ def test_a_body_that_falls_silent_is_given_up():
         await asyncio.sleep(60)
 
     async def main():
-        pieces = patiently(silent(), 0.05)
+        pieces = receive_with_timeout(silent(), 0.05)
         first = await anext(pieces)
-        with pytest.raises(RefusedError, match="stopped coming") as caught:
+        with pytest.raises(RequestError, match="stopped coming") as caught:
             await anext(pieces)
         return first, caught.value.status
 
@@ -534,7 +544,7 @@ def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
         box = Uploads(tmp_path, 100)
         options = {"declared": None, "suffixes": frozenset()}
         stored = [(await box.store(f"{at}", once(b"x"), **options)).id for at in range(2)]
-        let_go = box.reading([stored[0]], is_last=False)
+        let_go = box.reserve([stored[0]], is_last=False)
         stored += [(await box.store(f"{at}", once(b"x"), **options)).id for at in (2, 3)]
         return stored, {path.name for path in tmp_path.iterdir()}, box, options, let_go
 
@@ -563,10 +573,10 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     assert [state.files.fetch(number).content.read_text() for number in first] == first
     last = offered()  # now the older ones make room
     assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
-    with pytest.raises(RefusedError, match="Make it again"):
+    with pytest.raises(RequestError, match="Make it again"):
         state.files.fetch(first[0])
     later = [offered() for _ in range(64)]
-    with pytest.raises(RefusedError, match="Make it again"):
+    with pytest.raises(RequestError, match="Make it again"):
         state.files.fetch(last)
     assert state.files.fetch(later[0]).content.exists()
     asyncio.run(state.close())
@@ -605,7 +615,7 @@ def test_folders_in_use_young_ones_and_those_of_others_stay(tmp_path, monkeypatc
         folders.fcntl.flock(folder._remover.peek()[2][1], folders.fcntl.LOCK_UN)
     for path in (used.path, left.path, tmp_path / "scumble-gui-alien"):
         os.utime(path, (0, 0))
-    assert remove_abandoned() == 1
+    assert remove_abandoned_folders() == 1
     assert {path.name for path in tmp_path.glob("scumble-gui-*")} == {
         used.path.name,
         young.path.name,

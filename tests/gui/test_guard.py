@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from scumble.gui import guard
-from scumble.gui.guard import POLICY
+from scumble.gui.guard import CONTENT_SECURITY_POLICY
 from tests.gui.conftest import PATIENCE, TOKEN
 
 KEY = {"authorization": f"Bearer {TOKEN}"}
@@ -131,8 +131,8 @@ def test_other_sites_may_link_to_a_page_and_do_nothing_else(server, site):
 @pytest.mark.parametrize("headers", [KEY, {}])
 def test_every_answer_carries_the_policy(server, path, headers):
     found = get(server, path, **headers).headers
-    assert found["content-security-policy"] == POLICY
-    assert "unsafe" not in POLICY
+    assert found["content-security-policy"] == CONTENT_SECURITY_POLICY
+    assert "unsafe" not in CONTENT_SECURITY_POLICY
     assert found["x-content-type-options"] == "nosniff"
     assert found["x-frame-options"] == "DENY"
     assert found["referrer-policy"] == "no-referrer"

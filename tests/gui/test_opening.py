@@ -13,10 +13,10 @@ import pytest
 
 import scumble
 from scumble.cli.main import main
-from scumble.data import shelf
+from scumble.data import repository
 from scumble.gui import read_upload
-from scumble.gui.read_upload import Sent, Upload, speaking_of
-from scumble.gui.studies import as_call, as_words
+from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
+from scumble.gui.studies import as_python_call, as_shell_options
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped
@@ -129,7 +129,7 @@ def test_a_file_of_an_archive_is_chosen_by_its_name(client, server):
     dataset = client.result(client.post("/datasets", json=wish))["dataset"]
     assert (dataset["name"], dataset["n_instances"], dataset["n_labels"]) == ("b", 2, 1)
     options = server.state.datasets.get(dataset["id"]).options
-    assert as_words(options) == ["--option", "member=b.csv", "--labels", "war"]
+    assert as_shell_options(options) == ["--option", "member=b.csv", "--labels", "war"]
 
 
 def test_of_a_whole_and_its_parts_the_whole_is_taken(client):
@@ -189,17 +189,20 @@ def test_a_file_that_is_gone_says_so(tmp_path, name):
     with pytest.raises(scumble.ScumbleError, match=told):
         read_upload.preview_upload(file, {}, max_unpacked=1 << 20)
     with pytest.raises(scumble.ScumbleError, match=told):
-        read_upload.open_upload(Sent(file, None, {}, max_unpacked=1 << 20))
+        read_upload.open_upload(UploadedDataset(file, None, {}, max_unpacked=1 << 20))
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path):
     fault = PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "data.csv"))
     with (
         pytest.raises(scumble.ScumbleError, match=r"^a.csv: no permission to read the file\.$"),
-        speaking_of({str(tmp_path / "data.csv"): "a.csv"}),
+        replace_paths_in_messages({str(tmp_path / "data.csv"): "a.csv"}),
     ):
         raise fault
-    with pytest.raises(PermissionError), speaking_of({"/elsewhere/data.csv": "a.csv"}):
+    with (
+        pytest.raises(PermissionError),
+        replace_paths_in_messages({"/elsewhere/data.csv": "a.csv"}),
+    ):
         raise fault  # it is not about this file
 
 
@@ -274,7 +277,7 @@ def test_wrong_options_of_readers_are_refused(client, body):
 def test_the_shelf_is_the_librarys(client):
     rows = client.get("/shelf").json()["datasets"]
     assert [(row["name"], row["place"]) for row in rows] == [
-        (entry.name, shelf.place(entry.name)) for entry in shelf.entries()
+        (entry.name, repository.availability(entry.name)) for entry in repository.entries()
     ]
 
 
@@ -359,8 +362,8 @@ def test_a_broken_table_of_the_command_line_waits_with_its_fault(tmp_path):
 def test_a_lent_file_stays_where_it_is_and_has_no_limit(server, tmp_path):
     path = tmp_path / "my table.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode()))
-    stored = server.state.uploads.lend(path, "my table.csv.gz")
-    assert stored.is_lent
+    stored = server.state.uploads.add_local_file(path, "my table.csv.gz")
+    assert stored.is_local_file
     assert stored.path.name == "data.csv.gz"
     assert os.path.samefile(stored.path, path)
     server.state.uploads.discard(stored.id)
@@ -396,12 +399,12 @@ def test_command_and_call_read_a_file_as_it_was_opened(tmp_path, name, content, 
     path = tmp_path / name
     path.write_text(content)
     expected = scumble.read(path, **options)
-    arguments = ["convert", str(path), str(tmp_path / "out.parquet"), *as_words(options)]
+    arguments = ["convert", str(path), str(tmp_path / "out.parquet"), *as_shell_options(options)]
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert not stopped.value.code
     assert scumble.read(tmp_path / "out.parquet") == expected
-    assert eval(as_call(str(path), options), {"scumble": scumble}) == expected
+    assert eval(as_python_call(str(path), options), {"scumble": scumble}) == expected
 
 
 def test_a_proof_names_the_options_the_file_was_opened_with(client):

@@ -11,16 +11,16 @@ import zipfile
 import pytest
 
 import scumble
-from scumble.advise import CANDIDATES, advise
-from scumble.advise.candidates import Trials
-from scumble.advise.evidence import advised_resampler, record, treatment_sentences
+from scumble.advice import CANDIDATES, advise
+from scumble.advice.candidates import CandidateRunner
+from scumble.advice.evidence import best_resampler_in_evidence, method_evidence, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
 from scumble.gui.methods import make_model
-from scumble.gui.state import Latest
-from scumble.gui.studies import spell_recipe
-from scumble.learn import ask, load, read_model
-from scumble.report.treatment import side_by_side
+from scumble.gui.state import LatestJobs
+from scumble.gui.studies import format_recipe
+from scumble.learn import load, predict_dataset, read_model
+from scumble.report.treatment import resampler_comparison
 from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import PATIENCE, all_busy, asleep
 from tests.gui.test_api import check
@@ -134,7 +134,7 @@ def stop_by_message(monkeypatch):
 
 def stop_in_the_midst(monkeypatch):
     """Stop while the fourth method is being tried."""
-    asked, try_one = [], Trials.try_one
+    asked, try_one = [], CandidateRunner.try_one
 
     def try_some(*given):
         asked.append(given)
@@ -142,7 +142,7 @@ def stop_in_the_midst(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return try_one(*given)
 
-    monkeypatch.setattr(Trials, "try_one", try_some)
+    monkeypatch.setattr(CandidateRunner, "try_one", try_some)
     return lambda message: None, 3
 
 
@@ -169,7 +169,7 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     def stop(*given, **more):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Trials, "try_one", stop)
+    monkeypatch.setattr(CandidateRunner, "try_one", stop)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
     assert tasks.answer(("studies.advise_on", wish), lambda message: None) == ("stopped", None)
@@ -226,7 +226,7 @@ def test_methods_side_by_side_are_the_librarys(client, photos, data):
         "remedial": [REMEDIAL()],
         "mlros(percent=50,random_state=0)": [scumble.resample.MLROS(percent=50, random_state=0)],
     }
-    expected = side_by_side(compare_methods(data, chains))
+    expected = resampler_comparison(compare_methods(data, chains))
     for one in (*found["methods"], *expected["methods"]):
         one["seconds"] = 0
     assert {key: found[key] for key in expected} == expected
@@ -243,7 +243,7 @@ def test_without_a_wish_all_methods_are_run_and_the_advised_one_has_its_reason(c
     known = {method["name"] for method in client.get("/catalogue").json()["methods"]}
     assert {one["method"] for one in found["methods"]} == known
     summary = client.get(f"/datasets/{name}").json()["summary"]
-    method, reason = advised_resampler(summary["scumble"])
+    method, reason = best_resampler_in_evidence(summary["scumble"])
     assert found["advised"] == {"method": method, "reason": reason, "measured_here": False}
 
 
@@ -263,9 +263,9 @@ def test_what_was_measured_on_this_data_counts_more_than_public_data(client, pho
 
 def test_the_advised_resampler_has_the_best_record():
     for scumble_value, concurrent in ((0.3, True), (0.02, False)):
-        name, reason = advised_resampler(scumble_value)
+        name, reason = best_resampler_in_evidence(scumble_value)
         changes = {
-            each: record(f"br after {each}", concurrent=concurrent).change
+            each: method_evidence(f"br after {each}", concurrent=concurrent).change
             for each in ("remedial", "mlsmote", "mlros")
         }
         assert name == max(changes, key=changes.get)
@@ -289,7 +289,7 @@ def test_the_proof_is_the_librarys(client, photos, data, proof):
     assert [one["means"] for one in proof["methods"]] == [one["means"] for one in plain["methods"]]
     assert proof["metrics"] == ["all.macro_f1", "minority.macro_f1", "micro_f1"]
     assert proof["n_folds"] == 3
-    for trial in expected.trials[1:]:
+    for trial in expected.results[1:]:
         after = dict(zip(proof["gains"]["label"], proof["gains"]["after"][trial.name], strict=True))
         assert after == {row["name"]: row["after"] for row in expected.gains(trial.name)}
     check(proof, schema("Proof"))
@@ -300,7 +300,7 @@ def test_the_proof_is_the_librarys(client, photos, data, proof):
 
 
 def test_recipes_stand_in_the_order_of_the_methods(proof):
-    assert [spell_recipe(one) for one in proof["recipes"]] == [m["name"] for m in proof["methods"]]
+    assert [format_recipe(one) for one in proof["recipes"]] == [m["name"] for m in proof["methods"]]
 
 
 def test_folds_that_were_judged_are_not_judged_again(client, photos, proof, server):
@@ -412,7 +412,7 @@ def test_what_is_advised_can_be_trained(client, photos, data, advice, tmp_path):
     path = tmp_path / "model"
     offer = client.post(f"/models/{found['model']}/file").json()
     path.write_bytes(client.get(f"/files/{offer['file']}").content)
-    assert ask(read_model(path), data).labels.shape == data.Y.shape
+    assert predict_dataset(read_model(path), data).labels.shape == data.Y.shape
 
 
 def features_of(data):
@@ -430,7 +430,7 @@ def test_a_second_file_without_labels_is_predicted(client, data, model, tmp_path
     offer = client.post(f"/models/{model['model']}/file").json()
     path = tmp_path / "model"
     path.write_bytes(client.get(f"/files/{offer['file']}").content)
-    expected = ask(read_model(path), data).labels.toarray()
+    expected = predict_dataset(read_model(path), data).labels.toarray()
     table = list(csv.reader(io.StringIO(client.get(f"/files/{found['file']}").text)))
     assert table[0] == list(data.labels)
     assert [[int(cell) for cell in row] for row in table[1:]] == expected.astype(int).tolist()
@@ -513,7 +513,7 @@ def test_an_encoding_is_found_for_a_second_file_as_the_form_finds_it(client):
 
 def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "KEPT_BYTES", 100)
-    kept = folders.Models(tmp_path)
+    kept = folders.TrainedModels(tmp_path)
 
     def add(number, size):
         (kept.new_folder(number) / "a.model").write_bytes(b"x" * size)
@@ -524,7 +524,7 @@ def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
     assert add("2", 60) == ["1", "2"]
     assert add("3", 30) == ["2", "3"]
     assert add("4", 500) == ["4"]  # who has just waited for it may have it
-    assert [model.id for model in kept.of("photos")] == ["4"]
+    assert [model.id for model in kept.list_trained_on("photos")] == ["4"]
 
 
 def test_judged_folds_are_forgotten_where_they_are_too_many(client, server, photos, proof):
@@ -537,7 +537,7 @@ def test_judged_folds_are_forgotten_where_they_are_too_many(client, server, phot
             number = client.until_running(client.post(f"/datasets/{photos}/proof", json=wish))
         assert not store.exists()
         store.write_bytes(b"of the one that runs")
-        assert server.state.proofs() == store
+        assert server.state.comparison_store_path() == store
         assert store.exists()
         client.delete(f"/jobs/{number}")
     store.unlink()
@@ -625,15 +625,15 @@ def test_what_was_done_last_is_shown_until_something_else_is():
             self.state, self.result = state, result
 
         @property
-        def is_over(self):
+        def is_finished(self):
             return self.state not in ("queued", "running")
 
-    latest, first, second = Latest(), Job("running"), Job("running")
+    latest, first, second = LatestJobs(), Job("running"), Job("running")
     assert latest.get("proof") is None
-    latest.begin("proof", first)
+    latest.add_job("proof", first)
     assert (latest.get("proof"), latest.result("proof")) == (first, None)
     first.state, first.result = "done", {"best": "br"}
-    latest.begin("proof", second)
+    latest.add_job("proof", second)
     assert (latest.get("proof"), latest.result("proof")) == (second, {"best": "br"})
     second.state = "failed"
     assert latest.get("proof") is first

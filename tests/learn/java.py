@@ -24,11 +24,11 @@ class JavaRandom(java.JavaRandom):
 def hash_order(sets):
     """List labelsets (tuples of 0/1) as a hash set walks through them, filled in their order."""
     distinct = list(dict.fromkeys(sets))
-    size = java.table_size(len(distinct))
+    size = java.hash_table_size(len(distinct))
 
     def bucket(labelset):
         text = "".join("01"[int(bit)] for bit in labelset)
-        return java.spread(java.hash_of(text)) & (size - 1)
+        return java.spread_hash(java.java_hash(text)) & (size - 1)
 
     return sorted(distinct, key=bucket)
 

@@ -15,9 +15,9 @@ from scumble.learn import (
     PrunedSets,
     fit_dataset,
 )
-from scumble.learn.chains import Draw
+from scumble.learn.chains import ChainSample
 from scumble.learn.hierarchy import mulan_hierarchy
-from scumble.learn.label_powerset import winners_confidences
+from scumble.learn.label_powerset import most_probable_labelset_scores
 from tests.learn.java import draw_chains, draw_samples, draw_winners, pruned_order
 
 #: Nothing is drawn here.
@@ -36,7 +36,7 @@ class GivenChains(EnsembleOfClassifierChains):
 
     def _draws(self, n_rows, n_labels, generator):
         return [
-            Draw(np.array(draw["chain"]), np.bincount(draw["bag"], minlength=n_rows))
+            ChainSample(np.array(draw["chain"]), np.bincount(draw["bag"], minlength=n_rows))
             for draw in self.given
         ]
 
@@ -81,7 +81,7 @@ def replay_labelsets(method, train, test):
     winners, _ = draw_winners(probabilities, order)
     labels = sets[winners]
     if method == "LP":
-        return labels, winners_confidences(labels, probabilities)
+        return labels, most_probable_labelset_scores(labels, probabilities)
     confidences = np.zeros(labels.shape)
     for at in order:  # rounding in this order makes equal numbers of some, and not of others
         confidences += probabilities[:, [at]] * sets[at]

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from scumble.learn import COCOA, ECCRU, C45Classifier, label_thresholds
-from scumble.learn.targets import undersample
+from scumble.learn.targets import undersample_rows
 from tests.learn import problems
 
 problem = partial(problems.problem, n_labels=5, above=1.5)
@@ -89,7 +89,7 @@ def test_undersampling_leaves_equally_many_of_each_class(seed, n, n_classes):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_classes, n)
     rows = np.sort(rng.integers(0, n, n))
-    kept = undersample(codes, rows, np.random.default_rng(seed))
+    kept = undersample_rows(codes, rows, np.random.default_rng(seed))
     assert kept.tolist() == slow_undersample(codes, rows.tolist(), seed)
     counts = np.bincount(codes[kept], minlength=n_classes)
     before = np.bincount(codes[rows], minlength=n_classes)

@@ -61,7 +61,7 @@ def test_trees_are_those_of_j48(datasets, golden, name):
         prefix = ("num_leaves", "tree_size") if prune else ("unpruned_leaves", "unpruned_size")
         for at, key in zip(("n_leaves", "n_nodes"), prefix, strict=True):
             assert [getattr(t, at) for t in trees] == [int(row[key]) for row in summary]
-        found = predict_trees(trees, test.X, second_only=True)
+        found = predict_trees(trees, test.X, positive_only=True)
         assert found.shape == expected.shape
         assert np.abs(found - expected).max() < 1e-9
 

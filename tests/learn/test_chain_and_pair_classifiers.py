@@ -14,7 +14,7 @@ from scumble.learn import (
     ClassifierChain,
     EnsembleOfClassifierChains,
 )
-from scumble.learn.chains import Draw, chain_targets
+from scumble.learn.chains import ChainSample, chain_targets
 from scumble.learn.targets import LabelTargets
 
 
@@ -99,7 +99,7 @@ def test_an_ensemble_is_the_mean_of_its_chains(hard):
 
     class Given(EnsembleOfClassifierChains):
         def _draws(self, n_rows, n_labels, generator):
-            return [Draw(order, np.bincount(bag, minlength=n_rows)) for order, bag in draws]
+            return [ChainSample(order, np.bincount(bag, minlength=n_rows)) for order, bag in draws]
 
     labels, confidences = Given(use_confidences=not hard).fit(X, Y).predict_both(X_new)
     chains = [slow_chain(X, Y, list(order), X_new, bag) for order, bag in draws]
@@ -170,9 +170,9 @@ def test_the_ranking_is_all_its_trees(compat, gaps):
 
 def test_only_rows_with_one_of_the_two_labels_teach_a_pair():
     Y = sparse.csr_array(np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 0]], bool))
-    from scumble.learn.calibrated_label_ranking import _Duels
+    from scumble.learn.calibrated_label_ranking import _PairwiseTargets
 
-    duels = _Duels(Y, np.array([[0, 1]]))
+    duels = _PairwiseTargets(Y, np.array([[0, 1]]))
     assert len(duels) == 3
     assert (duels[0].rows.tolist(), duels[0].y.tolist()) == ([1, 3, 4], [1, 0, 1])
     assert duels[2].y.tolist() == [1, 0, 0, 1, 0]
@@ -185,7 +185,9 @@ def test_targets_are_as_sparse_as_the_labels():
     tracemalloc.start()
     try:
         alone = LabelTargets(Y)
-        chained = chain_targets(Y, [Draw(np.arange(n_labels)), Draw(order, np.ones(n_rows, int))])
+        chained = chain_targets(
+            Y, [ChainSample(np.arange(n_labels)), ChainSample(order, np.ones(n_rows, int))]
+        )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -213,11 +215,11 @@ def test_other_learners_vote_the_same_in_any_number_of_threads():
     assert (confidences == other[1]).all()
     votes = np.zeros(Y.shape)
     for at, (first, second) in enumerate(models[0].pairs_):
-        answer = models[0].models_.ask_one(at, X_new)
+        answer = models[0].models_.predict_proba_of(at, X_new)
         first_wins = answer[:, 1] >= answer[:, 0]
         votes[first_wins, first] += 1
         votes[~first_wins, second] += 1
     for label in range(Y.shape[1]):
-        answer = models[0].models_.ask_one(len(models[0].pairs_) + label, X_new)
+        answer = models[0].models_.predict_proba_of(len(models[0].pairs_) + label, X_new)
         votes[:, label] += answer[:, 1] >= answer[:, 0]
     assert (confidences == votes / Y.shape[1]).all()

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scumble import catalogue
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
-from scumble._core.parallel import slices
+from scumble._core.parallel import row_slices
 from scumble.learn import (
     COCOA,
     ECCRU,
@@ -41,14 +41,14 @@ from scumble.learn import (
     RidgeRanker,
     StackedBinaryRelevance,
 )
-from scumble.learn.inner_classifier import close_seeds
+from scumble.learn.inner_classifier import set_random_states
 from scumble.resample import REMEDIAL
 
 #: Those that ask neighbours have a file of their own.
 KINDS = {
     name: cls
     for name, cls in catalogue.entries("classifier").items()
-    if catalogue.describe("classifier", name).family != "Neighbours"
+    if catalogue.describe("classifier", name).display_group != "Neighbours"
 }
 #: Those that take no base learner, or another kind of one.
 RANKERS = {
@@ -270,7 +270,7 @@ def test_rows_asked_some_at_a_time_get_the_same_answers(monkeypatch, short):
 
     def three(n_rows, width):
         calls.append(width)
-        return slices(n_rows, width, 3 * width)
+        return row_slices(n_rows, width, 3 * width)
 
     for module in ("base", "single_label_models"):
         monkeypatch.setattr(f"scumble.learn.{module}.slices", three)
@@ -531,8 +531,8 @@ def test_one_seed_reaches_every_member_and_each_another_way(short):
 
 def test_cross_validation_seeds_every_member_differently():
     X, Y = problem()
-    seeded = close_seeds(EnsembleOfClassifierChains(ExtraTreeClassifier(), n_estimators=2), 7)
+    seeded = set_random_states(EnsembleOfClassifierChains(ExtraTreeClassifier(), n_estimators=2), 7)
     assert seeded.random_state == 7
     members = seeded.fit(X, Y).models_.models
     assert len({member.random_state for member in members}) == len(members) == 12
-    assert close_seeds(BinaryRelevance(ExtraTreeClassifier()), 7).estimator.random_state == 7
+    assert set_random_states(BinaryRelevance(ExtraTreeClassifier()), 7).estimator.random_state == 7

@@ -98,7 +98,7 @@ def test_labelsets(datasets, golden, name, method, short):
     _, labels, confidences = read_predictions(golden, name, short)
     classifier = fitted(method(), train)
     predictions, scores = classifier.predict_both(test.X)
-    probabilities = np.vstack([part for _, part in classifier._probabilities(test.X)])
+    probabilities = np.vstack([part for _, part in classifier._predict_proba_blocks(test.X)])
     sets = classifier.labelsets_.toarray()
     order = pruned_order(train.Y.toarray(), sets, b=2)
     winners, n_tied = draw_winners(probabilities, order)

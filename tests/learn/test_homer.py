@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from scumble import MultilabelDataset
 from scumble.learn import HOMER, BinaryRelevance, CalibratedLabelRanking, LabelPowerset, fit_dataset
 from scumble.learn.hierarchy import (
-    assign,
+    assign_to_clusters,
     build_hierarchy,
     check_hierarchy,
     list_nodes,
@@ -115,16 +115,16 @@ def test_labels_of_the_same_rows_stand_together():
 def test_clusters_have_room_for_all_and_no_more(seed, n_labels, n_clusters):
     distances = np.random.default_rng(seed).integers(0, 5, (n_labels, n_clusters)).astype(float)
     capacity = -(-n_labels // n_clusters)
-    assert np.bincount(assign(distances, capacity)).max() <= capacity
-    free = assign(distances, n_labels)
+    assert np.bincount(assign_to_clusters(distances, capacity)).max() <= capacity
+    free = assign_to_clusters(distances, n_labels)
     assert (free == distances.argmin(axis=1)).all()
 
 
 def test_a_label_that_is_sent_on_may_send_on_another():
     # The last label takes the place of the first, which takes that of the second.
     distances = np.array([[1.0, 4.0, 9.0], [5.0, 6.0, 7.0], [0.0, 9.0, 9.0]])
-    assert assign(distances[:2], 1).tolist() == [0, 1]
-    assert assign(distances, 1).tolist() == [1, 2, 0]
+    assert assign_to_clusters(distances[:2], 1).tolist() == [0, 1]
+    assert assign_to_clusters(distances, 1).tolist() == [1, 2, 0]
 
 
 def test_given_trees_are_read_from_any_nesting():

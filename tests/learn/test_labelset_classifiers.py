@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 from scumble.learn import EnsembleOfPrunedSets, LabelPowerset, PrunedSets
-from scumble.learn.label_powerset import LabelsetProblem, table_for
+from scumble.learn.label_powerset import LabelsetProblem, build_shared_table
 from scumble.learn.pruned_sets import prune_labelsets
 
 
@@ -103,7 +103,7 @@ def test_rows_that_count_twice_are_laid_out_twice():
     sets = sparse.csr_array(np.eye(3, dtype=bool))
     first = LabelsetProblem(sets, np.array([0, 1, 1, 3]), np.array([0, 1, 2, 0], np.int32))
     second = LabelsetProblem(sets, np.array([1, 1, 1]), np.array([2, 0, 1], np.int32))
-    table, targets = table_for(X, [first, second])
+    table, targets = build_shared_table(X, [first, second])
     assert table.tolist() == X[[0, 1, 2, 3, 1, 1]].tolist()
     assert [target.rows.tolist() for target in targets] == [[0, 1, 3, 4], [1, 4, 5]]
     assert [target.y.tolist() for target in targets] == [[0, 1, 0, 2], [2, 0, 1]]

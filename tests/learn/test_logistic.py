@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from scumble.learn import logistic, logistic_kernels as kernels
-from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.table import as_row_arrays
 from scumble.learn.logistic import fit_logistic
 
 
@@ -36,7 +36,7 @@ def test_the_optimum_is_that_of_wekas_objective(ridge):
     for label, y in enumerate(Y.T):
         best = optimize.minimize(slow_loss, np.zeros(6), (X, y, ridge), method="BFGS", tol=1e-8)
         expected = expit(Z @ best.x[1:] + best.x[0])
-        assert np.allclose(models.probabilities(X)[:, label], expected, atol=1e-5)
+        assert np.allclose(models.predict_proba(X)[:, label], expected, atol=1e-5)
 
 
 def test_without_ridge_it_is_scikit_learns():
@@ -44,13 +44,13 @@ def test_without_ridge_it_is_scikit_learns():
     models = fit_logistic(X, sparse.csr_array(Y))
     for label, y in enumerate(Y.T):
         peer = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(X, y)
-        assert np.allclose(models.probabilities(X)[:, label], peer.predict_proba(X)[:, 1], 0, 1e-5)
+        assert np.allclose(models.predict_proba(X)[:, label], peer.predict_proba(X)[:, 1], 0, 1e-5)
 
 
 def test_the_derivative_vanishes_at_the_optimum():
     X, Y = random_problem(2, n=400)
     models = fit_logistic(X, sparse.csr_array(Y))
-    excess = models.probabilities(X) - Y
+    excess = models.predict_proba(X) - Y
     assert np.abs(excess.sum(axis=0)).max() < 1e-5
     assert np.abs(X.T @ excess).max() < 1e-5
 
@@ -61,8 +61,8 @@ def test_one_step_is_newtons(n_columns, is_sparse):
     X, Y = random_problem(n_columns, p=n_columns, q=1)
     y = Y[:, 0].astype(np.uint8)
     beta = np.zeros(n_columns + 1)
-    rows = as_rows(sparse.csr_array(X) if is_sparse else X)
-    kernels.minimise(rows, y, np.ones(len(y)), 0.1, 0.0, 1, beta)
+    rows = as_row_arrays(sparse.csr_array(X) if is_sparse else X)
+    kernels.minimize_loss(rows, y, np.ones(len(y)), 0.1, 0.0, 1, beta)
 
     with_ones = np.column_stack([X, np.ones(len(y))])
     ridges = np.diag([0.2] * n_columns + [0.0])
@@ -72,9 +72,11 @@ def test_one_step_is_newtons(n_columns, is_sparse):
 
 def test_rows_that_do_not_lie_in_order_are_refused_not_read():
     X, Y = random_problem(3, p=2, q=1)
-    rows = as_rows(X)._replace(dense=np.asfortranarray(X))
+    rows = as_row_arrays(X)._replace(dense=np.asfortranarray(X))
     with pytest.raises(ValueError, match="not C-contiguous"):
-        kernels.minimise(rows, Y[:, 0].astype(np.uint8), np.ones(len(Y)), 0.1, 0.0, 1, np.zeros(3))
+        kernels.minimize_loss(
+            rows, Y[:, 0].astype(np.uint8), np.ones(len(Y)), 0.1, 0.0, 1, np.zeros(3)
+        )
 
 
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 8))
@@ -86,7 +88,7 @@ def test_any_labels_give_finite_coefficients(seed, n, p):
 
     assert np.isfinite(models.weights).all()
     assert np.isfinite(models.intercepts).all()
-    found = models.probabilities(X)
+    found = models.predict_proba(X)
     assert (found[:, 0] < 1e-6).all()
     assert (found[:, 2] > 1 - 1e-6).all()
 
@@ -94,7 +96,7 @@ def test_any_labels_give_finite_coefficients(seed, n, p):
 def test_separable_labels_are_separated():
     X = np.linspace(0, 1, 40).reshape(-1, 1)
     models = fit_logistic(X, sparse.csr_array(X > 0.5))
-    found = models.probabilities(X).ravel()
+    found = models.predict_proba(X).ravel()
 
     assert found[X.ravel() <= 0.5].max() < 1e-3
     assert found[X.ravel() > 0.5].min() > 1 - 1e-3
@@ -122,14 +124,14 @@ def test_more_columns_than_rows_change_nothing(monkeypatch, convert):
     plain = fit_logistic(convert(X), Y, ridge=0.1)
 
     assert np.allclose(turned.weights, plain.weights, atol=1e-6)
-    assert np.allclose(turned.probabilities(X), plain.probabilities(X), atol=1e-6)
+    assert np.allclose(turned.predict_proba(X), plain.predict_proba(X), atol=1e-6)
 
 
 def test_very_many_columns_and_rows_go_without_second_derivatives(monkeypatch):
     X, Y = random_problem(5)
-    expected = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).probabilities(X)
+    expected = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).predict_proba(X)
     monkeypatch.setattr(logistic, "MAX_NEWTON", 1)
-    found = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).probabilities(X)
+    found = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).predict_proba(X)
     assert np.allclose(found, expected, atol=1e-3)
 
 
@@ -159,7 +161,7 @@ def test_equal_columns_share_the_weight():
     X, Y = random_problem(7)
     alone = fit_logistic(X, sparse.csr_array(Y))
     twice = fit_logistic(np.hstack([X, X]), sparse.csr_array(Y))
-    assert np.allclose(alone.probabilities(X), twice.probabilities(np.hstack([X, X])), atol=1e-6)
+    assert np.allclose(alone.predict_proba(X), twice.predict_proba(np.hstack([X, X])), atol=1e-6)
 
 
 def test_threads_change_nothing():

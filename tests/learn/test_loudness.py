@@ -7,7 +7,11 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score
 
 from scumble.learn import BlendedRanker, NeighbourRanker, RidgeRanker
-from scumble.learn.blended import asked_labels, average_precision, measure_loudness
+from scumble.learn.blended_ranker import (
+    fit_blend_weights,
+    sample_labels,
+    single_label_average_precision,
+)
 
 
 def draw(seed, n_rows=60, n_labels=5, n_rankers=3):
@@ -22,28 +26,32 @@ def draw(seed, n_rows=60, n_labels=5, n_rankers=3):
 def mean_precision(heights, weights, Y):
     blend = sum(w * part for w, part in zip(weights, heights, strict=True))
     rows = map(np.flatnonzero, Y.T)
-    return np.mean([average_precision(*pair) for pair in zip(blend.T, rows, strict=True)])
+    return np.mean(
+        [single_label_average_precision(*pair) for pair in zip(blend.T, rows, strict=True)]
+    )
 
 
 def test_precision_by_hand():
     # Places of the two rows: first and third. (1/1 + 2/3) / 2.
     heights, rows = np.array([4.0, 3.0, 2.0, 1.0]), np.array([0, 2])
-    assert average_precision(heights, rows) == pytest.approx(5 / 6)
+    assert single_label_average_precision(heights, rows) == pytest.approx(5 / 6)
     # Where all are equal, every row takes the last place: (2/4 + 2/4) / 2.
-    assert average_precision(0 * heights, rows) == pytest.approx(1 / 2)
+    assert single_label_average_precision(0 * heights, rows) == pytest.approx(1 / 2)
 
 
 def test_precision_is_that_of_scikit_learn():
     heights, Y = draw(1)
     for column, present in zip(heights[0].T, Y.T, strict=True):
         expected = average_precision_score(present, column)
-        assert average_precision(column, np.flatnonzero(present)) == pytest.approx(expected)
+        assert single_label_average_precision(column, np.flatnonzero(present)) == pytest.approx(
+            expected
+        )
 
 
 def test_a_ranker_that_tells_nothing_falls_silent():
     heights, Y = draw(2, n_rows=400)
     heights[2] = np.random.default_rng(0).normal(size=Y.shape) * 10
-    weights = measure_loudness(heights, sparse.csr_array(Y), np.full(3, 1 / 3))
+    weights = fit_blend_weights(heights, sparse.csr_array(Y), np.full(3, 1 / 3))
 
     assert weights[2] == 0
     assert weights[0] > weights[1]
@@ -56,9 +64,9 @@ def test_measured_weights_rank_no_worse_and_do_not_know_the_order_of_rows(seed, 
     heights, Y = draw(seed, n_rankers=n_rankers)
     heights = [part.round(1) for part in heights]  # some are equal
     first = np.full(n_rankers, 1 / n_rankers)
-    weights = measure_loudness(heights, sparse.csr_array(Y), first)
+    weights = fit_blend_weights(heights, sparse.csr_array(Y), first)
     order = np.random.default_rng(seed).permutation(len(Y))
-    again = measure_loudness([h[order] for h in heights], sparse.csr_array(Y[order]), first)
+    again = fit_blend_weights([h[order] for h in heights], sparse.csr_array(Y[order]), first)
 
     np.testing.assert_array_equal(weights, again)
     assert (weights >= 0).all()
@@ -76,13 +84,13 @@ def test_labels_that_tell_nothing_leave_the_first_weights():
     first = np.array([0.75, 0.25])
     heights = [np.random.default_rng(at).normal(size=Y.shape) for at in range(2)]
 
-    np.testing.assert_array_equal(measure_loudness(heights, sparse.csr_array(Y), first), first)
+    np.testing.assert_array_equal(fit_blend_weights(heights, sparse.csr_array(Y), first), first)
 
 
 def test_of_many_labels_the_rarest_and_the_most_frequent_are_asked():
     counts = np.concatenate([[0, 1, 2, 999], np.arange(3, 403), [1000]])
     Y = np.arange(1000)[:, None] < counts
-    asked = counts[asked_labels(sparse.csc_array(Y))]
+    asked = counts[sample_labels(sparse.csc_array(Y))]
 
     assert len(asked) == 100
     assert asked[0] == 3

@@ -13,7 +13,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import scumble
-from scumble._core.java import name_order
+from scumble._core.java import mulan_label_order
 from scumble.evaluate import evaluate
 from scumble.learn import HOMER, BinaryRelevance, fit_dataset
 from scumble.learn.hierarchy import mulan_hierarchy
@@ -58,7 +58,7 @@ def test_homers_tree_is_that_of_mulans_rules(datasets, golden, name):
     line = read_line(golden, "homer_hierarchies.jsonl", name)
     labels, walked = line["label_attribute_order"], line["label_set_iteration_order"]
     if name != "enron":  # its labels have a hierarchy, which enters their hashes
-        assert name_order(labels) == walked
+        assert mulan_label_order(labels) == walked
     position = {label: at for at, label in enumerate(labels)}
     train = read_split(datasets, name)[0]
     order = [position[label] for label in walked]

@@ -329,8 +329,8 @@ def test_nominal_features_become_columns_of_the_regression():
 
     assert columns.fillings.round(3).tolist() == [0, 0.333, 1]
     expected = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1 / 3, 1], [0, 1, 0, 1]]
-    assert columns.take(X).tolist() == expected
-    thin = columns.take(sparse.csr_array(X))
+    assert columns.transform(X).tolist() == expected
+    thin = columns.transform(sparse.csr_array(X))
     assert sparse.issparse(thin)
     assert thin.toarray().tolist() == expected
 

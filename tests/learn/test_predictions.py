@@ -16,8 +16,12 @@ from scumble import MultilabelDataset
 from scumble._core.errors import ScumbleError
 from scumble.evaluate import cross_validate
 from scumble.learn import HOMER, BinaryRelevance, ResampledEnsemble
-from scumble.learn.inner_classifier import Training
-from scumble.learn.predictions import labels_for, predict_with_confidences, predict_with_scores
+from scumble.learn.inner_classifier import TrainingData
+from scumble.learn.predictions import (
+    adapt_labels,
+    predict_with_scores,
+    predict_with_unit_interval_scores,
+)
 
 
 def problem(n_labels=3):
@@ -32,7 +36,7 @@ def between(scores):
 
 
 def fitted(model, X, Y):
-    return model.fit(X, labels_for(model, sparse.csr_array(Y, dtype=bool)))
+    return model.fit(X, adapt_labels(model, sparse.csr_array(Y, dtype=bool)))
 
 
 @pytest.mark.parametrize("n_labels", [1, 3])
@@ -51,7 +55,7 @@ def fitted(model, X, Y):
 def test_probabilities_come_as_one_table(model, n_labels):
     X, Y = problem(n_labels)
     labels, scores = predict_with_scores(fitted(model, X, Y), X, n_labels)
-    _, confidences = predict_with_confidences(model, X, n_labels)
+    _, confidences = predict_with_unit_interval_scores(model, X, n_labels)
     assert (confidences == scores).all()
     assert scores.shape == Y.shape
     assert ((scores > 0.5) <= labels.toarray()).all()
@@ -63,7 +67,7 @@ def test_probabilities_come_as_one_table(model, n_labels):
 def test_decision_functions_become_confidences(model, n_labels):
     X, Y = problem(n_labels)
     fitted(model, X, Y)
-    labels, confidences = predict_with_confidences(model, X, n_labels)
+    labels, confidences = predict_with_unit_interval_scores(model, X, n_labels)
     scores = model.decision_function(X).reshape(-1, n_labels)
     np.testing.assert_allclose(confidences, between(scores))
     assert (labels.toarray() == (confidences > 0.5)).all()
@@ -82,7 +86,7 @@ class Loud:
 
 
 def test_large_scores_keep_their_order():
-    _, confidences = predict_with_confidences(Loud(), np.zeros((9, 1)), 1)
+    _, confidences = predict_with_unit_interval_scores(Loud(), np.zeros((9, 1)), 1)
     assert confidences[[0, 3, 4, 5]].ravel().tolist() == [0, 0.25, 0.5, 0.75]
     assert (np.diff(confidences.ravel()) > 0).all()
     assert confidences.max() < 1
@@ -92,7 +96,7 @@ def test_without_scores_predictions_are_sure():
     X, Y = problem()
     model = MultiOutputClassifier(LinearSVC()).fit(X, Y)
     assert predict_with_scores(model, X, 3)[1] is None
-    labels, confidences = predict_with_confidences(model, X, 3)
+    labels, confidences = predict_with_unit_interval_scores(model, X, 3)
     assert (confidences == labels.toarray()).all()
     assert (labels.toarray() == model.predict(X)).all()
 
@@ -108,7 +112,7 @@ class Sparse:
 
 
 def test_sparse_answers():
-    labels, confidences = predict_with_confidences(Sparse(), np.zeros((2, 1)), 3)
+    labels, confidences = predict_with_unit_interval_scores(Sparse(), np.zeros((2, 1)), 3)
     assert labels.toarray().astype(int).tolist() == [[1, 0, 0], [0, 1, 0]]
     assert confidences.tolist() == [[0.75, 0, 0], [0, 0.75, 0]]
 
@@ -191,7 +195,7 @@ def test_one_class_per_row():
     X, classes = np.arange(6.0).reshape(-1, 1), np.array(list("aabbcc"))
     expected = np.repeat(np.eye(3, dtype=bool), 2, axis=0)
     for model in (KNeighborsClassifier(1), BinaryRelevance(KNeighborsClassifier(1))):
-        labels, confidences = predict_with_confidences(model.fit(X, classes), X, 3)
+        labels, confidences = predict_with_unit_interval_scores(model.fit(X, classes), X, 3)
         assert (labels.toarray() == expected).all()
         assert (confidences == expected).all()
     with pytest.raises(ScumbleError, match="predictions of KNeighborsClassifier"):
@@ -202,7 +206,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     X, Y = problem(4)
     Y[:, 3] = 1  # always there: the classifier inside never hears of it
     ridge = RidgeClassifier().fit(X, Y[:, :3])
-    rows = Training(X, sparse.csr_array(Y, dtype=bool), np.zeros(4, int))
+    rows = TrainingData(X, sparse.csr_array(Y, dtype=bool), np.zeros(4, int))
     inside = rows.fit(RidgeClassifier())
     labels, confidences = inside.ask(X)
     assert (labels[:, :3] == ridge.predict(X)).all()
@@ -210,7 +214,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     assert labels[:, 3].all()
     assert (confidences[:, 3] == 1).all()
     # A single label that is open is a list of classes to scikit-learn.
-    rows = Training(X, sparse.csr_array(Y[:, 2:], dtype=bool), np.zeros(4, int))
+    rows = TrainingData(X, sparse.csr_array(Y[:, 2:], dtype=bool), np.zeros(4, int))
     single = rows.fit(RidgeClassifier())
     np.testing.assert_allclose(single.ask(X)[1], confidences[:, 2:])
     # One level without groups asks the classifier itself; a mean of copies stays within bounds.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scumble.learn import C45Classifier, LabelPowerset, RAkEL
-from scumble.learn.rakel import draw_disjoint, draw_overlapping
+from scumble.learn.rakel import draw_disjoint_labelsets, draw_overlapping_labelsets
 from tests.learn import problems
 
 problem = partial(problems.problem, n_labels=6)
@@ -17,7 +17,7 @@ problem = partial(problems.problem, n_labels=6)
 @given(st.integers(1, 12), st.integers(1, 5), st.integers(1, 40), st.integers(0, 1000))
 def test_overlapping_groups_are_different(n_labels, size, wanted, seed):
     size = min(size, n_labels)
-    groups = draw_overlapping(n_labels, size, wanted, np.random.default_rng(seed))
+    groups = draw_overlapping_labelsets(n_labels, size, wanted, np.random.default_rng(seed))
     found = {tuple(group.tolist()) for group in groups}
     assert len(found) == len(groups) == min(wanted, math.comb(n_labels, size))
     assert all(list(group) == sorted(set(group)) and len(group) == size for group in found)
@@ -26,7 +26,7 @@ def test_overlapping_groups_are_different(n_labels, size, wanted, seed):
 
 @given(st.integers(1, 20), st.integers(1, 6), st.integers(0, 1000))
 def test_disjoint_groups_hold_each_label_once(n_labels, size, seed):
-    groups = draw_disjoint(n_labels, min(size, n_labels), np.random.default_rng(seed))
+    groups = draw_disjoint_labelsets(n_labels, min(size, n_labels), np.random.default_rng(seed))
     assert sorted(np.concatenate(groups).tolist()) == list(range(n_labels))
     lengths = [len(group) for group in groups]
     assert all(length == min(size, n_labels) for length in lengths[:-1])
@@ -36,7 +36,7 @@ def test_disjoint_groups_hold_each_label_once(n_labels, size, seed):
 
 def test_the_last_disjoint_group_takes_what_is_left():
     sizes = {
-        n: [len(group) for group in draw_disjoint(n, 3, np.random.default_rng(0))]
+        n: [len(group) for group in draw_disjoint_labelsets(n, 3, np.random.default_rng(0))]
         for n in (3, 6, 7, 8)
     }
     assert sizes == {3: [3], 6: [3, 3], 7: [3, 4], 8: [3, 3, 2]}

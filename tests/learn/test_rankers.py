@@ -22,8 +22,8 @@ from scumble.learn import (
 )
 from scumble.learn.bagged_trees import BagTargets
 from scumble.learn.calibration import Calibration
-from scumble.learn.heights import Heights
-from scumble.learn.scaling import Scaling, rows_of_length_one
+from scumble.learn.rank_scale import RankScale
+from scumble.learn.scaling import Scaling, normalize_rows
 
 
 def problem(seed=0, n_rows=80, n_columns=8, n_labels=4):
@@ -53,11 +53,11 @@ def test_neighbours_vote_by_cosine(weighted):
     weights = np.random.default_rng(1).integers(1, 4, len(X)) if weighted else np.ones(len(X))
     model = NeighbourRanker(5)
     found = model.fit_out_of_sample(X, Y, weights)
-    rows = rows_of_length_one(Scaling.of(X, np.zeros(8, int), weights)[1])
+    rows = normalize_rows(Scaling.of(X, np.zeros(8, int), weights)[1])
 
     np.testing.assert_allclose(found, slow_votes(rows, Y, weights, 5, rows, True), atol=1e-9)
     new = X[:10] + 0.01
-    placed = rows_of_length_one(model._scaling.take(new))
+    placed = normalize_rows(model._scaling.transform(new))
     np.testing.assert_allclose(
         model.predict_proba(new), slow_votes(rows, Y, weights, 5, placed, False), atol=1e-9
     )
@@ -129,12 +129,12 @@ def test_heights_of_few_scores_are_exact(n_rows, steps, seed):
     scores = np.random.default_rng(seed).integers(0, steps, (n_rows, 2)) / steps
     expected = [[slow_height(scores[:, label], v) for label, v in enumerate(row)] for row in scores]
 
-    np.testing.assert_allclose(Heights.of(scores).ask(scores), expected, atol=1e-12)
+    np.testing.assert_allclose(RankScale.of(scores).ask(scores), expected, atol=1e-12)
 
 
 def test_heights_of_many_scores_are_nearly_exact_and_in_order():
     scores = np.random.default_rng(0).normal(size=(5000, 1))
-    heights = Heights.of(scores).ask(scores).ravel()
+    heights = RankScale.of(scores).ask(scores).ravel()
     order = np.argsort(scores.ravel())
     expected = -np.log(np.arange(5000, 0, -1) / 5001)
 
@@ -142,7 +142,7 @@ def test_heights_of_many_scores_are_nearly_exact_and_in_order():
     # One place in 32 and more is kept, each 8 percent further down: half of that is the most a
     # straight line between two can be wrong by where scores are even, and they are not quite.
     np.testing.assert_allclose(heights[order], expected, atol=0.05)
-    assert len(Heights.of(scores).scores) < 150
+    assert len(RankScale.of(scores).scores) < 150
 
 
 def test_calibration_finds_curves_and_keeps_the_order():
@@ -174,7 +174,7 @@ def test_a_blend_is_the_mean_of_heights():
     model = BlendedRanker(members, weights=[2, 1], second_look=False)
     found = model.fit_out_of_sample(X, Y)
     scores = [m.fit_out_of_sample(X, Y) for m in members]
-    rates = [Heights.of(part) for part in scores]
+    rates = [RankScale.of(part) for part in scores]
     heights = sum(w * r.ask(s) for w, r, s in zip([2 / 3, 1 / 3], rates, scores, strict=True))
     curve = Calibration.of(heights, sparse.csr_array(Y))
 
@@ -187,9 +187,9 @@ def test_a_blend_is_the_mean_of_heights():
 def test_a_second_look_joins_as_one_more_ranker():
     X, Y = problem(8)
     ridge = RidgeRanker().fit_out_of_sample(X, Y)
-    heights = Heights.of(ridge).ask(ridge)
+    heights = RankScale.of(ridge).ask(ridge)
     scores = RidgeRanker("rbf").fit_out_of_sample(heights, Y)
-    joined = 5 / 6 * heights + Heights.of(scores).ask(scores) / 6
+    joined = 5 / 6 * heights + RankScale.of(scores).ask(scores) / 6
     expected = Calibration.of(joined, sparse.csr_array(Y)).ask(joined)
     model = BlendedRanker([RidgeRanker()])
 

@@ -8,19 +8,19 @@ from sklearn.metrics import roc_auc_score
 
 from scumble._core.errors import ParameterError
 from scumble.learn import RidgeRanker, ridge
-from scumble.learn.radial import RadialKernel
+from scumble.learn.radial_kernel import RadialKernel
 from scumble.learn.ridge import draw_landmarks
 from scumble.learn.ridge_solvers import (
-    Dual,
-    Landmarks,
-    Primal,
-    Problem,
-    bend,
-    choose_penalty,
-    inverse_root,
-    leave_one_out,
+    DualSolver,
+    LandmarkSolver,
+    PrimalSolver,
+    RidgeProblem,
+    fit_with_best_penalty,
+    inverse_cholesky_factor,
+    leave_one_out_scores,
+    squash_to_unit_interval,
 )
-from scumble.learn.row_sums import add_differences
+from scumble.learn.row_sums import add_manhattan_distances
 
 
 def problem_of(seed, n_rows=20, n_columns=6, n_labels=3, weighted=False):
@@ -28,7 +28,7 @@ def problem_of(seed, n_rows=20, n_columns=6, n_labels=3, weighted=False):
     rows = generator.normal(size=(n_rows, n_columns)) + generator.normal(size=n_columns)
     Y = generator.random((n_rows, n_labels)) < 0.4
     weights = generator.integers(1, 4, n_rows).astype(float) if weighted else np.ones(n_rows)
-    return Problem(rows, sparse.csr_array(Y), weights)
+    return RidgeProblem(rows, sparse.csr_array(Y), weights)
 
 
 def slow_fit(rows, Y, weights, penalty):
@@ -57,10 +57,12 @@ def mean_shifts(Y, weights):
 
 def solver_of(name, problem):
     if name == "dual":
-        return Dual(problem, problem.rows @ problem.rows.T)
+        return DualSolver(problem, problem.rows @ problem.rows.T)
     if name == "sparse":
-        return Primal(Problem(sparse.csr_array(problem.rows), problem.labels, problem.weights))
-    return Primal(problem)
+        return PrimalSolver(
+            RidgeProblem(sparse.csr_array(problem.rows), problem.labels, problem.weights)
+        )
+    return PrimalSolver(problem)
 
 
 @pytest.mark.parametrize("name", ["primal", "sparse", "dual"])
@@ -73,8 +75,10 @@ def test_scores_of_left_out_rows_are_those_of_fits_without_them(name, weighted, 
     Y = problem.labels.toarray().astype(float)
     slow = slow_left_out(problem.rows, Y, problem.weights, 0.7)
 
-    kept = bend(slow + mean_shifts(Y, problem.weights))  # with the mean of all rows
-    np.testing.assert_allclose(leave_one_out(solver, fit, 1), kept, atol=1e-9)
+    kept = squash_to_unit_interval(
+        slow + mean_shifts(Y, problem.weights)
+    )  # with the mean of all rows
+    np.testing.assert_allclose(leave_one_out_scores(solver, fit, 1), kept, atol=1e-9)
     mean = (problem.weights[:, None] * (Y - slow) ** 2).sum() / problem.weights.sum()
     assert fit.error == pytest.approx(mean, rel=1e-9)
 
@@ -90,19 +94,19 @@ def test_a_landmark_that_is_left_out_is_no_landmark_either(weighted, penalty):
     def features(landmarks):
         """See the rows through landmarks, and tell how."""
         seen = RadialKernel(problem.rows[landmarks], kernel.gamma, 1)
-        root = inverse_root(seen.ask(problem.rows[landmarks]), 1e-12)[0].T
+        root = inverse_cholesky_factor(seen.ask(problem.rows[landmarks]), 1e-12)[0].T
         return seen.ask(problem.rows) @ root, root
 
     table, whitening = features(drawn)
-    through = Problem(table, problem.labels, problem.weights)
-    solver = Landmarks(through, drawn, whitening)
-    found = leave_one_out(solver, solver.fit(penalty), 1)
+    through = RidgeProblem(table, problem.labels, problem.weights)
+    solver = LandmarkSolver(through, drawn, whitening)
+    found = leave_one_out_scores(solver, solver.fit(penalty), 1)
     slow = slow_left_out(table, Y, problem.weights, penalty)
     for row in drawn:
         others = features(drawn[drawn != row])[0]
         slow[row] = slow_left_out(others, Y, problem.weights, penalty)[row]
 
-    expected = bend(slow + mean_shifts(Y, problem.weights))
+    expected = squash_to_unit_interval(slow + mean_shifts(Y, problem.weights))
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
@@ -129,14 +133,14 @@ def test_all_solvers_agree(seed, n_columns, penalty):
     expected = slow_fit(
         problem.rows, problem.labels.toarray().astype(float), problem.weights, penalty
     )
-    primal, dual = Primal(problem).fit(penalty), solver_of("dual", problem).fit(penalty)
+    primal, dual = PrimalSolver(problem).fit(penalty), solver_of("dual", problem).fit(penalty)
 
     np.testing.assert_allclose(primal.coefficients, expected[:-1], atol=1e-7)
     np.testing.assert_allclose(primal.intercepts, expected[-1], atol=1e-7)
     np.testing.assert_allclose(problem.rows.T @ dual.coefficients, expected[:-1], atol=1e-5)
     np.testing.assert_allclose(dual.intercepts, expected[-1], atol=1e-5)
-    scale = Primal(problem).scale
-    longer = Problem(**vars(problem) | {"n_steps": 500})
+    scale = PrimalSolver(problem).scale
+    longer = RidgeProblem(**vars(problem) | {"n_steps": 500})
     found, intercepts = longer.solve_iteratively(penalty / scale, 1)
     np.testing.assert_allclose(found, expected[:-1], atol=1e-4)
     np.testing.assert_allclose(intercepts, expected[-1], atol=1e-4)
@@ -144,8 +148,8 @@ def test_all_solvers_agree(seed, n_columns, penalty):
 
 def test_the_penalty_has_the_least_error_of_a_long_list():
     problem = problem_of(5, n_rows=60, n_columns=30)
-    solver = Primal(problem)
-    fit = choose_penalty(solver, None, 1)
+    solver = PrimalSolver(problem)
+    fit = fit_with_best_penalty(solver, None, 1)
     errors = [solver.fit(solver.scale * 10.0**power).error for power in np.arange(-4, 4.5, 0.5)]
 
     assert fit.error == pytest.approx(min(errors), rel=1e-12)
@@ -153,14 +157,16 @@ def test_the_penalty_has_the_least_error_of_a_long_list():
 
 def test_an_example_by_hand():
     # One centred column (-1, 0, 1), labels (0, 0, 1): slope 1 / (2 + penalty), mean 1/3.
-    fit = Primal(
-        Problem(np.array([[-1.0], [0.0], [1.0]]), sparse.csr_array([[0], [0], [1]]), np.ones(3))
+    fit = PrimalSolver(
+        RidgeProblem(
+            np.array([[-1.0], [0.0], [1.0]]), sparse.csr_array([[0], [0], [1]]), np.ones(3)
+        )
     ).fit(2.0)
 
     assert fit.coefficients[0, 0] == pytest.approx(1 / 4)
     assert fit.intercepts[0] == pytest.approx(1 / 3)
     # Leverages 1/4 + 1/3, 1/3, 1/4 + 1/3.
-    np.testing.assert_allclose(fit.remaining, [5 / 12, 2 / 3, 5 / 12])
+    np.testing.assert_allclose(fit.one_minus_leverage, [5 / 12, 2 / 3, 5 / 12])
 
 
 def words(seed, n_rows=60, n_columns=40):
@@ -193,7 +199,7 @@ def test_out_of_sample_scores_are_those_of_models_without_the_row(kernel, shape)
     # Scaling and the kernel's width see all rows, so rows are given on their scale.
     ranker = RidgeRanker(kernel, penalty=0.5)
     found = ranker.fit_out_of_sample(X, Y)
-    rows = ranker._scaling.take(X)
+    rows = ranker._scaling.transform(X)
     if kernel != "linear":
         values, vectors = np.linalg.eigh(ranker._kernel.ask(rows))
         rows = vectors * np.sqrt(np.maximum(values, 0))
@@ -202,7 +208,7 @@ def test_out_of_sample_scores_are_those_of_models_without_the_row(kernel, shape)
     slow = slow_left_out(rows, Y.astype(float), np.ones(len(rows)), penalty)
 
     slow += mean_shifts(Y.astype(float), np.ones(len(rows)))
-    np.testing.assert_allclose(found, bend(slow), atol=1e-7)
+    np.testing.assert_allclose(found, squash_to_unit_interval(slow), atol=1e-7)
     np.testing.assert_array_equal(
         ranker.predict_proba(X), RidgeRanker(kernel, penalty=0.5).fit(X, Y).predict_proba(X)
     )
@@ -312,14 +318,14 @@ def test_sums_of_differences_of_many_points(n_points, n_columns):
     generator = np.random.default_rng(n_points + n_columns)
     rows, points = (generator.integers(-9, 9, (n, n_columns)) * 0.25 for n in (3, n_points))
     found = np.full((3, n_points), 0.5)
-    add_differences(rows, np.ascontiguousarray(points.T), found)
+    add_manhattan_distances(rows, np.ascontiguousarray(points.T), found)
 
     np.testing.assert_array_equal(found, 0.5 + abs(rows[:, None] - points).sum(axis=2))
 
 
 def test_bending_keeps_the_order():
     scores = np.linspace(-2, 3, 1001)
-    bent = bend(scores.copy())
+    bent = squash_to_unit_interval(scores.copy())
     assert (np.diff(bent) > 0).all()
     assert ((bent >= 0) & (bent <= 1)).all()
     np.testing.assert_array_equal(

@@ -22,7 +22,7 @@ def test_measurements_become_normal_scores_by_hand():
 
     np.testing.assert_allclose(rows[:, 0], scores / scores.std())
     # Between two known values it goes straight, beyond the last no further.
-    new = fitted.take(np.array([[-99.0], [6.0], [99.0]]))
+    new = fitted.transform(np.array([[-99.0], [6.0], [99.0]]))
     np.testing.assert_allclose(new[:, 0], [rows[0, 0], rows[3, 0] / 2, rows[3, 0]])
 
 
@@ -80,7 +80,7 @@ def test_very_many_columns_keep_their_own_distances(monkeypatch):
 def test_steps_that_are_nearly_equal_do_not_overflow():
     X = np.repeat([[0.0], [1e-310]], 30, axis=0)
     fitted, rows = scaled(X)
-    between = fitted.take(np.array([[5e-311]]))
+    between = fitted.transform(np.array([[5e-311]]))
     assert rows[0, 0] <= between[0, 0] <= rows[-1, 0]
 
 
@@ -101,8 +101,8 @@ def test_units_do_not_matter_and_weights_are_repetitions(seed, n_rows):
     repeated, _ = scaled(np.repeat(X, weights, axis=0))
 
     np.testing.assert_allclose(scaled(crooked)[1], rows, atol=1e-9)
-    np.testing.assert_allclose(scaled(X)[0].take(X), rows)
-    np.testing.assert_allclose(weighted.take(X), repeated.take(X), atol=1e-9)
+    np.testing.assert_allclose(scaled(X)[0].transform(X), rows)
+    np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), atol=1e-9)
     order = np.argsort(X[:, 0], kind="stable")
     assert (np.diff(rows[order, 0]) >= 0).all()
 

@@ -40,9 +40,9 @@ from scumble.learn import (
     ResampledEnsemble,
     RidgeRanker,
     ThresholdedClassifier,
-    ask,
     fit_dataset,
     load,
+    predict_dataset,
     read_model,
     save,
 )
@@ -719,7 +719,7 @@ def test_a_foreign_model_that_answers_with_a_list_of_tables(tmp_path):
     data = MultilabelDataset(X, np.column_stack([X < 6, X >= 4]))
     fitted = fit_dataset(DecisionTreeClassifier(max_depth=1), data)
     save(fitted, tmp_path / "tree.model", data=data)
-    answers = ask(read_model(tmp_path / "tree.model"), data)
+    answers = predict_dataset(read_model(tmp_path / "tree.model"), data)
     expected = np.column_stack([table[:, 1] for table in fitted.predict_proba(X)])
     np.testing.assert_array_equal(answers.confidences, expected)
     assert (answers.labels.toarray() == fitted.predict(X)).all()

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import scumble
 from scumble import MultilabelDataset, catalogue
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleError, ScumbleWarning
-from scumble.advise import CANDIDATES
+from scumble.advice import CANDIDATES
 from scumble.data import Feature
 from scumble.evaluate import cross_validate, run_fold
 from scumble.learn import (
@@ -22,9 +22,9 @@ from scumble.learn import (
     RareLabelClassifier,
     TextColumns,
     TextModel,
-    ask,
     fit_dataset,
     load,
+    predict_dataset,
     read_model,
     save,
 )
@@ -64,7 +64,7 @@ def test_numbers_are_those_of_scikit_learn_on_the_training_rows():
     twin = TfidfVectorizer(sublinear_tf=True, min_df=2).fit(frame["subject"][train])
     assert texts.words == (tuple(twin.get_feature_names_out()),)
     for rows in (train, test):
-        numbers = texts.apply(data[rows])
+        numbers = texts.transform(data[rows])
         expected = twin.transform(frame["subject"][rows]).toarray()
         np.testing.assert_array_equal(numbers.X[:, 2:].toarray(), expected)
         np.testing.assert_array_equal(numbers.X[:, :2].toarray(), data.X[rows][:, 1:])
@@ -77,9 +77,9 @@ def test_numbers_are_those_of_scikit_learn_on_the_training_rows():
 def test_data_without_texts_is_not_touched():
     data = MultilabelDataset([[1.0], [2.0]], [[1], [0]])
     texts = TextColumns.of(data)
-    assert texts.apply(data) is data
+    assert texts.transform(data) is data
     model = MLkNN(n_neighbors=1)
-    assert texts.before(model, data) is model
+    assert texts.wrap_model(model, data) is model
     assert not isinstance(fit_dataset(model, data), TextModel)
 
 
@@ -92,13 +92,13 @@ def text_set(texts, labels):
 def test_texts_without_words_missing_ones_and_names_that_meet():
     data = text_set(["a b", "!", None], [[1], [0], [1]])
     assert TextColumns.of(data).words == ((),)
-    assert TextColumns.of(data).apply(data).X.shape == (3, 0)
+    assert TextColumns.of(data).transform(data).X.shape == (3, 0)
     once = text_set(["red", None], [[1], [0]])
     assert TextColumns.of(once).words == (("red",),)  # no word stands twice
-    assert TextColumns.of(once).apply(once).X.toarray().tolist() == [[1.0], [0.0]]
+    assert TextColumns.of(once).transform(once).X.toarray().tolist() == [[1.0], [0.0]]
     features = [Feature("t: red"), Feature("t", "text", ("red",))]
     both = MultilabelDataset([[5.0, 0.0], [6.0, 0.0]], [[1], [0]], features=features)
-    assert TextColumns.of(both).apply(both).feature_names == ("t: red", "t: red_")
+    assert TextColumns.of(both).transform(both).feature_names == ("t: red", "t: red_")
 
 
 def test_nothing_to_learn_from_is_said():
@@ -110,12 +110,14 @@ def test_weights_and_sparse_neighbours_stay():
     data = tickets(20)
     weights = np.arange(20.0)
     heavy = MultilabelDataset(data.X, data.Y, features=data.features, weights=weights)
-    np.testing.assert_array_equal(TextColumns.of(heavy).apply(heavy).weights, weights)
+    np.testing.assert_array_equal(TextColumns.of(heavy).transform(heavy).weights, weights)
     from scipy import sparse
 
     thin = MultilabelDataset(sparse.csr_array(data.X), data.Y, features=data.features)
     texts = TextColumns.of(data)
-    np.testing.assert_array_equal(texts.apply(thin).X.toarray(), texts.apply(data).X.toarray())
+    np.testing.assert_array_equal(
+        texts.transform(thin).X.toarray(), texts.transform(data).X.toarray()
+    )
     assert TextColumns.of(thin).words == texts.words
 
 
@@ -213,7 +215,7 @@ def test_a_stored_model_reads_texts_of_a_plain_table(stored, tmp_path):
         path, index=False
     )
     kept = read_model(stored)
-    answers = ask(kept, scumble.read(path, labels=()))
+    answers = predict_dataset(kept, scumble.read(path, labels=()))
     model = kept.model
     assert isinstance(model, TextModel)
     np.testing.assert_array_equal(model.predict(frame).toarray(), answers.labels.toarray())
@@ -294,13 +296,13 @@ def test_words_that_do_not_fit_are_refused(stored, tmp_path, change):
 def test_advice_judges_texts_on_folds_and_trains_a_model_that_reads_them():
     data = tickets()
     rare = CANDIDATES[0]
-    assert not rare.is_free(data)
-    assert rare.is_free(TextColumns.of(data).apply(data))
+    assert not rare.has_out_of_sample_scores(data)
+    assert rare.has_out_of_sample_scores(TextColumns.of(data).transform(data))
     after = next(one for one in CANDIDATES if one.resampler == "mlsmote")
     model = after.fit(data, random_state=0)
     assert isinstance(model, TextModel)
     assert model.predict(new_rows()).shape == (40, 3)
-    found = scumble.advise.diagnose(data)
+    found = scumble.advice.diagnose(data)
     assert found.identifiers == ()
     assert found.leaks == ()
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError
 from scumble.learn import label_thresholds, threshold_curves, threshold_table
-from scumble.learn.thresholds import RATES, ScoreColumns, ThresholdRule, mean_recall
+from scumble.learn.thresholds import PREDICTION_RATES, ScoreColumns, ThresholdRule, mean_recall
 
 
 def slow_cuts(scores, truth):
@@ -32,7 +32,7 @@ def slow_recall(scores, Y):
             continue
         cuts = [(0, 0), *[cut[:2] for cut in slow_cuts(scores[:, label], Y[:, label])]]
         curve = []
-        for rate in RATES:
+        for rate in PREDICTION_RATES:
             wanted = rate * positives
             before = max(cut for cut in cuts if cut[0] <= wanted)
             after = [cut for cut in cuts if cut[0] > wanted]
@@ -42,7 +42,7 @@ def slow_recall(scores, Y):
                 hits += share * (after[0][1] - before[1])
             curve.append(hits / positives)
         curves.append(curve)
-    return np.mean(curves, axis=0) if curves else np.minimum(RATES, 1)
+    return np.mean(curves, axis=0) if curves else np.minimum(PREDICTION_RATES, 1)
 
 
 def slow_thresholds(scores, Y, rule, beta=1.0, strength=20.0):
@@ -60,7 +60,7 @@ def slow_thresholds(scores, Y, rule, beta=1.0, strength=20.0):
                 continue
             hits = float(right)
             if rule == "shrunken":
-                usual = np.interp(predicted / positives, RATES, shared)
+                usual = np.interp(predicted / positives, PREDICTION_RATES, shared)
                 hits = positives * ((right + strength * usual) / (positives + strength))
             value = (1 + beta**2) * hits / (predicted + beta**2 * positives)
             if rule == "rate":
@@ -85,7 +85,9 @@ def problems(draw):
 def test_the_slow_version_takes_the_same_cuts(problem, rule):
     scores, Y = problem
     columns = ScoreColumns.of(scores, Y, caller="test")
-    shared = mean_recall([columns.cuts(at, ThresholdRule()) for at in range(columns.n_labels)])
+    shared = mean_recall(
+        [columns.candidate_thresholds(at, ThresholdRule()) for at in range(columns.n_labels)]
+    )
 
     np.testing.assert_allclose(shared, slow_recall(scores, Y), atol=1e-9)
     np.testing.assert_allclose(

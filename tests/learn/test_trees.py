@@ -7,7 +7,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble.learn.c45 import Target, TreeSettings, grow_trees, predict_trees, prepare_table
-from scumble.learn.c45.growing import Targets, grow_listed
+from scumble.learn.c45.growing import TargetBatch, grow_tree_batch
 
 FIELDS = ("feature", "cut", "first", "width", "branch", "empty", "counts")
 
@@ -77,9 +77,9 @@ def test_extra_columns_are_nominal_columns_at_the_end(kind, seed):
     np.testing.assert_array_equal(beside[0].counts, joined.counts)
     assert_same(beside[1], grow_trees(prepare_table(X, n_values), [Target(y)])[0])
 
-    asked = predict_trees(beside, X, extra=sparse.csr_array(Y), second_only=True)
+    asked = predict_trees(beside, X, extra=sparse.csr_array(Y), positive_only=True)
     np.testing.assert_array_equal(
-        asked[:, :1], predict_trees([joined], np.hstack([X, Y[:, [0, 2]]]), second_only=True)
+        asked[:, :1], predict_trees([joined], np.hstack([X, Y[:, [0, 2]]]), positive_only=True)
     )
 
 
@@ -126,7 +126,7 @@ def test_listed_targets_grow_as_single_ones():
     table = prepare_table(X, n_values)
     starts = np.cumsum([0, *(len(target.y) for target in targets)])
     rows, y = (np.concatenate([getattr(t, name) for t in targets]) for name in ("rows", "y"))
-    nodes = grow_listed(table, Targets(starts, rows, y), TreeSettings())
+    nodes = grow_tree_batch(table, TargetBatch(starts, rows, y), TreeSettings())
     trees = grow_trees(table, targets)
     assert nodes.sizes.tolist() == [tree.n_nodes for tree in trees]
     assert nodes.sizes.max() > 1
@@ -218,7 +218,7 @@ def test_a_nominal_column_of_more_values_than_16_bits_hold():
     table = prepare_table(X, np.array([65_538, 0]))
     tree = grow_trees(table, [Target(y)], TreeSettings(min_objects=1, prune=False))[0]
     assert tree.feature[tree.feature >= 0].tolist() == [0, 1, 1]
-    assert (predict_trees([tree], X, second_only=True)[:, 0] == y).all()
+    assert (predict_trees([tree], X, positive_only=True)[:, 0] == y).all()
 
 
 @pytest.mark.parametrize(

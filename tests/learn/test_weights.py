@@ -51,12 +51,17 @@ from scumble.learn import (
     save,
 )
 from scumble.learn.c45 import Target, TreeSettings, grow_trees
-from scumble.learn.c45.growing import Targets, grow_listed
+from scumble.learn.c45.growing import TargetBatch, grow_tree_batch
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.label_powerset import LabelsetProblem
 from scumble.learn.logistic import fit_logistic
 from scumble.learn.pruned_sets import prune_labelsets
-from scumble.learn.weights import check_weights, class_factors, takes_weights, weigh_classes
+from scumble.learn.weights import (
+    apply_class_weight,
+    check_weights,
+    compute_class_weight_factors,
+    supports_sample_weight,
+)
 from scumble.resample import MLROS
 from tests.learn import problems
 
@@ -144,15 +149,15 @@ def assert_same(one, other, X, *, exactly=True):
 
 def test_the_factors_of_ten_rows_two_of_them_positive():
     counts = np.array([8.0, 2.0])
-    assert class_factors(counts, "balanced").tolist() == [10 / 16, 10 / 4]
+    assert compute_class_weight_factors(counts, "balanced").tolist() == [10 / 16, 10 / 4]
     # The roots of 0.625 and 2.5 give 8 * 0.791 + 2 * 1.581 = 9.487; scaled to ten.
     scale = 10 / (8 * 0.625**0.5 + 2 * 2.5**0.5)
     np.testing.assert_allclose(
-        class_factors(counts, "sqrt"), [scale * 0.625**0.5, scale * 2.5**0.5]
+        compute_class_weight_factors(counts, "sqrt"), [scale * 0.625**0.5, scale * 2.5**0.5]
     )
-    assert class_factors(counts, {1: 4}).tolist() == [1, 4]
-    assert class_factors(np.array([5.0, 0.0]), "balanced").tolist() == [1, 1]
-    assert class_factors(np.array([5.0, 0.0]), "sqrt").tolist() == [1, 1]
+    assert compute_class_weight_factors(counts, {1: 4}).tolist() == [1, 4]
+    assert compute_class_weight_factors(np.array([5.0, 0.0]), "balanced").tolist() == [1, 1]
+    assert compute_class_weight_factors(np.array([5.0, 0.0]), "sqrt").tolist() == [1, 1]
 
 
 def test_one_positive_of_ten_rows_by_hand():
@@ -294,7 +299,7 @@ def test_listed_targets_are_single_ones(seed, rule):
     y = (rng.random(len(rows)) < 0.3).astype(np.uint8)
     weights = rng.choice([0.5, 1.0, 3.0], len(rows)) if seed % 2 else np.zeros(0)
     rules = TreeSettings(class_weight=rule)
-    nodes = grow_listed(table, Targets(starts, rows, y, weights), rules)
+    nodes = grow_tree_batch(table, TargetBatch(starts, rows, y, weights), rules)
     spans = [slice(a, b) for a, b in itertools.pairwise(starts)]
     targets = [
         Target(y[s], rows=rows[s], weights=weights[s] if len(weights) else None) for s in spans
@@ -399,7 +404,7 @@ def test_scikit_learns_own_check_of_that(short, container):
 )
 def test_rules_keep_the_sum_and_favour_the_rare(counts, rule):
     counts = np.array(counts)
-    factors = class_factors(counts, rule)
+    factors = compute_class_weight_factors(counts, rule)
     np.testing.assert_allclose((counts * factors).sum(), counts.sum())
     assert (np.diff(factors[np.argsort(counts)]) <= 1e-9 * factors.max()).all()
     if rule == "balanced":
@@ -409,7 +414,7 @@ def test_rules_keep_the_sum_and_favour_the_rare(counts, rule):
 @given(st.integers(0, 2**32 - 1))
 def test_balanced_is_scikit_learns(seed):
     y = np.random.default_rng(seed).integers(0, 3, 30)
-    found = weigh_classes(y, None, 3, "balanced")
+    found = apply_class_weight(y, None, 3, "balanced")
     expected = compute_sample_weight("balanced", y)
     np.testing.assert_allclose(np.ones(30) if found is None else found, expected)
 
@@ -467,7 +472,7 @@ def test_a_foreign_classifier_gets_its_own_class_weight():
             if rule == "balanced":
                 assert one.class_weight == "balanced"
             else:
-                factors = class_factors(np.bincount(Y[:, at]), rule)
+                factors = compute_class_weight_factors(np.bincount(Y[:, at]), rule)
                 assert one.class_weight == {0: factors[0], 1: factors[1]}
             assert inside.models_.models[at][-1].class_weight == one.class_weight
     # Its own rule would not look at the weights of rows.
@@ -577,7 +582,7 @@ def test_classifiers_that_cannot_weigh_are_named():
         ResampledEnsemble(nearest, random_state=0),
         ResampledEnsemble(BinaryRelevance(nearest), random_state=0),
     ):
-        assert not takes_weights(model)
+        assert not supports_sample_weight(model)
         match = f"{type(model).__name__}: sample_weight was given, but KNeighborsClassifier cannot"
         with pytest.raises(ParameterError, match=match):
             model.fit(X, Y, sample_weight=weights)
@@ -605,7 +610,7 @@ def test_the_last_step_of_a_pipeline_has_the_weights(routing):
         return
     whole = make_pipeline(StandardScaler(), BinaryRelevance(LogisticRegression()))
     for outer in (ThresholdedClassifier(whole, rule="fixed"), HOMER(whole, random_state=0)):
-        assert takes_weights(outer)
+        assert supports_sample_weight(outer)
     fitted = ThresholdedClassifier(whole, rule="fixed").fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(fitted.predict_proba(X), expected.predict_proba(scaled))
     data = MultilabelDataset(X, Y, weights=weights)
@@ -646,10 +651,10 @@ class Unweighted(BaseMultilabelClassifier):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _fit_labels(self, X, Y):
+    def _fit(self, X, Y):
         self.shares_ = np.asarray(Y.mean(axis=0)).ravel()
 
-    def _judge(self, X):
+    def _predict_labels_and_scores(self, X):
         confidences = np.tile(self.shares_, (X.shape[0], 1))
         return confidences >= 0.5, confidences
 
@@ -658,13 +663,13 @@ def test_a_classifier_without_weights_says_so_in_its_signature():
     X, Y = problem()
     np.testing.assert_allclose(Unweighted().fit(X, Y).predict_proba(X)[0], Y.mean(axis=0))
     assert not has_fit_parameter(Unweighted(), "sample_weight")
-    assert not takes_weights(Unweighted())
-    assert not takes_weights(HOMER(Unweighted()))
+    assert not supports_sample_weight(Unweighted())
+    assert not supports_sample_weight(HOMER(Unweighted()))
     with pytest.raises(TypeError, match="sample_weight"):
         Unweighted().fit(X, Y, sample_weight=np.ones(len(X)))
-    assert all(takes_weights(model) for model in EVERY.values())
-    assert takes_weights(C45Classifier())
-    assert takes_weights(GaussianNB())
+    assert all(supports_sample_weight(model) for model in EVERY.values())
+    assert supports_sample_weight(C45Classifier())
+    assert supports_sample_weight(GaussianNB())
 
 
 def test_cross_validation_gives_weights_to_those_that_take_them():

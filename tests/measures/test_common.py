@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 import scumble
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from tests.measures.test_concurrence import matrices
 
-MEASURES = list(registered("measure").values())
+MEASURES = list(registered_objects("measure").values())
 ids = [measure.name for measure in MEASURES]
 
 

@@ -69,13 +69,13 @@ def test_many_rows_in_many_partitions():
 
 def test_a_collision_of_hashes_is_resolved_by_looking(monkeypatch):
     # Give all long rows the same key: only the comparison of rows can tell them apart.
-    real = kernels.deal_rows
+    real = kernels.partition_rows
 
     def deal_with_one_key(*arguments):
         real(*arguments)
         arguments[-2][:] = np.uint64(1) << np.uint64(63)
 
-    monkeypatch.setattr(kernels, "deal_rows", deal_with_one_key)
+    monkeypatch.setattr(kernels, "partition_rows", deal_with_one_key)
     monkeypatch.setattr(module, "PARTITION_ROWS", 10**9)
     rng = np.random.default_rng(1)
     dense = rng.random((50, 100)) < 0.3

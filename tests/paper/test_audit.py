@@ -7,8 +7,8 @@ import re
 import pytest
 
 from scumble.cli.main import main
-from scumble.paper import audit, displaced, published, tally
-from scumble.paper.audit import order_of_undersampled, rotated_column
+from scumble.paper import audit, check_displaced_rows, published, tally
+from scumble.paper.audit import find_row_rotation, find_undersampling_row_order
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +119,10 @@ def test_statements_of_the_text(findings):
 
 
 def test_three_exchanged_rows_explain_the_correlations_and_the_percentages():
-    assert {name: row for name, row in order_of_undersampled().items() if name != row} == {
+    assert {name: row for name, row in find_undersampling_row_order().items() if name != row} == {
         "yeast": "medical", "medical": "genbase", "genbase": "yeast",
     }  # fmt: skip
-    repaired = [(one.published, one.ours, one.verdict) for one in displaced()][:4]
+    repaired = [(one.published, one.ours, one.verdict) for one in check_displaced_rows()][:4]
     assert repaired == [
         ("0.8607", "0.8595", "close"),
         ("0.8517", "0.8579", "close"),
@@ -132,12 +132,14 @@ def test_three_exchanged_rows_explain_the_correlations_and_the_percentages():
 
 
 def test_the_columns_of_ecc_are_shifted_by_a_row_and_no_others():
-    found = {name: rotated_column(name) for name in published.CLASSIFIERS}
+    found = {name: find_row_rotation(name) for name in published.CLASSIFIERS}
     assert [name for name, rotation in found.items() if rotation] == ["ECC"]
     assert found["ECC"].rows[0] == "corel5k"
     assert found["ECC"].rows[-1] == "yeast"
     assert found["ECC"].repaired < found["ECC"].misfit / 3
-    changed = {one.item.split(",")[0]: one.ours for one in displaced() if "other" in one.verdict}
+    changed = {
+        one.item.split(",")[0]: one.ours for one in check_displaced_rows() if "other" in one.verdict
+    }
     assert changed == {"ECC MacroFM": "p = 0.0051, 1 better", "ECC OE": "p = 0.0087, 1 better"}
 
 

@@ -10,9 +10,9 @@ import pytest
 from scumble.cli.main import main
 from scumble.experiment import Store, run
 from scumble.paper import PHASES, claims, ledger, phase, published
-from scumble.paper.audit import put_back
-from scumble.paper.ledger import summary, to_csv
-from scumble.paper.verdicts import METRIC_NAMES, Means, best_average, best_policy
+from scumble.paper.audit import restore_displaced_value
+from scumble.paper.ledger import count_verdicts_by_table, to_csv
+from scumble.paper.verdicts import METRIC_NAMES, FoldMeans, best_average, best_undefined_value_rule
 from tests.paper.test_audit import n_published
 
 
@@ -31,7 +31,7 @@ def as_printed(pair):
     return pair
 
 
-def faithful(place=put_back):
+def faithful(place=restore_displaced_value):
     """Results in which every number of Tables 2 and 4 to 9 is the published one, in its place."""
     cells = []
     for pair in map(place, published.imbalance()):
@@ -62,7 +62,7 @@ def test_without_results_nothing_is_computable(nowhere):
 
 
 def test_the_papers_own_numbers_are_reproduced(nowhere):
-    counted = summary(ledger(faithful()))
+    counted = count_verdicts_by_table(ledger(faithful()))
     for table in (2, 4, 5, 6, 7, 8, 9):
         assert counted[table]["reproduced"] == sum(counted[table].values()), table
     assert sum(sum(row.values()) for row in counted.values()) == 855
@@ -105,30 +105,30 @@ def test_directions_are_told_from_numbers(nowhere):
 
 def test_the_average_that_fits_is_found():
     cells = [done("yeast", "none", "HOMER", {"f1": 0.2, "micro_f1": 0.6, "macro_f1": math.nan})]
-    assert best_average(Means(cells)) == "micro_f1"
-    assert best_average(Means([])) == ""
+    assert best_average(FoldMeans(cells)) == "micro_f1"
+    assert best_average(FoldMeans([])) == ""
 
 
 def test_the_rule_for_undefined_values_that_fits_is_found():
     scores = {"macro_f1": 0.148, "ignore.macro_f1": 0.13, "hits.macro_f1": 0.29}
-    found = Means([done("cal500", "none", "BR", scores)])
-    assert best_policy(found, "MacroFM") == "hits.macro_f1"
-    assert best_policy(Means([]), "MacroFM") == "macro_f1"
+    found = FoldMeans([done("cal500", "none", "BR", scores)])
+    assert best_undefined_value_rule(found, "MacroFM") == "hits.macro_f1"
+    assert best_undefined_value_rule(FoldMeans([]), "MacroFM") == "macro_f1"
 
 
 def test_table_1_is_reproduced_on_the_data(datasets, monkeypatch):
-    from scumble.paper.ledger import characteristics
+    from scumble.paper.ledger import compare_characteristics
 
     monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
     kept = {name: published.characteristics()[name] for name in ("yeast", "genbase", "mediamill")}
     monkeypatch.setattr(published, "characteristics", lambda: kept)
-    found = list(characteristics())
+    found = list(compare_characteristics())
     assert [entry.verdict for entry in found] == ["reproduced"] * 18 + ["not computable here"] * 9
 
 
 def test_phase_1_on_a_small_data_set(datasets, tmp_path, monkeypatch):
     monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
-    plan = phase("imbalance").with_only(
+    plan = phase("imbalance").select(
         datasets=["genbase"], resamplers=["LP-ROS 25 %", "LP-RUS 25 %"]
     )
     with Store(tmp_path / "a.db") as store:
@@ -143,7 +143,7 @@ def test_phase_1_on_a_small_data_set(datasets, tmp_path, monkeypatch):
 def test_a_fold_that_stands_in_two_stores_counts_once():
     place = {"dataset": "d", "resampler": "r", "classifier": "c", "state": "done"}
     folds = [{**place, "key": key, "scores": {"f1": f1}} for key, f1 in (("a", 0.0), ("b", 1.0))]
-    assert Means([*folds, folds[1]]).get("d", "r", "c", "f1") == 0.5
+    assert FoldMeans([*folds, folds[1]]).get("d", "r", "c", "f1") == 0.5
 
 
 def test_half_of_the_folds_do_not_pass_for_all():
@@ -151,10 +151,10 @@ def test_half_of_the_folds_do_not_pass_for_all():
     first = {**place, "key": "a", "state": "done", "scores": {"f1": 0.25}}
     second = {**place, "key": "b", "state": "pending", "scores": {}}
     finished = {**second, "state": "done", "scores": {"f1": 0.75}}
-    assert Means([first, second]).get("d", "r", "c", "f1") is None
-    assert Means([first, {**second, "state": "failed"}]).get("d", "r", "c", "f1") is None
+    assert FoldMeans([first, second]).get("d", "r", "c", "f1") is None
+    assert FoldMeans([first, {**second, "state": "failed"}]).get("d", "r", "c", "f1") is None
     for cells in ([first, second, finished], [finished, second, first]):
-        assert Means(cells).get("d", "r", "c", "f1") == 0.5
+        assert FoldMeans(cells).get("d", "r", "c", "f1") == 0.5
 
 
 def test_claims_about_results_come_from_the_store(nowhere):

@@ -6,10 +6,10 @@ import pytest
 
 from scumble import MultilabelDataset
 from scumble.paper import published
-from scumble.paper.claims import versions
-from scumble.paper.ledger import causes, experiments
-from scumble.paper.sources import substitution
-from scumble.paper.verdicts import CAUSES, Entry, Means, is_near, standard_error
+from scumble.paper.claims import check_mulan_versions
+from scumble.paper.ledger import causes, compare_experiments
+from scumble.paper.sources import substitute_note
+from scumble.paper.verdicts import CAUSES, FoldMeans, ReproductionResult, is_near, standard_error
 
 
 def folds(dataset, resampler, classifier, name, mean, spread=0.0, seeds=(1,), **others):
@@ -27,7 +27,7 @@ def folds(dataset, resampler, classifier, name, mean, spread=0.0, seeds=(1,), **
 
 
 def entry(cells, item, rule="fits"):
-    return next(one for one in experiments(Means(cells), rule=rule) if one.item == item)
+    return next(one for one in compare_experiments(FoldMeans(cells), rule=rule) if one.item == item)
 
 
 def test_the_standard_error_is_that_of_two_means():
@@ -59,7 +59,8 @@ def test_near_is_told_in_standard_errors(errors, verdict, cause):
 
 def test_other_folds_make_the_mean_surer():
     one, three = (
-        Means(folds("yeast", "none", "BR", "f1", 0.5, 0.1, seeds)) for seeds in ((1,), (1, 2, 3))
+        FoldMeans(folds("yeast", "none", "BR", "f1", 0.5, 0.1, seeds))
+        for seeds in ((1,), (1, 2, 3))
     )
     place = ("yeast", "none", "BR", "f1")
     assert one.get(*place) == pytest.approx(three.get(*place))
@@ -72,15 +73,15 @@ def test_a_seed_counts_when_all_of_its_folds_are_done():
     first = folds("yeast", "none", "BR", "f1", 0.5)
     second = folds("yeast", "none", "BR", "f1", 0.9, seeds=(2,))
     place = ("yeast", "none", "BR", "f1")
-    assert Means([*first, *second]).get(*place) == pytest.approx(0.7)
+    assert FoldMeans([*first, *second]).get(*place) == pytest.approx(0.7)
     second[3] = {**second[3], "state": "pending", "scores": {}}
-    assert Means([*first, *second]).get(*place) == pytest.approx(0.5)
+    assert FoldMeans([*first, *second]).get(*place) == pytest.approx(0.5)
 
 
 def test_the_error_of_a_change_is_taken_fold_by_fold():
     before = folds("yeast", "none", "HOMER", "f1", 0.5, 0.1)
     after = folds("yeast", "LP-ROS 25 %", "HOMER", "f1", 0.6, 0.1)  # 0.1 more on every fold
-    found = Means([*before, *after])
+    found = FoldMeans([*before, *after])
     assert found.error_of_change("yeast", "LP-ROS 25 %", "HOMER", "f1") == pytest.approx(
         0, abs=1e-9
     )
@@ -125,13 +126,13 @@ def test_every_number_that_is_not_reproduced_has_a_cause():
     for pair in published.results():
         cells += folds(pair.dataset, "none", pair.method, "hamming_loss", 0.77)
         cells += folds(pair.dataset, "REMEDIAL", pair.method, "hamming_loss", 0.66)
-    entries = experiments(Means(cells))
+    entries = compare_experiments(FoldMeans(cells))
     judged = [one for one in entries if one.verdict in ("same direction", "not reproduced")]
     assert judged
     assert all(one.cause in CAUSES for one in judged)
     counted = causes(entries)
     assert sum(sum(row.values()) for row in counted.values()) == len(judged)
-    assert causes([Entry(5, "a", 1.0, 1.0, "reproduced")]) == {}
+    assert causes([ReproductionResult(5, "a", 1.0, 1.0, "reproduced")]) == {}
 
 
 def test_the_version_that_reaches_most_numbers_is_found():
@@ -143,7 +144,7 @@ def test_the_version_that_reaches_most_numbers_is_found():
             cells += folds(pair.dataset, arm, "CLR", "hamming_loss", value, seeds=(1, 2))
             lost = value if pair.dataset == "yeast" else value + 0.01  # yeast has no empty pair
             cells += folds(pair.dataset, arm, "CLR that loses votes", "hamming_loss", lost)
-    found = {one.item: one for one in versions(Means(cells))}
+    found = {one.item: one for one in check_mulan_versions(FoldMeans(cells))}
     clr = found["CLR, where versions differ"]
     # Eleven data sets without two substitutes and without yeast, twice.
     assert clr.published == "16 numbers"
@@ -155,4 +156,4 @@ def test_chance_and_rounding_decide_what_is_near_and_stand_ins_are_named():
     assert is_near(0.25, 0.27, error=0.011, decimals=4)
     assert not is_near(0.25, 0.28, error=0.011, decimals=4)
     data = MultilabelDataset([[1.0]], [[1]], name="tmc2007-500")
-    assert substitution("tmc2007", data) == "tmc2007-500: the same labels with 500 features"
+    assert substitute_note("tmc2007", data) == "tmc2007-500: the same labels with 500 features"

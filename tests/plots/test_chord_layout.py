@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 import scumble
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble.plots import ChordLayout, chord_layout
-from scumble.plots.base import keep_apart
-from scumble.plots.chord_layout import FARTHEST, NAME_STEP
+from scumble.plots.base import spread_positions
+from scumble.plots.chord_layout import MAX_NAME_SHIFT, NAME_STEP
 from scumble.testing.strategies import label_matrices
 
 # Ten instances: a 8 times, b 5 times, c twice. b and a meet 4 times, c and a twice, c and b once;
@@ -84,7 +84,7 @@ def test_true_of_all_layouts(Y, max_ribbons):
     for arc in arcs:
         assert arc.count == counts[arc.label]
         assert arc.n_company == (dense[dense[:, arc.label] == 1].sum(axis=1) > 1).sum()
-        assert abs(arc.name_angle - (arc.start + arc.end) / 2) <= FARTHEST
+        assert abs(arc.name_angle - (arc.start + arc.end) / 2) <= MAX_NAME_SHIFT
         assert arc.start <= arc.ribbons_end <= arc.company_end <= arc.end
 
     n_pairs = int((np.triu(joint, 1) > 0).sum())
@@ -175,7 +175,7 @@ def test_a_crowd_of_tiny_arcs_does_not_send_names_round_the_circle():
     named = [arc for arc in layout.arcs if arc.name_angle is not None]
     assert len(named) == 100 - layout.n_names_left_out
     assert 10 < len(named) < 60
-    assert max(abs(arc.name_angle - (arc.start + arc.end) / 2) for arc in named) <= FARTHEST
+    assert max(abs(arc.name_angle - (arc.start + arc.end) / 2) for arc in named) <= MAX_NAME_SHIFT
     assert layout.arcs[-1].name_angle is not None  # the longest arc
 
 
@@ -212,4 +212,4 @@ def test_what_cannot_be_drawn_is_refused():
 
 
 def test_places_move_apart_by_as_little_as_possible():
-    assert keep_apart(np.array([1.0, 5.0, 5.0]), 2.0, 0.0, 10.0).tolist() == [1.0, 4.0, 6.0]
+    assert spread_positions(np.array([1.0, 5.0, 5.0]), 2.0, 0.0, 10.0).tolist() == [1.0, 4.0, 6.0]

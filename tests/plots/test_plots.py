@@ -14,16 +14,16 @@ from matplotlib.figure import Figure
 import scumble
 from scumble import plots
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.plots import chord_layout, save_plot
-from scumble.plots.base import DARK, LIGHT, entitle
-from scumble.plots.chord import _inks
+from scumble.plots.base import DARK, LIGHT, add_title
+from scumble.plots.chord import _arc_colors
 from scumble.resample import REMEDIAL
 
 ROWS = [["a"]] * 3 + [["a", "b"]] * 3 + [["a", "b", "c"]] + [["a", "c"]] + [["b"]] + [[]]
 SMALL = scumble.MultilabelDataset(np.zeros((10, 2)), ROWS, name="small")
 NASTY = ["<img src=x onerror=alert(1)>", "$\\frac{1}", "--><script>", "\x1b[31mred", "漢字", ""]
-KINDS = sorted(registered("plot"))
+KINDS = sorted(registered_objects("plot"))
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,14 @@ def read(datasets, name):
 
 
 def test_the_catalogue_knows_mldrs_plots_by_name():
-    aliases = {entry.alias for entry in registered("plot").values()} - {""}
+    aliases = {entry.alias for entry in registered_objects("plot").values()} - {""}
     assert aliases == {"LC", "LB", "LH", "CH", "AT", "LSB", "LSH"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dark", [False, True])
 def test_common_to_all(kind, dark, tmp_path, nasty):
-    function = registered("plot")[kind].function
+    function = registered_objects("plot")[kind].function
     assert {"ax", "dark"} <= set(signature(function).parameters)
     ax = Figure().add_subplot()
     assert function(nasty, ax=ax, dark=dark) is ax
@@ -62,12 +62,12 @@ def test_common_to_all(kind, dark, tmp_path, nasty):
     assert "\x1b" not in text
     tree = ET.fromstring(text)
     assert not [node for node in tree.iter() if node.tag.endswith(("script", "img"))]
-    assert (DARK if dark else LIGHT).page in text
+    assert (DARK if dark else LIGHT).background_color in text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_awkward_data_can_be_drawn(kind):
-    function = registered("plot")[kind].function
+    function = registered_objects("plot")[kind].function
     for Y in (np.zeros((3, 2), int), np.zeros((0, 2), int), np.ones((2, 1), int), np.eye(3)):
         data = scumble.MultilabelDataset(np.zeros((len(Y), 1)), Y)
         function(data).figure.draw_without_rendering()
@@ -87,10 +87,10 @@ def test_drawing_opens_no_window_and_layouts_need_no_matplotlib():
 def test_a_dark_figure_asks_for_light_ink():
     dark = Figure(facecolor="black").add_subplot()
     plots.plot_labels(ROWS, ax=dark)
-    assert to_hex(dark.title.get_color()) == DARK.ink
+    assert to_hex(dark.title.get_color()) == DARK.text_color
     light = Figure(facecolor="white").add_subplot()
     plots.plot_labels(ROWS, ax=light)
-    assert to_hex(light.title.get_color()) == LIGHT.ink
+    assert to_hex(light.title.get_color()) == LIGHT.text_color
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -105,13 +105,15 @@ def test_colours_can_be_told_apart(theme):
         low, high = sorted([luminance(one), luminance(other)])
         return (high + 0.05) / (low + 0.05)
 
-    assert contrast(theme.ink, theme.page) > 7
-    assert contrast(theme.dim, theme.page) > 4.5
-    assert contrast(theme.rare[0], theme.page) > 3
-    assert contrast(theme.common[0], theme.page) > 3
+    assert contrast(theme.text_color, theme.background_color) > 7
+    assert contrast(theme.muted_color, theme.background_color) > 4.5
+    assert contrast(theme.rare_colors[0], theme.background_color) > 3
+    assert contrast(theme.frequent_colors[0], theme.background_color) > 3
     # What red-green blind eyes see of a colour (Vienot, Brettel and Mollon, linear light).
     blind = np.array([[0.29, 0.71, 0.0], [0.29, 0.71, 0.0], [-0.02, 0.02, 1.0]])
-    rare, common = (blind @ to_rgb(colours[0]) for colours in (theme.rare, theme.common))
+    rare, common = (
+        blind @ to_rgb(colours[0]) for colours in (theme.rare_colors, theme.frequent_colors)
+    )
     assert np.abs(rare - common).max() > 0.3
 
 
@@ -131,7 +133,7 @@ def test_the_chord_draws_the_layout(debtags):
     for ribbon, path in zip(layout.ribbons, ribbons.get_paths(), strict=True):
         x, y = path.vertices[0]
         assert np.arctan2(x, y) % (2 * np.pi) == pytest.approx(ribbon.source_start % (2 * np.pi))
-    warm = [to_hex(c) in LIGHT.rare for c in arcs.get_facecolor()]
+    warm = [to_hex(c) in LIGHT.rare_colors for c in arcs.get_facecolor()]
     assert warm == [arc.is_minority for arc in layout.arcs]
     strong = ribbons.get_facecolor()[:, 3] > 0.5
     assert strong.tolist() == [ribbon.is_mixed for ribbon in layout.ribbons]
@@ -248,8 +250,12 @@ def test_instances_above_the_mean_are_those_that_remedial_splits(name, datasets)
     data = read(datasets, name)
     summary = scumble.characterize(data)
     ax = plots.plot_instances(summary)
-    warm = sum(b.get_height() for b in ax.patches if to_hex(b.get_facecolor()) == LIGHT.rare[0])
-    cool = sum(b.get_height() for b in ax.patches if to_hex(b.get_facecolor()) == LIGHT.common[0])
+    warm = sum(
+        b.get_height() for b in ax.patches if to_hex(b.get_facecolor()) == LIGHT.rare_colors[0]
+    )
+    cool = sum(
+        b.get_height() for b in ax.patches if to_hex(b.get_facecolor()) == LIGHT.frequent_colors[0]
+    )
     sampler = REMEDIAL()
     sampler.resample(data)
     assert warm == sampler.passes_[0].n_above_mean
@@ -310,12 +316,12 @@ def test_names_the_font_lacks_are_told_of_in_our_own_words(nasty, tmp_path):
         save_plot(plots.plot_chord(nasty), tmp_path / "a.png")
 
 
-@pytest.mark.parametrize("kind", sorted(registered("plot")))
+@pytest.mark.parametrize("kind", sorted(registered_objects("plot")))
 def test_nothing_sticks_out_of_a_picture(kind):
     data = scumble.make_multilabel(n_instances=400, n_labels=70, mean_ir=20, random_state=0)
     names = [f"a-rather-long-name::of-a-label-{at}" for at in range(70)]
     named = scumble.MultilabelDataset(data.X, data.Y, labels=names, name="a data set of long names")
-    figure = registered("plot")[kind].function(named).get_figure(root=True)
+    figure = registered_objects("plot")[kind].function(named).get_figure(root=True)
     figure.draw_without_rendering()
     width, height = figure.get_size_inches()
     box = figure.get_tightbbox()
@@ -364,9 +370,9 @@ def test_axes_end_at_numbers_and_cut_nothing():
 def test_a_long_title_has_two_lines():
     ax = plots.plot_cardinality([["a"], ["a", "b"]])
     what = "2,406 of 5,000 instances above the mean, 32 at 0"
-    entitle(ax, "corel5k", what)
+    add_title(ax, "corel5k", what)
     assert ax.get_title() == f"corel5k: {what}"
-    entitle(ax, "a name of thirty letters or so", what)
+    add_title(ax, "a name of thirty letters or so", what)
     assert ax.get_title() == f"a name of thirty letters or so\n{what}"
 
 
@@ -376,7 +382,9 @@ def test_a_label_has_one_colour_before_and_after():
     layout = chord_layout(before)
     other = chord_layout(after, [arc.label for arc in layout.arcs], keep_order=True)
     assert [arc.is_minority for arc in layout.arcs] != [arc.is_minority for arc in other.arcs]
-    assert _inks(other, LIGHT, layout) == _inks(layout, LIGHT) != _inks(other, LIGHT)
+    assert (
+        _arc_colors(other, LIGHT, layout) == _arc_colors(layout, LIGHT) != _arc_colors(other, LIGHT)
+    )
     for options in (
         {},
         {"labels": ["c", "a", "b"], "keep_order": True},

@@ -34,10 +34,10 @@ def test_the_papers_figure_from_its_own_table():
     columns = {}
     for measure in ("max_ir", "mean_ir"):
         scumble, columns[measure] = scumble_and_change(imbalance_pairs("LP-ROS", measure))
-    ax = plot_change(published.PHASE_1, scumble, columns)
+    ax = plot_change(published.PHASE_1_DATASETS, scumble, columns)
     heights = [patch.get_height() for patch in ax.patches]
     assert heights == pytest.approx([*columns["max_ir"], *columns["mean_ir"]])
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(published.PHASE_1)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(published.PHASE_1_DATASETS)
     assert plot_bytes(ax, "png").startswith(b"\x89PNG")
 
 

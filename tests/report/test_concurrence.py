@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import scumble
-from scumble._core.text import significant
-from scumble.advise.evidence import REMEDIAL, record
+from scumble._core.text import format_significant
+from scumble.advice.evidence import REMEDIAL_METHOD, method_evidence
 from scumble.report import concurrence_report, render_html, render_report
 from scumble.resample import apply_remedial
 
@@ -27,7 +27,7 @@ def test_says_what_mldr_042_says(name, datasets, golden):
 
     by_label = theirs.split("by label:\n")[1].split("\n\n")[0]
     expected = dict(re.findall(r"# (.+): (\S+)", by_label))
-    ours = {label["name"]: significant(label["scumble"]) for label in report["labels"]}
+    ours = {label["name"]: format_significant(label["scumble"]) for label in report["labels"]}
     assert {k: float(v) for k, v in ours.items()} == {k: float(v) for k, v in expected.items()}
     values = [label["scumble"] for label in report["labels"]]
     assert values == sorted(values, reverse=True)
@@ -98,7 +98,7 @@ def test_what_the_paper_says_stands_beside_what_was_measured(n_alone, n_rare, le
     words = " ".join(report["verdict"])
     assert level in words
     assert advice in words
-    found = record(REMEDIAL, concurrent=report["summary"]["scumble"] > 0.1)
+    found = method_evidence(REMEDIAL_METHOD, concurrent=report["summary"]["scumble"] > 0.1)
     assert f"by {-found.change:.2f} on average" in words
     assert "scumble advise FILE" in words
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble._core.text import format_number, significant
+from scumble._core.text import format_number, format_significant
 from scumble.plots import chord_layout
 from scumble.plots.base import LIGHT
 from scumble.report import concurrence_report, render_html, render_pdf, render_report
-from scumble.report.concurrence import more_labelsets, origin_in_words
-from scumble.report.pages import asset, breakable, spelled, unprintable
+from scumble.report.concurrence import more_labelsets_text, origin_text
+from scumble.report.pages import escape_letters, insert_word_breaks, read_asset, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
@@ -95,8 +95,8 @@ def test_the_page_holds_the_librarys_numbers(debtags):
         assert count == f"{row['count']:,}"
         assert frequency == f"{row['frequency']:.4f}"
         assert irlbl == f"{row['irlbl']:,.2f}"
-        assert score == significant(row["scumble"])
-        assert cv == significant(None if np.isnan(row["scumble_cv"]) else row["scumble_cv"])
+        assert score == format_significant(row["scumble"])
+        assert cv == format_significant(None if np.isnan(row["scumble_cv"]) else row["scumble_cv"])
     assert dict(measures)["SCUMBLE"] == f"{summary.scumble:.6f}"
     assert dict(measures)["Labelsets: that occur once"] == f"{summary.n_single_labelsets:,}"
     assert len(partners) == len(report["difficult"])
@@ -169,7 +169,7 @@ def text_of(pdf):
 
 def test_a_report_says_where_its_data_comes_from_and_when_it_was_made():
     pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
-    origin = origin_in_words("films <b>.arff")
+    origin = origin_text("films <b>.arff")
     assert origin == f"From films <b>.arff; made on {date.today().isoformat()}."
     report = concurrence_report(small(), origin=origin)
     assert origin.replace("<b>", "&lt;b&gt;") in render_html(report)
@@ -191,12 +191,12 @@ def test_names_on_paper_can_be_searched():
 def test_labelsets_that_occur_once_are_counted_and_not_listed():
     report = concurrence_report(small())
     assert [row["labels"] for row in report["labelsets"]] == [["a", "b"]]
-    assert more_labelsets(report) == "and 2 labelsets that occur once each"
+    assert more_labelsets_text(report) == "and 2 labelsets that occur once each"
     assert "and 2 labelsets that occur once each" in render_html(report)
     each_once = scumble.MultilabelDataset(np.zeros((3, 1)), [["a"], ["b"], ["a", "b"]])
     report = concurrence_report(each_once)
     assert report["labelsets"] == []
-    assert more_labelsets(report) == "3 labelsets that occur once each"
+    assert more_labelsets_text(report) == "3 labelsets that occur once each"
     assert "1 feature, 2 labels" in render_html(report)
 
 
@@ -220,7 +220,7 @@ def test_paper_holds_the_librarys_numbers(debtags):
         assert squeezed(sentence) in whole
     for row in summary.labels:
         cells = [row["name"], f"{row['count']:,}", f"{row['frequency']:.4f}"]
-        cells += [f"{row['irlbl']:,.2f}", significant(row["scumble"])]
+        cells += [f"{row['irlbl']:,.2f}", format_significant(row["scumble"])]
         assert squeezed("".join(cells)) in whole, row["name"]
     for label in report["difficult"]:
         for partner in label["partners"]:
@@ -285,13 +285,13 @@ def test_rows_are_not_torn_unless_they_are_huge():
 
 
 def test_long_names_break_where_nothing_is_torn():
-    assert breakable("a::b, c") == "a:\u200b:\u200bb,\u200b c"
-    assert breakable("x" * 50) == "\u200b".join(["x" * 24, "x" * 24, "xx"])
-    assert breakable("x" * 24) == "x" * 24  # nothing follows
+    assert insert_word_breaks("a::b, c") == "a:\u200b:\u200bb,\u200b c"
+    assert insert_word_breaks("x" * 50) == "\u200b".join(["x" * 24, "x" * 24, "xx"])
+    assert insert_word_breaks("x" * 24) == "x" * 24  # nothing follows
     accents = "e\u0301" * 24  # e and its accent stay together
-    assert breakable(accents) == "\u200b".join([accents[:24], accents[24:]])
+    assert insert_word_breaks(accents) == "\u200b".join([accents[:24], accents[24:]])
     tied = "\u0915\u094d" * 20 + "\u0937"  # letters tied by viramas are one
-    assert breakable(tied) == tied
+    assert insert_word_breaks(tied) == tied
 
 
 def test_letters_without_a_font_are_those_that_look_like_nobodys():
@@ -356,17 +356,21 @@ def test_every_ink_draws_awkward_data(Y):
 
 
 def test_browser_and_paper_use_the_same_colours():
-    script = asset("chord.js")
-    assert re.search(r"RARE = \[(.*)\]", script)[1] == ", ".join(f'"{c}"' for c in LIGHT.rare)
-    assert re.search(r"COMMON = \[(.*)\]", script)[1] == ", ".join(f'"{c}"' for c in LIGHT.common)
-    style = asset("chord.css")
+    script = read_asset("chord.js")
+    assert re.search(r"RARE = \[(.*)\]", script)[1] == ", ".join(
+        f'"{c}"' for c in LIGHT.rare_colors
+    )
+    assert re.search(r"COMMON = \[(.*)\]", script)[1] == ", ".join(
+        f'"{c}"' for c in LIGHT.frequent_colors
+    )
+    style = read_asset("chord.css")
     from scumble.plots.base import DARK
 
-    for at, colour in enumerate(DARK.rare):
+    for at, colour in enumerate(DARK.rare_colors):
         assert f".chord-rare-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
-    for at, colour in enumerate(DARK.common):
+    for at, colour in enumerate(DARK.frequent_colors):
         assert f".chord-common-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
 
 
 def test_letters_are_spelled_in_all_texts():
-    assert spelled(["\u96fb, war"], {"\u96fb"}) == [r"\u96fb, war"]
+    assert escape_letters(["\u96fb, war"], {"\u96fb"}) == [r"\u96fb, war"]

@@ -3,7 +3,7 @@
 import math
 
 import scumble
-from scumble.report.treatment import side_by_side
+from scumble.report.treatment import resampler_comparison
 from scumble.resample import LPROS, REMEDIAL, compare_methods
 
 
@@ -14,7 +14,7 @@ def row(method, **measures):
 
 
 def test_less_imbalance_is_better_more_is_worse_and_more_rows_are_neither():
-    found = side_by_side(
+    found = resampler_comparison(
         [row("none"), row("mlros", n_instances=125, mean_ir=3.0, max_ir=12.0, n_unlabelled=5)]
     )
     changes = found["methods"][0]["changes"]
@@ -27,24 +27,26 @@ def test_less_imbalance_is_better_more_is_worse_and_more_rows_are_neither():
 
 def test_one_sentence_names_the_best_of_each_measure_and_what_it_does_not_tell():
     rows = [row("none"), row("mlros", mean_ir=3.0), row("remedial", scumble=0.01, mean_ir=3.5)]
-    assert side_by_side(rows)["verdict"] == (
+    assert resampler_comparison(rows)["verdict"] == (
         "remedial lowers SCUMBLE most (0.2 to 0.01), and mlros lowers MeanIR most (4 to 3); "
         "whether that helps a classifier, only cross-validation tells."
     )
-    both = side_by_side([row("none"), row("hwr", scumble=0.01, mean_ir=3.0)])["verdict"]
+    both = resampler_comparison([row("none"), row("hwr", scumble=0.01, mean_ir=3.0)])["verdict"]
     assert both.startswith("hwr lowers SCUMBLE most (0.2 to 0.01), and MeanIR most (4 to 3);")
-    assert side_by_side([row("none"), row("mlros", mean_ir=5.0)])["verdict"] == (
+    assert resampler_comparison([row("none"), row("mlros", mean_ir=5.0)])["verdict"] == (
         "No method lowers SCUMBLE or MeanIR here; whether one of them helps a classifier, only "
         "cross-validation tells."
     )
-    assert side_by_side([row("none"), row("mlros", mean_ir=3.0)])["verdict"].startswith(
+    assert resampler_comparison([row("none"), row("mlros", mean_ir=3.0)])["verdict"].startswith(
         "mlros lowers MeanIR most (4 to 3), and no method lowers SCUMBLE;"
     )
 
 
 def test_methods_that_fail_say_why_and_measures_without_a_value_are_none():
     first = row("none", scumble=math.nan)
-    found = side_by_side([first, {"method": "mlsmote", "error": "no features"}, row("mlros")])
+    found = resampler_comparison(
+        [first, {"method": "mlsmote", "error": "no features"}, row("mlros")]
+    )
     assert found["before"]["scumble"] is None
     failed, done = found["methods"]
     assert (failed["error"], failed["changes"]) == ("no features", {})

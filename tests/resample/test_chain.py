@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scumble import MultilabelDataset, ScumbleError
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.measures import characterize
 from scumble.resample import (
     MLSMOTE,
@@ -71,7 +71,7 @@ def test_a_seed_fits_every_chain():
 def test_all_methods_side_by_side(data):
     table = compare_methods(data, random_state=0)
 
-    assert [row["method"] for row in table] == ["none", *registered("resampler")]
+    assert [row["method"] for row in table] == ["none", *registered_objects("resampler")]
     assert all(row["error"] is None for row in table)
     by_name = {row["method"]: row for row in table}
     for name in ("remedial", "mlros", "mlenn"):

@@ -6,11 +6,11 @@ from scipy import sparse
 
 import scumble.resample
 from scumble import ScumbleError
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.testing import resampler_checks
-from scumble.testing.exam import example
+from scumble.testing.checks import make_multilabel_example
 
-RESAMPLERS = [cls() for cls in registered("resampler").values()]
+RESAMPLERS = [cls() for cls in registered_objects("resampler").values()]
 RESAMPLERS.append(scumble.resample.REMEDIAL(passes=2, one_sided="keep"))
 
 
@@ -21,7 +21,7 @@ def test_resampler(resampler, check):
 
 
 def test_every_resampler_is_exported_and_every_exported_one_is_registered():
-    known = registered("resampler")
+    known = registered_objects("resampler")
     for cls in known.values():
         assert getattr(scumble.resample, cls.__name__) is cls
         assert cls.__name__ in scumble.resample.__all__
@@ -32,7 +32,7 @@ def test_every_resampler_is_exported_and_every_exported_one_is_registered():
 
 
 def test_classes_stay_where_model_files_and_stored_comparisons_look_for_them():
-    homes = {cls.__name__: cls.__module__ for cls in registered("resampler").values()}
+    homes = {cls.__name__: cls.__module__ for cls in registered_objects("resampler").values()}
     assert homes == {
         "REMEDIAL": "scumble.resample.remedial",
         "RemedialHwR": "scumble.resample.hwr",
@@ -54,11 +54,11 @@ def test_a_class_without_a_family_does_not_register_itself():
     namespace = {"__name__": "scumble.resample.base", "Base": scumble.resample.BaseResampler}
     exec("class Unlisted(Base): ...", namespace)
     assert namespace["Unlisted"].__module__ == "scumble.resample.base"
-    assert "unlisted" not in registered("resampler")
+    assert "unlisted" not in registered_objects("resampler")
 
 
 def test_every_resampler_has_a_worked_example_and_a_rule():
-    for cls in registered("resampler").values():
+    for cls in registered_objects("resampler").values():
         assert ">>>" in cls.__doc__, cls.__name__
         assert "Notes\n" in cls.__doc__, cls.__name__
 
@@ -111,15 +111,15 @@ def test_the_exam_can_be_failed(wrong):
 
 
 def test_every_resampler_takes_missing_values():
-    X, Y = example()
+    X, Y = make_multilabel_example()
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
-    for cls in registered("resampler").values():
+    for cls in registered_objects("resampler").values():
         X_new, Y_new = cls().fit_resample(X, Y)
         assert len(X_new) == len(Y_new)
 
 
 def test_the_example_is_imbalanced():
-    _, Y = example()
+    _, Y = make_multilabel_example()
     assert (Y.sum(axis=0) > 0).all()
     assert Y.sum(axis=0)[0] > 4 * Y.sum(axis=0)[4]
 
@@ -140,6 +140,6 @@ def test_labels_that_did_not_change_are_a_copy(resampler, make, kind):
 
 @pytest.mark.parametrize("weights", [1.0, np.ones(3), np.ones((40, 2))])
 def test_weights_must_fit_the_rows(weights):
-    X, Y = example()
+    X, Y = make_multilabel_example()
     with pytest.raises(ScumbleError, match=r"one number per row of X, shape \(40,\). Got shape"):
         scumble.resample.MLROS().fit_resample(X, Y, sample_weight=weights)

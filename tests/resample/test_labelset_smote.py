@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scumble import ScumbleError
-from scumble._core.neighbours import Space, nearest
+from scumble._core.neighbours import Space, nearest_neighbours
 from scumble.measures import is_minority
 from scumble.resample import LabelsetSMOTE
-from scumble.resample.labelset_smote import use_evenly
+from scumble.resample.labelset_smote import repeat_seeds_evenly
 
 
 def problem(seed, n=40):
@@ -48,7 +48,11 @@ def test_every_synthetic_row_follows_the_rule(criterion, seed, k, percent):
         used = np.array([(seeds == row).sum() for row in pool])
         assert used.sum() == share  # seeds come from the pool
         assert used.max() - used.min() <= 1  # equally often
-        near = dict(zip(pool, nearest(space, k, rows=pool, among=pool).rows, strict=True))
+        near = dict(
+            zip(
+                pool, nearest_neighbours(space, k, rows=pool, candidate_rows=pool).rows, strict=True
+            )
+        )
         for new, row in zip(X_new[at : at + share], seeds, strict=True):
             low, high = (end(X[row, :3], X[near[row], :3]) for end in (np.minimum, np.maximum))
             assert ((low <= new[:3]) & (new[:3] <= high)).all(axis=1).any()
@@ -60,7 +64,9 @@ def test_every_synthetic_row_follows_the_rule(criterion, seed, k, percent):
 def test_the_remainder_is_drawn_evenly():
     counts = np.zeros(4)
     for seed in range(800):
-        counts += np.bincount(use_evenly(4, 5, np.random.default_rng(seed)), minlength=4) - 1
+        counts += (
+            np.bincount(repeat_seeds_evenly(4, 5, np.random.default_rng(seed)), minlength=4) - 1
+        )
 
     assert counts.sum() == 800
     assert (abs(counts - 200) < 4 * np.sqrt(800 * 3 / 16)).all()

@@ -6,13 +6,13 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 from scumble import ScumbleError
-from scumble._core.neighbours import Space, nearest
+from scumble._core.neighbours import Space, nearest_neighbours
 from scumble.resample import MLSOL, MLUL
 from scumble.resample.local import (
     draw_by_weight,
     draw_without_replacement,
     flip_labels,
-    look_around,
+    local_imbalance,
 )
 
 SAFE, BORDERLINE, RARE, OUTLIER = range(4)
@@ -72,7 +72,7 @@ def problem(seed, n=30, ties=False):
 
 
 def neighbours(X, k):
-    return nearest(Space.of(X, [0, 0, 3]), k).rows
+    return nearest_neighbours(Space.of(X, [0, 0, 3]), k).rows
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1, 3, 10]), st.booleans())
@@ -81,12 +81,12 @@ def test_cells_shares_types_and_weights_are_those_of_the_slow_version(seed, k, t
     near = neighbours(X, k)
     rare_value, _, S, w, types = slow_local(Y.astype(int), near)
 
-    local = look_around(sparse.csr_array(Y), near, n_jobs=None)
+    local = local_imbalance(sparse.csr_array(Y), near, n_jobs=None)
 
-    cells = local.cells.tocoo()
+    cells = local.minority_cells.tocoo()
     found = list(zip(cells.row.tolist(), cells.col.tolist(), strict=True))
     assert found == sorted(S)
-    assert local.flipped.tolist() == [j for j in range(5) if rare_value[j] == 0]
+    assert local.flipped_labels.tolist() == [j for j in range(5) if rare_value[j] == 0]
     np.testing.assert_allclose(local.shares, [S[cell] for cell in found], rtol=1e-12)
     np.testing.assert_allclose(local.weights, w, rtol=1e-12)
     assert local.types.tolist() == [types[cell] for cell in found]
@@ -222,7 +222,7 @@ def test_rows_without_labels_keep_their_places():
     sampler = MLSOL(percent=50, n_neighbors=2, random_state=0)
     X_new, Y_new = sampler.fit_resample(X, Y)
 
-    near = nearest(Space.of(X), 2).rows
+    near = nearest_neighbours(Space.of(X), 2).rows
     for new, seed in zip(X_new[12:, 0], sampler.sample_indices_[12:], strict=True):
         assert any(min(X[[seed, r]]) <= new <= max(X[[seed, r]]) for r in near[seed])
     np.testing.assert_array_equal(Y_new[:12], Y)
@@ -276,7 +276,7 @@ def test_real_data_follows_the_rule(datasets):
     data = read(datasets / "flags" / "flags.arff")
     nominal = list(data.categorical_features)
     space = Space.of(data.X, [data.categorical_features.get(c, 0) for c in range(19)])
-    near = nearest(space, 5).rows
+    near = nearest_neighbours(space, 5).rows
     _, _, _, w, _ = slow_local(data.Y.toarray().astype(int), near)
 
     sampler = MLSOL(random_state=0)

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from scumble import ScumbleError
 from scumble.resample import LPROS, LPRUS
-from scumble.resample.lp_random import share_out
+from scumble.resample.lp_random import distribute_budget
 
 labels = arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=12))
 percents = st.one_of(st.integers(0, 100), st.floats(0, 100))
@@ -104,7 +104,9 @@ def test_lprus_deletes_what_the_rule_gives_each_labelset(Y, percent, seed):
 
 @given(st.integers(0, 60), st.lists(st.integers(1, 9), max_size=9).map(sorted))
 def test_shares_are_those_of_the_slow_version(total, capacity):
-    assert share_out(total, np.array(capacity, np.int64)).tolist() == slow_shares(total, capacity)
+    assert distribute_budget(total, np.array(capacity, np.int64)).tolist() == slow_shares(
+        total, capacity
+    )
 
 
 def test_a_small_percentage_does_not_empty_the_bags():

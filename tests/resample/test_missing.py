@@ -10,9 +10,9 @@ from scipy import sparse
 from scumble._core.features import read_features
 from scumble._core.neighbours import Space
 from scumble.resample import MLSMOTE, MLSOL, MLTL, MLUL, LabelsetSMOTE, MLeNN
-from scumble.resample.local import Local, _inherit
-from scumble.resample.mlsmote import ValueDifference
-from scumble.resample.synthesis import Seeds, synthesize
+from scumble.resample.local import LocalImbalance, _assign_labels
+from scumble.resample.mlsmote import ValueDifferenceMetric
+from scumble.resample.synthesis import SeedInstances, synthesize
 
 N = 40
 NOMINAL = {3: 2, 4: 3}
@@ -49,7 +49,7 @@ def slow_rows(X, n_values, seeds, partners, rng, nominal):
         for column, count in enumerate(n_values):
             a, b = X[seed, column], X[partners[at], column]
             if count and nominal == "vote":
-                near = X[seeds.neighbours[at, : seeds.n_found[at]], column]
+                near = X[seeds.neighbours[at, : seeds.neighbour_counts[at]], column]
                 known = near[~np.isnan(near)].astype(int)
                 row.append(np.bincount(known).argmax() if len(known) else a)
             elif math.isnan(a) or math.isnan(b):
@@ -69,7 +69,7 @@ def test_synthetic_rows_are_those_of_the_slow_way(seed, nominal, share):
     rng = np.random.default_rng(seed)
     X = gapped(rng, 12, share)
     rows = rng.integers(0, 12, 9)
-    seeds = Seeds(rows, rng.integers(0, 12, (9, 3)), rng.integers(1, 4, 9))
+    seeds = SeedInstances(rows, rng.integers(0, 12, (9, 3)), rng.integers(1, 4, 9))
     partners = seeds.draw_partners(rng)
 
     made = {}
@@ -110,7 +110,7 @@ def test_mlsmote_by_hand():
 def test_the_shares_of_a_value_are_those_among_rows_that_know_theirs():
     X = np.array([[0], [0], [np.nan], [1], [1], [np.nan]])
     for form in (np.asarray, sparse.csr_array):
-        table = ValueDifference(read_features(form(X), [0], caller="test"))
+        table = ValueDifferenceMetric(read_features(form(X), [0], caller="test"))
         # Of two rows with value 0 one has the label; the row without a value says nothing.
         assert table.table(np.array([1, 2, 3, 4])).tolist() == [1.0, 2.0]
 
@@ -160,8 +160,8 @@ def test_mlsol_takes_a_parent_of_which_nothing_is_known_for_the_farther_one(know
     space = Space.of(X)
     made = np.where(np.isnan(X[:1]), X[1:2], X[:1])
 
-    labels = _inherit(
-        Local(cells, nothing, nothing, safe, nothing, nothing),
+    labels = _assign_labels(
+        LocalImbalance(cells, nothing, nothing, safe, nothing, nothing),
         space, space.place(made), np.array([0]), np.array([1]),
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ from scumble.resample import (
     BaseResampler,
     MLeNN,
     RemedialHwR,
-    Resampled,
+    ResampleResult,
 )
 
 pipeline = pytest.importorskip("imblearn.pipeline", reason="pip install 'scumble[imblearn]'")
@@ -216,9 +216,9 @@ def test_weights_go_through_two_resamplers_and_what_is_between(routing, learner,
 class Turned(BaseResampler):
     """As many rows as before, in another order."""
 
-    def _resample(self, X, Y):
+    def _fit_resample(self, X, Y):
         rows = np.arange(Y.shape[0])[::-1]
-        return Resampled(rows, Y[rows])
+        return ResampleResult(rows, Y[rows])
 
 
 def test_as_many_rows_as_before_have_the_weights_of_their_sources(routing):

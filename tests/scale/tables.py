@@ -63,7 +63,7 @@ def assert_same_summary(scan, rows, labels=None):
     for name in ("count", "frequency", "irlbl", "scumble", "scumble_cv"):
         np.testing.assert_allclose(ours.labels[name], theirs.labels[name], atol=1e-9, rtol=1e-9)
     scores, expected = np.asarray(ours.scumble_by_instance), theirs.scumble_by_instance
-    if not scan.layout.instances:
+    if not scan.layout.instance_columns:
         scores, expected = np.sort(scores), np.sort(expected)
     np.testing.assert_allclose(scores, expected, atol=1e-9)
     assert sorted(ours.labelsets.counts) == sorted(theirs.labelsets.counts)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import find, given
 
-from scumble.data.formats.base import PARTS, parts_held
+from scumble.data.formats.base import DATASET_PARTS, present_parts
 from scumble.testing.strategies import datasets, label_matrices
 
 
@@ -20,14 +20,14 @@ def test_labels_seen_and_rows_labelled(Y):
 
 @given(datasets(parts=()))
 def test_data_sets_that_hold_nothing_special(data):
-    assert parts_held(data) == set()
+    assert present_parts(data) == set()
     assert not any(feature.integer for feature in data.features)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", DATASET_PARTS)
 def test_data_sets_that_hold_one_part(part):
-    found = find(datasets(parts=[part]), lambda data: parts_held(data) == {part})
-    assert parts_held(found) == {part}
+    found = find(datasets(parts=[part]), lambda data: present_parts(data) == {part})
+    assert present_parts(found) == {part}
 
 
 @pytest.mark.parametrize("kind", ["numeric", "nominal", "string", "date"])

@@ -118,7 +118,7 @@ def own_names(module):
 
 
 def with_modules_inside(module):
-    """Add modules that a room offers by name (``data.shelf``), and those that are named above."""
+    """Add modules that a room offers by name (``data.repository``), and those that are named above."""
     found = {module.__name__: own_names(module)}
     for name in getattr(module, "__all__", ()):
         inner = getattr(module, name)

@@ -9,10 +9,10 @@ from numpydoc.docscrape import FunctionDoc
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
-from scumble._core.registry import CLASSES, KINDS
+from scumble._core.registry import CLASS_KINDS, KINDS
 from scumble.cli.main import app
-from scumble.data import shelf
-from scumble.data.formats.base import PARTS
+from scumble.data import repository
+from scumble.data.formats.base import DATASET_PARTS
 from scumble.testing import resampler_checks
 from scumble_docs.rst import MARK, escape, literal, summary_of, table, title
 
@@ -26,7 +26,8 @@ def what_formats_carry():
     formats = sorted(catalogue.entries("format").items())
     head = ["", *(literal(name) for name, _ in formats)]
     rows = [
-        [part, *(MARK if part in form.carries else "–" for _, form in formats)] for part in PARTS
+        [part, *(MARK if part in form.preserved_parts else "–" for _, form in formats)]
+        for part in DATASET_PARTS
     ]
     return table(head, rows)
 
@@ -89,7 +90,7 @@ def resamplers():
     """List the resamplers."""
     found = [catalogue.describe("resampler", name) for name in catalogue.names("resampler")]
     rows = [
-        [reference(entry.thing), literal(entry.name), entry.family, entry.description]
+        [reference(entry.obj), literal(entry.name), entry.display_group, entry.description]
         for entry in found
     ]
     return table(["class", "name in the catalogue", "family", "what it does"], rows)
@@ -98,15 +99,15 @@ def resamplers():
 def parameters():
     """Tell defaults and allowed values of every resampler, classifier and splitter."""
     parts = []
-    for kind in CLASSES:
+    for kind in CLASS_KINDS:
         parts.append(title(f"Parameters of {kind}s", "-"))
         for name in catalogue.names(kind):
             entry = catalogue.describe(kind, name)
             rows = [
-                [literal(each.name), shown(each.default), escape(each.domain.words)]
-                for each in catalogue.parameters_of(entry.thing)
+                [literal(each.name), shown(each.default), escape(each.constraint.words)]
+                for each in catalogue.parameters_of(entry.obj)
             ]
-            head = [f"{reference(entry.thing)}, {literal(name)}", "default", "must be"]
+            head = [f"{reference(entry.obj)}, {literal(name)}", "default", "must be"]
             parts.append(table(head, rows, widths="30 20 50"))
     return "\n".join(parts) + "\n"
 
@@ -116,10 +117,10 @@ def shown(default):
     return "" if default is inspect.Parameter.empty else literal(repr(default))
 
 
-def reference(thing):
+def reference(obj):
     """Refer to a class or function by the room that offers it."""
-    room = ".".join(thing.__module__.split(".")[:2])
-    return f":py:obj:`~{room}.{thing.__name__}`"
+    room = ".".join(obj.__module__.split(".")[:2])
+    return f":py:obj:`~{room}.{obj.__name__}`"
 
 
 def whole_catalogue():
@@ -135,7 +136,7 @@ def whole_catalogue():
 def the_shelf():
     """List the public data sets with the measures that are expected of them."""
     rows = []
-    for entry in shelf.entries():
+    for entry in repository.entries():
         numbers = entry.measures
         also = ", ".join(literal(alias) for alias in entry.aliases)
         rows.append(
@@ -155,7 +156,7 @@ def the_shelf():
 
 def source_of(entry):
     """Say how one gets a data set."""
-    if entry.name == shelf.EMBEDDED:
+    if entry.name == repository.EMBEDDED:
         return "package"
     return "download" if entry.can_be_fetched else "folder"
 

@@ -10,17 +10,17 @@ from scipy import sparse
 Array = np.ndarray[Any, Any]
 
 
-def dense(table: Any) -> Array:
+def to_dense(table: Any) -> Array:
     """Make an array of a sparse matrix; leave an array as it is."""
     return table.toarray() if sparse.issparse(table) else np.asarray(table)
 
 
-def stored(table: Any) -> Array:
+def stored_values(table: Any) -> Array:
     """Give the values that a table holds: those of a sparse matrix without the zeros it omits."""
     return table.data if sparse.issparse(table) else table
 
 
-def column_ends(X: Any) -> tuple[Array, Array]:
+def column_min_max(X: Any) -> tuple[Array, Array]:
     """Find the lowest and the highest value of each column; NaN where all are missing."""
     if not sparse.issparse(X):
         return np.fmin.reduce(X, 0, initial=np.nan), np.fmax.reduce(X, 0, initial=np.nan)
@@ -32,7 +32,7 @@ def column_ends(X: Any) -> tuple[Array, Array]:
     return low, high
 
 
-def column_of(X: Any, at: int) -> Array:
+def get_column(X: Any, at: int) -> Array:
     """Give one column of a table, dense; four times as fast of a sparse one stored by columns."""
     if not sparse.issparse(X):
         return np.asarray(X[:, at])
@@ -44,7 +44,7 @@ def column_of(X: Any, at: int) -> Array:
     return column
 
 
-def first_cell(table: Any, wrong: Array) -> tuple[int, int]:
+def first_true_cell(table: Any, wrong: Array) -> tuple[int, int]:
     """Find the row and the column of the first of a table's cells, those stored, that is wrong."""
     at = int(wrong.argmax())
     if sparse.issparse(table):
@@ -52,7 +52,7 @@ def first_cell(table: Any, wrong: Array) -> tuple[int, int]:
     return divmod(at, wrong.shape[1])
 
 
-def name_column(at: int, names: Sequence[str] | None) -> str:
+def format_column_name(at: int, names: Sequence[str] | None) -> str:
     """Name a column in a message."""
     return f"column {at}" if names is None else f"column {names[at]!r}"
 
@@ -63,7 +63,7 @@ def are_codes(values: Array, n_categories: Any) -> Array:
     return fits
 
 
-def look_up(values: Array, codes: Array) -> Array:
+def take_by_code(values: Array, codes: Array) -> Array:
     """Give the number that stands for each code; NaN where the code is missing."""
     if not np.isnan(codes.sum()):  # quicker than looking at each cell, and mostly the end of it
         return values[codes.astype(np.intp)]

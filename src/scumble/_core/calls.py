@@ -7,7 +7,7 @@ from typing import Any
 from scumble._core.errors import ParameterError
 
 
-def split_outside(text: str, separator: str) -> list[str]:
+def split_outside_brackets(text: str, separator: str) -> list[str]:
     """Split a text where a separator stands outside brackets."""
     parts = re.split(rf"{re.escape(separator)}(?![^()]*\))", text)
     return [part.strip() for part in parts]
@@ -21,11 +21,11 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
             f"Expected a name, with parameters in brackets, for example 'rare(quality=best)'. Got "
             f"{text!r} instead."
         )
-    given = [part for part in split_outside(inside.removesuffix(")"), ",") if part]
+    given = [part for part in split_outside_brackets(inside.removesuffix(")"), ",") if part]
     return name.strip(), parse_parameters(given)
 
 
-def write_call(name: str, parameters: Mapping[str, Any]) -> str:
+def format_call(name: str, parameters: Mapping[str, Any]) -> str:
     """Write a method with its parameters, the way `parse_call` reads it; None is left out."""
     given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
     return f"{name}({given})" if given else name

@@ -72,7 +72,7 @@ class ParameterTypeError(ScumbleError, TypeError):
     """A parameter or an input has a type that cannot be used."""
 
 
-def refused(name: str, caller: str, must: str, value: object) -> ParameterError:
+def parameter_error(name: str, caller: str, must: str, value: object) -> ParameterError:
     """Make the error that says what a parameter of a caller, unless "", must be, and what it is."""
     of = f" of {caller}" if caller else ""
     return ParameterError(f"The {name!r} parameter{of} must {must}. Got {value!r} instead.")
@@ -134,7 +134,7 @@ class ScumbleWarning(UserWarning):
     """
 
 
-def cannot_be_written(error: OSError, folder: Path | None = None) -> str:
+def write_failure_message(error: OSError, folder: Path | None = None) -> str:
     """Say in words why something cannot be written, to a folder or not, without a full stop."""
     if folder is not None and isinstance(error, FileNotFoundError) and not folder.exists():
         reason = f"the folder {folder} does not exist. Create it first"
@@ -147,7 +147,7 @@ def cannot_be_written(error: OSError, folder: Path | None = None) -> str:
     return f"cannot be written: {reason}"
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Propose known names that may have been meant, after a blank; nothing where none is close."""
     from difflib import get_close_matches
 
@@ -161,12 +161,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-def suggest_parameter(name: str, known: Iterable[str]) -> str:
+def did_you_mean_parameter(name: str, known: Iterable[str]) -> str:
     """Propose a parameter, also for those that other packages have, after a blank."""
     names = list(known)
     for ours in _called(name.lower(), FOREIGN_PARAMETERS, names):
         return f" Here it is {ours!r}{BESIDE.get(ours, '')}."
-    return suggest(name, names)
+    return did_you_mean(name, names)
 
 
 def _same(name: str, candidates: list[str]) -> list[str]:

@@ -14,17 +14,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, are_codes, column_ends, first_cell, name_column, stored
+from scumble._core.arrays import (
+    Array,
+    are_codes,
+    column_min_max,
+    first_true_cell,
+    format_column_name,
+    stored_values,
+)
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
-    Column,
-    check_exact,
+    EncodedColumn,
+    check_exact_integers,
     frame_columns,
     is_frame,
     read_column,
-    wrong_type,
+    unsupported_type_error,
 )
-from scumble._core.selection import MOST_VALUES, resolve_categorical
+from scumble._core.selection import MAX_CATEGORIES, resolve_categorical
 
 if TYPE_CHECKING:
     from scumble._core.neighbours import Space
@@ -51,7 +58,7 @@ class FeatureCodes:
 
     def where(self, column: int) -> str:
         """Name a column in a message."""
-        return name_column(column, self.names)
+        return format_column_name(column, self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +87,9 @@ def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> F
     # ``categorical_features`` names columns of codes. Categories, text and truth values are nominal
     # by themselves. A column of codes has as many values as were declared, else the largest code +
     # 1. Infinite values are refused, missing ones stay missing.
-    X, names, columns = take_apart(X, caller=caller)
+    X, names, columns = split_table_columns(X, caller=caller)
     if columns is None:
-        values = as_matrix(X, caller=caller)
+        values = as_float_matrix(X, caller=caller)
         n_values = np.full(values.shape[1], 2 if X.dtype == bool else 0)
         is_integer = np.full(values.shape[1], X.dtype.kind in "iu")
         codes = FeatureCodes(n_values, (None,) * values.shape[1])
@@ -102,14 +109,14 @@ def _n_values(categories: tuple[Any, ...] | None) -> int:
     return 0 if categories is None else max(len(categories), 1)
 
 
-def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
+def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
     """Read rows with the columns of earlier ones, as numbers and the same codes."""
-    X, names, columns = take_apart(X, caller=caller)
+    X, names, columns = split_table_columns(X, caller=caller)
     if columns is None:
-        values = as_matrix(X, caller=caller)
+        values = as_float_matrix(X, caller=caller)
     else:
         parts = [
-            _translated(_filled(column, X.shape[0]), known, name_column(at, names), caller)
+            _translated(_filled(column, X.shape[0]), known, format_column_name(at, names), caller)
             if column.categories != known
             else column
             for at, (column, known) in enumerate(zip(columns, codes.categories, strict=True))
@@ -137,7 +144,9 @@ def as_array(X: Any, *, caller: str) -> Any:
     return array
 
 
-def take_apart(X: Any, *, caller: str) -> tuple[Any, tuple[str, ...] | None, list[Column] | None]:
+def split_table_columns(
+    X: Any, *, caller: str
+) -> tuple[Any, tuple[str, ...] | None, list[EncodedColumn] | None]:
     """Read the columns of a frame or of an array that holds texts; None for numbers."""
     if is_frame(X):
         names, column = frame_columns(X, caller=caller)
@@ -148,12 +157,13 @@ def take_apart(X: Any, *, caller: str) -> tuple[Any, tuple[str, ...] | None, lis
             return X, None, None
         columns = X.T
     read = [
-        read_column(part, name_column(at, names), caller=caller) for at, part in enumerate(columns)
+        read_column(part, format_column_name(at, names), caller=caller)
+        for at, part in enumerate(columns)
     ]
     return X, names, read
 
 
-def join_columns(parts: Sequence[Column], n_rows: int) -> Any:
+def join_columns(parts: Sequence[EncodedColumn], n_rows: int) -> Any:
     """Put columns side by side, sparse as soon as one of them is."""
     if all(part.rows is None for part in parts):
         table = np.empty((n_rows, len(parts)))
@@ -170,13 +180,13 @@ def join_columns(parts: Sequence[Column], n_rows: int) -> Any:
     return _canonical(sparse.csc_array(by_column, shape=(n_rows, len(parts))).tocsr())
 
 
-def as_matrix(X: Any, *, caller: str) -> Any:
+def as_float_matrix(X: Any, *, caller: str) -> Any:
     """Make a float table of numbers; what is one already is not copied."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"{caller}: X must hold numbers. Got values of type {X.dtype} instead.")
     check_two_dimensional(X.shape, caller=caller)
     if X.dtype.kind in "iu":
-        check_exact(stored(X), "a cell", caller=caller)
+        check_exact_integers(stored_values(X), "a cell", caller=caller)
     if sparse.issparse(X):
         return _canonical(sparse.csr_array(X, dtype=np.float64))
     return np.ascontiguousarray(X, np.float64)
@@ -201,7 +211,7 @@ def _canonical(X: sparse.csr_array) -> sparse.csr_array:
     return X
 
 
-def _filled(column: Column, n_rows: int) -> Column:
+def _filled(column: EncodedColumn, n_rows: int) -> EncodedColumn:
     """Fill in the zeros of a sparse column."""
     if column.rows is None:
         return column
@@ -210,7 +220,9 @@ def _filled(column: Column, n_rows: int) -> Column:
     return column._replace(values=values, rows=None)
 
 
-def _translated(column: Column, known: tuple[Any, ...] | None, where: str, caller: str) -> Column:
+def _translated(
+    column: EncodedColumn, known: tuple[Any, ...] | None, where: str, caller: str
+) -> EncodedColumn:
     """Bring a column into the codes of an earlier one."""
     found = column.categories
     if known is None and found == (False, True):
@@ -237,10 +249,10 @@ def _translated(column: Column, known: tuple[Any, ...] | None, where: str, calle
     return column._replace(values=values)
 
 
-def _refuse_dates(columns: Sequence[Column], codes: FeatureCodes, caller: str) -> None:
+def _refuse_dates(columns: Sequence[EncodedColumn], codes: FeatureCodes, caller: str) -> None:
     for at, column in enumerate(columns):
         if column.date:
-            raise wrong_type("datetime", codes.where(at), caller)
+            raise unsupported_type_error("datetime", codes.where(at), caller)
 
 
 def _count_values(
@@ -254,11 +266,11 @@ def _count_values(
     declared = np.array([named[at] for at in coded.tolist()])
     n_values[coded] = np.where(declared, declared, n_values[coded])
     open_ended = coded[n_values[coded] == 0]
-    n_values[open_ended] = MOST_VALUES
+    n_values[open_ended] = MAX_CATEGORIES
     counted = replace(codes, n_values=n_values)
     _check_codes(values, counted, caller)
     if len(open_ended):
-        _, largest = column_ends(values[:, open_ended])
+        _, largest = column_min_max(values[:, open_ended])
         n_values[open_ended] = np.nan_to_num(largest).astype(np.int64) + 1
     return counted
 
@@ -277,26 +289,26 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
     wrong = chosen & ~(np.isnan(cells) | are_codes(cells, limits))
     if not wrong.any():
         return
-    row, column = first_cell(values, wrong)
+    row, column = first_true_cell(values, wrong)
     column = column if sparse.issparse(values) else int(columns[column])
     raise DataError(
         f"{caller}: the categorical {codes.where(column)} of X holds "
         f"{values[row, column]:.10g} in row {row}. Expected a code 0, 1, ... below "
         f"{n_values[column]}: declare more values with categorical_features={{column: number}}, "
-        f"up to {MOST_VALUES:,}, encode the column, or leave it out of 'categorical_features'."
+        f"up to {MAX_CATEGORIES:,}, encode the column, or leave it out of 'categorical_features'."
     )
 
 
 def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str) -> None:
     """Refuse infinite values; missing ones are allowed."""
-    cells = stored(values)
+    cells = stored_values(values)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(cells.sum()):  # the usual case, without an array of answers
             return
     wrong = np.isinf(cells)
     if not wrong.any():
         return
-    row, column = first_cell(values, wrong)
+    row, column = first_true_cell(values, wrong)
     raise DataError(
         f"{caller}: X holds {values[row, column]} in row {row}, {codes.where(column)}. "
         "Expected finite numbers: replace infinity, for "

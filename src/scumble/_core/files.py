@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import IO, Any, cast
 
-from scumble._core.errors import ParameterError, ReadError, WriteError, cannot_be_written
-from scumble._core.progress import track
-from scumble._core.text import PIPE
+from scumble._core.errors import ParameterError, ReadError, WriteError, write_failure_message
+from scumble._core.progress import progress_bar
+from scumble._core.text import STDIO_PATH
 
 #: Compressed forms: suffix and the bytes such a file begins with.
 COMPRESSIONS = {
@@ -31,10 +31,10 @@ COMPRESSIONS = {
 #: A file may grow this many times when it is decompressed (text rarely shrinks below 1/200) ...
 MAX_EXPANSION = 1000
 #: ... but nobody counts before it has this many bytes.
-EXPANSION_FREE = 64 << 20
+UNCHECKED_EXPANSION_BYTES = 64 << 20
 #: No line of a text format is longer than this.
 MAX_LINE = 1 << 30
-BLOCK = 4 << 20
+BLOCK_BYTES = 4 << 20
 
 
 def _zstd(raw: Any, mode: str) -> Any:
@@ -44,7 +44,7 @@ def _zstd(raw: Any, mode: str) -> Any:
         return pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
     # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had asked
     # for when the file turns out to be damaged.
-    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"), BLOCK)
+    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"), BLOCK_BYTES)
 
 
 #: What reads and writes a compressed form; the same content always gives the same bytes.
@@ -56,7 +56,7 @@ _STREAMS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class NamedFile:
+class CompressiblePath:
     """A path that may end in the suffix of a compression, without which it is named."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -76,12 +76,12 @@ class NamedFile:
         return Path(self.name).suffix.lower()
 
 
-class Source(NamedFile):
+class InputFile(CompressiblePath):
     """A file to read: plain or compressed, opened as often as needed."""
 
-    has_place = True  #: Whether other files can stand beside it.
+    supports_companion_files = True  #: Whether other files can stand beside it.
     #: What its streams raise where it is damaged.
-    faults: tuple[type[Exception], ...] = (
+    read_error_types: tuple[type[Exception], ...] = (
         EOFError,
         OSError,
         lzma.LZMAError,
@@ -107,20 +107,22 @@ class Source(NamedFile):
             return stream.read(size)
 
     @contextmanager
-    def open(self, *, progress: bool = True) -> Iterator[Bounded]:
+    def open(self, *, progress: bool = True) -> Iterator[BoundedReader]:
         """Open the content as a binary stream; faults of file or compression are `ReadError`."""
         with ExitStack() as stack:
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
                 size = os.fstat(raw.fileno()).st_size
-                told = track(f"Reading {self.path.name}", size) if progress else nullcontext()
+                told = (
+                    progress_bar(f"Reading {self.path.name}", size) if progress else nullcontext()
+                )
                 advance = stack.enter_context(told)
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
                 raise self._os_error(error) from error
-            yield Bounded(self, stream, raw, size, advance)
+            yield BoundedReader(self, stream, raw, size, advance)
 
-    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[bytes]:
         """Iterate over the content in blocks of whole lines."""
         with self.open() as stream:
             rest: list[bytes] = []
@@ -164,11 +166,11 @@ class Source(NamedFile):
         return self.error(f"the file cannot be read: {reason.rstrip('.')}.")
 
 
-class Bounded:
+class BoundedReader:
     """A stream that turns faults into `ReadError` and stops a decompression bomb."""
 
     def __init__(
-        self, source: Source, stream: Any, raw: IO[bytes], size: int, advance: Any
+        self, source: InputFile, stream: Any, raw: IO[bytes], size: int, advance: Any
     ) -> None:
         self._source, self._stream, self._raw, self._size = source, stream, raw, size
         self._advance, self._told, self._given = advance, 0, 0
@@ -177,7 +179,9 @@ class Bounded:
         """Read up to ``size`` bytes; fewer only at the end."""
         parts: list[bytes] = []
         wanted = size
-        while wanted and (part := self._read_some(min(wanted, BLOCK) if wanted > 0 else BLOCK)):
+        while wanted and (
+            part := self._read_some(min(wanted, BLOCK_BYTES) if wanted > 0 else BLOCK_BYTES)
+        ):
             parts.append(part)
             wanted -= len(part) if size > 0 else 0
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -185,7 +189,7 @@ class Bounded:
     def _read_some(self, size: int) -> bytes:
         try:
             part = cast(bytes, self._stream.read(size))
-        except self._source.faults as error:
+        except self._source.read_error_types as error:
             if isinstance(error, PermissionError) or self._stream is self._raw:
                 raise self._source._os_error(error) from error
             raise self._source.error(
@@ -200,7 +204,7 @@ class Bounded:
         return part
 
     def _refuse_bomb(self) -> None:
-        allowed = max(EXPANSION_FREE, self._source.max_expansion * self._size)
+        allowed = max(UNCHECKED_EXPANSION_BYTES, self._source.max_expansion * self._size)
         if self._size and self._given > allowed:
             raise self._source.error(
                 f"{self._size} bytes grew to more than {allowed} when decompressed, over "
@@ -217,7 +221,7 @@ def _decompress(raw: IO[bytes]) -> AbstractContextManager[Any]:
     return _STREAMS[suffix](raw, "rb") if suffix else nullcontext(raw)
 
 
-class Target(NamedFile):
+class OutputFile(CompressiblePath):
     """One or several files to write: they appear together and whole, or not at all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -253,7 +257,7 @@ class Target(NamedFile):
                 self._pending.pop()[0].unlink()
 
 
-class StandardOutput(Target):
+class StandardOutput(OutputFile):
     """What goes to whoever reads from this process: one file, whole or not at all."""
 
     def __init__(self) -> None:
@@ -262,13 +266,13 @@ class StandardOutput(Target):
 
     @contextmanager
     def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
-        """Open what will be written, see `Target.open`; it is one file only."""
+        """Open what will be written, see `OutputFile.open`; it is one file only."""
         if path is not None or self._kept is not None:
             raise ParameterError(
                 "There are several files to write, which standard output cannot hold. Name a path "
                 "instead of '-', or a format that makes one file."
             )
-        with keeping_errors():
+        with translate_temp_file_errors():
             self._kept = cast(IO[bytes], tempfile.TemporaryFile())
             yield self._kept
             self._kept.flush()
@@ -293,16 +297,18 @@ class StandardOutput(Target):
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[Target]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[OutputFile]:
     """Write to ``path`` atomically: commit on success, leave nothing behind on failure."""
-    with writing_all([path]) as (target,):
+    with atomic_write_all([path]) as (target,):
         yield target
 
 
 @contextmanager
-def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target]]:
+def atomic_write_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[OutputFile]]:
     """Write several files that belong together: all of them, or none."""
-    targets = [StandardOutput() if os.fspath(path) == PIPE else Target(path) for path in paths]
+    targets = [
+        StandardOutput() if os.fspath(path) == STDIO_PATH else OutputFile(path) for path in paths
+    ]
     try:
         yield targets
         for target in targets:
@@ -314,7 +320,7 @@ def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target
 
 def _compress(raw: IO[bytes], compression: str) -> Any:
     """Wrap a raw file by the compression its name asks for."""
-    return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK)
+    return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK_BYTES)
 
 
 @contextmanager
@@ -325,14 +331,14 @@ def _telling_faults(what: str, more: str = "", folder: Path | None = None) -> It
     except BrokenPipeError:  # the reader has had enough, which is no fault
         raise
     except OSError as error:
-        raise WriteError(f"{what} {cannot_be_written(error, folder)}.{more}") from error
+        raise WriteError(f"{what} {write_failure_message(error, folder)}.{more}") from error
 
 
 def _write_errors(path: Path) -> AbstractContextManager[None]:
     return _telling_faults(f"{path}:", " No file was changed.", path.parent)
 
 
-def keeping_errors() -> AbstractContextManager[None]:
+def translate_temp_file_errors() -> AbstractContextManager[None]:
     """Turn faults of temporary files, in which things are kept meanwhile, into `WriteError`."""
     where = "Such files stand in the folder that the variable TMPDIR names."
     return _telling_faults("A temporary file", f" {where} No file was changed.")

@@ -11,7 +11,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
-from scumble._core.selection import MOST_VALUES
+from scumble._core.selection import MAX_CATEGORIES
 
 #: Beyond this not every whole number is a double.
 MOST_EXACT = 2**53
@@ -19,7 +19,7 @@ _PER_MILLISECOND = {"ms": 1, "us": 1000, "ns": 1_000_000}
 _DAY = 86_400_000
 
 
-class Column(NamedTuple):
+class EncodedColumn(NamedTuple):
     """A column that was read."""
 
     values: Array  # numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN: missing
@@ -29,7 +29,7 @@ class Column(NamedTuple):
     rows: Array | None = None  # those of the values, all others being 0; None: one for each
 
 
-class Categories(NamedTuple):
+class PandasCategorical(NamedTuple):
     """A pandas column with declared categories: codes, -1 where missing, and their values."""
 
     codes: Array
@@ -57,7 +57,9 @@ def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
     def column(at: int) -> Any:
         series = columns[at]
         if hasattr(series.dtype, "categories") and hasattr(series, "cat"):
-            return Categories(series.cat.codes.to_numpy(), tuple(series.cat.categories.tolist()))
+            return PandasCategorical(
+                series.cat.codes.to_numpy(), tuple(series.cat.categories.tolist())
+            )
         if hasattr(series.dtype, "fill_value"):  # only sparse columns have one
             return series.array
         return series.to_numpy() if isinstance(series.dtype, np.dtype) else series
@@ -74,7 +76,7 @@ def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
     try:
         table = nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise no_table(frame, caller) from None
+        raise not_a_table_error(frame, caller) from None
 
     def column(at: int) -> Any:
         series = table[:, at].alias("")
@@ -85,7 +87,7 @@ def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
     return table.columns, column
 
 
-def no_table(frame: Any, caller: str) -> ParameterTypeError:
+def not_a_table_error(frame: Any, caller: str) -> ParameterTypeError:
     """Say that something is no table."""
     hint = " Collect the lazy frame first." if "Lazy" in type(frame).__name__ else ""
     return ParameterTypeError(
@@ -105,41 +107,41 @@ def _is_sparse_numbers(column: Any) -> bool:
     return is_numbers and column.fill_value == 0
 
 
-def dense_column(column: Any) -> Any:
+def to_dense_column(column: Any) -> Any:
     """Fill a sparse column of pandas; leave any other as it is."""
     return np.asarray(column) if is_sparse_column(column) else column
 
 
-def read_column(column: Any, where: str, *, caller: str) -> Column:
+def read_column(column: Any, where: str, *, caller: str) -> EncodedColumn:
     """Read a column of a table, or of an array of objects or texts."""
     if _is_sparse_numbers(column):
         values = _numbers_of_array(column.sp_values, where, caller)
         return values._replace(rows=column.sp_index.indices)
-    column = dense_column(column)
-    if isinstance(column, Categories):
+    column = to_dense_column(column)
+    if isinstance(column, PandasCategorical):
         known = np.append(np.arange(len(column.values), dtype=np.float64), np.nan)
-        found = Column(known[column.codes], column.values)
+        found = EncodedColumn(known[column.codes], column.values)
     elif isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
         found = _numbers_of_array(column, where, caller)
     else:
-        found = _from_arrow(arrow_column(column, where, caller=caller), where, caller)
-    if len(found.categories or ()) > MOST_VALUES:
+        found = _from_arrow(to_arrow_array(column, where, caller=caller), where, caller)
+    if len(found.categories or ()) > MAX_CATEGORIES:
         raise DataError(
             f"{caller}: {where} of X holds {len(found.categories or ()):,} different values. "
-            f"Expected {MOST_VALUES:,} at most: if it names the rows, leave it out."
+            f"Expected {MAX_CATEGORIES:,} at most: if it names the rows, leave it out."
         )
     return found
 
 
-def _numbers_of_array(values: Array, where: str, caller: str) -> Column:
+def _numbers_of_array(values: Array, where: str, caller: str) -> EncodedColumn:
     if values.dtype == bool:
-        return Column(values.astype(np.float64), (False, True))
+        return EncodedColumn(values.astype(np.float64), (False, True))
     if values.dtype.kind in "iu":
-        check_exact(values, where, caller=caller)
-    return Column(values.astype(np.float64, copy=False), integer=values.dtype.kind in "iu")
+        check_exact_integers(values, where, caller=caller)
+    return EncodedColumn(values.astype(np.float64, copy=False), integer=values.dtype.kind in "iu")
 
 
-def check_exact(values: Array, where: str, *, caller: str) -> None:
+def check_exact_integers(values: Array, where: str, *, caller: str) -> None:
     """Refuse whole numbers that are no doubles."""
     if values.dtype.itemsize < 8 or not values.size:
         return
@@ -155,15 +157,15 @@ def _refuse_inexact(low: int, high: int, where: str, caller: str) -> None:
         )
 
 
-def arrow_column(column: Any, where: str, *, caller: str) -> Any:
+def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
     """Make one Arrow array of a column as `frame_columns` hands it out."""
     import pyarrow as pa
 
-    if isinstance(column, Categories):
+    if isinstance(column, PandasCategorical):
         codes = pa.array(column.codes, mask=column.codes < 0)
         values = np.empty(len(column.values), object)
         values[:] = column.values
-        return pa.DictionaryArray.from_arrays(codes, arrow_column(values, where, caller=caller))
+        return pa.DictionaryArray.from_arrays(codes, to_arrow_array(values, where, caller=caller))
     if isinstance(column, pa.ChunkedArray):
         if pa.types.is_dictionary(column.type):
             column = column.unify_dictionaries()
@@ -194,26 +196,26 @@ def _not_of_one_type(column: Any, error: Exception, where: str, caller: str) -> 
     )
 
 
-def _from_arrow(array: Any, where: str, caller: str) -> Column:
+def _from_arrow(array: Any, where: str, caller: str) -> EncodedColumn:
     import pyarrow.types as kinds
 
     kind = array.type
     if kinds.is_dictionary(kind) and not kinds.is_nested(kind.value_type):
         return _from_dictionary(array)
-    if is_text(kind):
+    if is_string_type(kind):
         return _from_text(array)
     if kinds.is_boolean(kind):
-        return Column(_numbers(array.cast("uint8")), (False, True))
+        return EncodedColumn(_numbers(array.cast("uint8")), (False, True))
     if kinds.is_integer(kind):
         return _from_integers(array, where, caller)
     if kinds.is_floating(kind) or kinds.is_decimal(kind) or kinds.is_null(kind):
-        return Column(_numbers(array))
+        return EncodedColumn(_numbers(array))
     if kinds.is_timestamp(kind) or kinds.is_date(kind):
-        return Column(_from_times(array), date=True)
-    raise wrong_type(kind, where, caller)
+        return EncodedColumn(_from_times(array), date=True)
+    raise unsupported_type_error(kind, where, caller)
 
 
-def wrong_type(kind: Any, where: str, caller: str) -> DataError:
+def unsupported_type_error(kind: Any, where: str, caller: str) -> DataError:
     """Say that a column holds what features cannot be."""
     return DataError(
         f"{caller}: {where} of X holds values of type {kind}. Expected numbers, truth values, "
@@ -221,7 +223,7 @@ def wrong_type(kind: Any, where: str, caller: str) -> DataError:
     )
 
 
-def is_text(kind: Any) -> bool:
+def is_string_type(kind: Any) -> bool:
     """Tell whether an Arrow type is one of texts."""
     import pyarrow.types as kinds
 
@@ -234,22 +236,22 @@ def _numbers(array: Any) -> Array:
     return np.asarray(values, np.float64)
 
 
-def _from_integers(array: Any, where: str, caller: str) -> Column:
+def _from_integers(array: Any, where: str, caller: str) -> EncodedColumn:
     import pyarrow.compute as pc
 
     bounds = pc.min_max(array)
     if bounds["min"].is_valid:  # else all are missing
         _refuse_inexact(bounds["min"].as_py(), bounds["max"].as_py(), where, caller)
-    return Column(_numbers(array), integer=True)
+    return EncodedColumn(_numbers(array), integer=True)
 
 
-def _from_text(array: Any) -> Column:
+def _from_text(array: Any) -> EncodedColumn:
     coded = array.dictionary_encode()
-    rank, texts = ranked(coded.dictionary.to_pylist())
-    return Column(_decoded(coded, rank), texts)
+    rank, texts = rank_strings(coded.dictionary.to_pylist())
+    return EncodedColumn(_decoded(coded, rank), texts)
 
 
-def ranked(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
+def rank_strings(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
     """Tell the place of each text among all in order, and list them so."""
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts))
@@ -257,11 +259,13 @@ def ranked(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
     return rank, tuple(texts[at] for at in order)
 
 
-def _from_dictionary(array: Any) -> Column:
+def _from_dictionary(array: Any) -> EncodedColumn:
     values = array.dictionary.to_pylist()  # one of them may itself be null
     present = [value is not None for value in values]
     codes = np.where(present, np.cumsum(present) - 1.0, np.nan)
-    return Column(_decoded(array, codes), tuple(value for value in values if value is not None))
+    return EncodedColumn(
+        _decoded(array, codes), tuple(value for value in values if value is not None)
+    )
 
 
 def _decoded(coded: Any, values: Array) -> Array:

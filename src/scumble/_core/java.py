@@ -26,7 +26,7 @@ class JavaRandom:
                 return value
 
 
-def hash_of(text: str) -> int:
+def java_hash(text: str) -> int:
     """Compute the hash code of a text, as a number of 32 bits without sign."""
     code = 0
     units = text.encode("utf-16-be", "surrogatepass")
@@ -35,12 +35,12 @@ def hash_of(text: str) -> int:
     return code
 
 
-def spread(code: int) -> int:
+def spread_hash(code: int) -> int:
     """Mix the upper half of a hash code into the lower, as hash tables do."""
     return (code ^ (code >> 16)) & 0xFFFFFFFF
 
 
-def table_size(n_things: int) -> int:
+def hash_table_size(n_things: int) -> int:
     """Tell the number of buckets of a hash table of so many things."""
     size = 16
     while n_things > 0.75 * size:
@@ -48,9 +48,9 @@ def table_size(n_things: int) -> int:
     return size
 
 
-def name_order(names: Sequence[str]) -> list[str]:
+def mulan_label_order(names: Sequence[str]) -> list[str]:
     """List names of labels without a hierarchy of their own as MULAN walks through them."""
     # They come from a set of nodes, whose hash is 31 and that of the name, into a map of names.
-    size = table_size(len(names))
-    nodes = sorted(names, key=lambda name: spread(31 + hash_of(name)) & (size - 1))
-    return sorted(nodes, key=lambda name: spread(hash_of(name)) & (size - 1))
+    size = hash_table_size(len(names))
+    nodes = sorted(names, key=lambda name: spread_hash(31 + java_hash(name)) & (size - 1))
+    return sorted(nodes, key=lambda name: spread_hash(java_hash(name)) & (size - 1))

@@ -6,7 +6,7 @@ from types import ModuleType
 from scumble._core.errors import MissingDependencyError
 
 
-def require(module: str, *, purpose: str, extra: str) -> ModuleType:
+def import_optional_dependency(module: str, *, purpose: str, extra: str) -> ModuleType:
     """Import ``module`` or say which command installs it."""
     try:
         return import_module(module)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.parameters import Threads
+from scumble._core.parameters import NJobsConstraint
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,8 +32,8 @@ class StoppedError(ScumbleError):
 
 
 class _Here(threading.local):
-    #: Set where the blocks of a `run` shall end: of that around this thread, and those around it.
-    stops: tuple[threading.Event, ...] = ()
+    #: Set where the blocks of a `run_in_threads` shall end: of that around this thread, and those around it.
+    stop_events: tuple[threading.Event, ...] = ()
 
 
 _here = _Here()
@@ -45,7 +45,7 @@ def thread_count(n_jobs: int | None = None) -> int:
     """Tell how many threads to use."""
     n_jobs = _limit.get() if n_jobs is None else n_jobs
     n_jobs = _from_environment() if n_jobs is None else n_jobs
-    Threads().check(n_jobs, name="n_jobs", caller="")
+    NJobsConstraint().check(n_jobs, name="n_jobs", caller="")
     return int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
 
 
@@ -72,7 +72,9 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
         _limit.reset(token)
 
 
-def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = None) -> list[R]:
+def run_in_threads(
+    work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = None
+) -> list[R]:
     """Do ``work`` on every block and return the results in block order."""
     # Only work that releases the GIL for most of its time gains from threads. The first exception
     # is raised after all threads have stopped.
@@ -80,10 +82,10 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
     if n_threads <= 1:
         return [work(block) for block in blocks]
     stop = threading.Event()
-    stops = (*_here.stops, stop)
+    stops = (*_here.stop_events, stop)
 
     def work_until_stopped(block: T) -> R:
-        _here.stops = stops
+        _here.stop_events = stops
         return work(block)
 
     with ThreadPoolExecutor(n_threads) as pool:
@@ -101,7 +103,7 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
 def raise_if_stopped() -> None:
     """Raise where a kernel shall end before it is done; kernels ask every now and then."""
     # In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
-    if any(stop.is_set() for stop in _here.stops):
+    if any(stop.is_set() for stop in _here.stop_events):
         raise StoppedError("This block of work was stopped, because another has failed.")
 
 
@@ -111,7 +113,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def one_thread_for_products() -> Iterator[None]:
+def single_threaded_blas() -> Iterator[None]:
     """Let matrix products inside the ``with`` block use one thread each."""
     with _lock:
         first = not _in_one_thread
@@ -133,7 +135,7 @@ def _blas_threads() -> Any:
     return ThreadpoolController()
 
 
-def slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:
+def row_slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:
     """Cut rows into slices of at most so many cells, where a row has ``width`` of them."""
     size = max(1, cells // max(width, 1))
     return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]

@@ -1,7 +1,7 @@
 """What a parameter may be, declared once: checks, error texts, pages, help and forms read it.
 
 A class that lists its parameters as fields says it with their defaults, ``n_neighbors: int =
-default(10, Int(1))``; others say ``domains = declare(n_neighbors=Int(1), ...)``. What its bases say
+default(10, Int(1))``; others say ``_parameter_constraints = declare(n_neighbors=Int(1), ...)``. What its bases say
 counts as well.
 """
 
@@ -17,19 +17,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ScumbleError, refused, suggest
-from scumble._core.text import plain_text
+from scumble._core.errors import ParameterError, ScumbleError, did_you_mean, parameter_error
+from scumble._core.text import strip_markup
 
 
-class Domain:
+class ParameterConstraint:
     """The values a parameter may have, and the words for them.
 
     A subclass has `accepts` and ``words``, which end the sentence "The 'k' parameter must be".
 
     Examples
     --------
-    >>> from scumble.catalogue import Domain
-    >>> class Even(Domain):
+    >>> from scumble.catalogue import ParameterConstraint
+    >>> class Even(ParameterConstraint):
     ...     words = "an even int"
     ...     def accepts(self, value):
     ...         return isinstance(value, int) and value % 2 == 0
@@ -43,25 +43,25 @@ class Domain:
     #: The kind of field that a form shows for it.
     kind: str = "text"
     error: ClassVar[type[ScumbleError]] = ParameterError
-    words: str
+    description: str
     choices: tuple[Any, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
     required: bool = True
     #: What None stands for, where that is one of the choices.
-    usual: Any = None
+    value_for_none: Any = None
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         raise NotImplementedError  # every kind of domain says it in its own way
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Refuse any other value."""
-        if not self.accepts(value):
-            text = refused(name, caller, f"be {self.words}", value)
-            raise self.error(f"{text}{self.advice(value)}")
+        if not self.is_satisfied_by(value):
+            text = parameter_error(name, caller, f"be {self.description}", value)
+            raise self.error(f"{text}{self.suggestion(value)}")
 
-    def advice(self, value: Any) -> str:
+    def suggestion(self, value: Any) -> str:
         """Say what may have been meant, after a blank; nothing by default."""
         return ""
 
@@ -70,16 +70,16 @@ class Domain:
         limits = {name: getattr(self, name) for name in ("minimum", "maximum", "required")}
         return {"kind": self.kind, "choices": list(self.choices), **limits}
 
-    def hidden(self) -> Self:
+    def hide_in_forms(self) -> Self:
         """Leave it out of forms."""
         self.kind = "hidden"
         return self
 
     def __repr__(self) -> str:
-        return f"<{self.words}>"
+        return f"<{self.description}>"
 
 
-class Int(Domain):
+class Int(ParameterConstraint):
     """Whole numbers from a minimum on.
 
     Examples
@@ -87,7 +87,7 @@ class Int(Domain):
     >>> from scumble.catalogue import Int
     >>> Int(1)
     <an int in [1, inf)>
-    >>> Int(1).accepts(3), Int(1).accepts(0), Int(1).accepts(True)
+    >>> Int(1).is_satisfied_by(3), Int(1).is_satisfied_by(0), Int(1).is_satisfied_by(True)
     (True, False, False)
     """
 
@@ -95,14 +95,14 @@ class Int(Domain):
 
     def __init__(self, minimum: int) -> None:
         self.minimum = minimum
-        self.words = f"an int in [{minimum}, inf)"
+        self.description = f"an int in [{minimum}, inf)"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         return is_integer(value) and value >= self.minimum
 
 
-class Real(Domain):
+class Real(ParameterConstraint):
     """Finite numbers between two others.
 
     Examples
@@ -112,7 +112,7 @@ class Real(Domain):
     (<a number in (0, 1]>, <a number in [0, inf)>)
     >>> Real(0, 1, open="both")
     <a number in (0, 1)>
-    >>> Real(0, 1, open="left").accepts(0), Real(0).accepts(float("nan"))
+    >>> Real(0, 1, open="left").is_satisfied_by(0), Real(0).is_satisfied_by(float("nan"))
     (False, False)
     """
 
@@ -129,34 +129,34 @@ class Real(Domain):
         self._excluded = {-math.inf, math.inf} | ends.get(open, set())
         left = "(" if lowest in self._excluded else "["
         right = ")" if highest in self._excluded else "]"
-        self.words = f"a number in {left}{lowest:g}, {highest:g}{right}"
+        self.description = f"a number in {left}{lowest:g}, {highest:g}{right}"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
         lowest, highest = self._ends
         return is_number and lowest <= value <= highest and value not in self._excluded
 
 
-class Bool(Domain):
+class Bool(ParameterConstraint):
     """True and False.
 
     Examples
     --------
     >>> from scumble.catalogue import Bool
-    >>> Bool().accepts(False), Bool().accepts(0)
+    >>> Bool().is_satisfied_by(False), Bool().is_satisfied_by(0)
     (True, False)
     """
 
     kind = "switch"
-    words = "True or False"
+    description = "True or False"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         return isinstance(value, bool | np.bool_)
 
 
-class Choice(Domain):
+class Choice(ParameterConstraint):
     """Some words, numbers or None.
 
     Examples
@@ -164,7 +164,7 @@ class Choice(Domain):
     >>> from scumble.catalogue import Choice
     >>> Choice("clone", "keep")
     <one of 'clone', 'keep'>
-    >>> Choice(1, 2).accepts(1), Choice(1, 2).accepts(True)
+    >>> Choice(1, 2).is_satisfied_by(1), Choice(1, 2).is_satisfied_by(True)
     (True, False)
     """
 
@@ -172,20 +172,20 @@ class Choice(Domain):
 
     def __init__(self, *choices: Any) -> None:
         self.choices = choices
-        self.words = f"one of {', '.join(map(repr, choices))}"
+        self.description = f"one of {', '.join(map(repr, choices))}"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         plain = value.item() if isinstance(value, np.generic) else value
         return any(type(plain) is type(choice) and plain == choice for choice in self.choices)
 
-    def advice(self, value: Any) -> str:
+    def suggestion(self, value: Any) -> str:
         """Say which of them may have been meant."""
         words = [choice for choice in self.choices if isinstance(choice, str)]
-        return suggest(value, words) if isinstance(value, str) else ""
+        return did_you_mean(value, words) if isinstance(value, str) else ""
 
 
-class Either(Domain):
+class Either(ParameterConstraint):
     """Numbers, or some words.
 
     Examples
@@ -197,19 +197,19 @@ class Either(Domain):
 
     kind = "number_or_word"
 
-    def __init__(self, first: Domain, second: Domain) -> None:
+    def __init__(self, first: ParameterConstraint, second: ParameterConstraint) -> None:
         self.first, self.second = first, second
         self.choices = first.choices + second.choices
         self.minimum, self.maximum = first.minimum, first.maximum
-        self.words = f"{first.words} or {second.words.removeprefix('one of ')}"
+        self.description = f"{first.description} or {second.description.removeprefix('one of ')}"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
-        return self.first.accepts(value) or self.second.accepts(value)
+        return self.first.is_satisfied_by(value) or self.second.is_satisfied_by(value)
 
-    def advice(self, value: Any) -> str:
+    def suggestion(self, value: Any) -> str:
         """Say what the parts say."""
-        return self.first.advice(value) or self.second.advice(value)
+        return self.first.suggestion(value) or self.second.suggestion(value)
 
 
 class Optional(Either):
@@ -224,90 +224,94 @@ class Optional(Either):
 
     required = False
 
-    def __init__(self, inner: Domain) -> None:
+    def __init__(self, inner: ParameterConstraint) -> None:
         super().__init__(Choice(None), inner)
         self.kind, self.choices = inner.kind, inner.choices
         self.minimum, self.maximum = inner.minimum, inner.maximum
-        self.words = f"None or {inner.words}"
+        self.description = f"None or {inner.description}"
 
 
-class Seed(Domain):
+class RandomStateConstraint(ParameterConstraint):
     """What random numbers can start from.
 
     Examples
     --------
-    >>> from scumble.catalogue import Seed
-    >>> Seed().accepts(None), Seed().accepts(7), Seed().accepts("lucky")
+    >>> from scumble.catalogue import RandomStateConstraint
+    >>> RandomStateConstraint().is_satisfied_by(None), RandomStateConstraint().is_satisfied_by(7), RandomStateConstraint().is_satisfied_by("lucky")
     (True, True, False)
     """
 
     kind = "seed"
-    words = "None, an int of at least 0, or a numpy Generator or RandomState"
+    description = "None, an int of at least 0, or a numpy Generator or RandomState"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         generators = np.random.Generator | np.random.RandomState
-        return value is None or isinstance(value, generators) or Int(0).accepts(value)
+        return value is None or isinstance(value, generators) or Int(0).is_satisfied_by(value)
 
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
     """Make the generator a `random_state` stands for."""
-    Seed().check(random_state, name="random_state", caller=caller)
+    RandomStateConstraint().check(random_state, name="random_state", caller=caller)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
     return np.random.default_rng(random_state)
 
 
-class Threads(Domain):
+class NJobsConstraint(ParameterConstraint):
     """Numbers of threads; negative ones leave some cores alone.
 
     Examples
     --------
-    >>> from scumble.catalogue import Threads
-    >>> Threads().accepts(None), Threads().accepts(-1), Threads().accepts(0)
+    >>> from scumble.catalogue import NJobsConstraint
+    >>> NJobsConstraint().is_satisfied_by(None), NJobsConstraint().is_satisfied_by(-1), NJobsConstraint().is_satisfied_by(0)
     (True, True, False)
     """
 
     kind = "hidden"
-    words = "a nonzero int or None"
+    description = "a nonzero int or None"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         return value is None or (is_integer(value) and value != 0)
 
 
-class Free(Domain):
+class AnyValue(ParameterConstraint):
     """Anything: what it has to be depends on the data, and is checked together with it.
 
     Examples
     --------
-    >>> from scumble.catalogue import Free
-    >>> Free("None or nested lists of labels")
+    >>> from scumble.catalogue import AnyValue
+    >>> AnyValue("None or nested lists of labels")
     <None or nested lists of labels>
     """
 
     kind = "hidden"
 
-    def __init__(self, words: str) -> None:
-        self.words = words
+    def __init__(self, description: str) -> None:
+        self.description = description
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Let every value pass."""
         return True
 
 
 #: Which columns hold codes of nominal values.
-COLUMNS = Free("None, column numbers, names, a mask, or a mapping of columns to numbers of values")
+CATEGORICAL_FEATURES = AnyValue(
+    "None, column numbers, names, a mask, or a mapping of columns to numbers of values"
+)
 
 
-def declare(**domains: Domain) -> Mapping[str, Domain]:
+def parameter_constraints(
+    **_parameter_constraints: ParameterConstraint,
+) -> Mapping[str, ParameterConstraint]:
     """Say what the parameters of a class may be.
 
     Examples
     --------
-    >>> from scumble._core.parameters import Choice, Declared, Int, declare
-    >>> class Sampler(Declared):
-    ...     domains = declare(passes=Int(1), mode=Choice("clone", "keep"))
+    >>> from scumble._core.parameters import Choice, ValidatedParametersMixin, Int, parameter_constraints
+    >>> class Sampler(ValidatedParametersMixin):
+    ...     _parameter_constraints = parameter_constraints(passes=Int(1), mode=Choice("clone", "keep"))
     ...
     ...     def __init__(self, passes=1, mode="clone"):
     ...         self.passes, self.mode = passes, mode
@@ -317,27 +321,27 @@ def declare(**domains: Domain) -> Mapping[str, Domain]:
     scumble._core.errors.ParameterError: The 'passes' parameter of Sampler must be an int in [1,
     inf). Got 0 instead.
     """
-    return MappingProxyType(domains)
+    return MappingProxyType(_parameter_constraints)
 
 
-def default(value: Any, domain: Domain) -> Any:
+def default(value: Any, constraint: ParameterConstraint) -> Any:
     """Give a parameter its default, and say what it may be."""
-    return field(default=value, metadata={"domain": domain})
+    return field(default=value, metadata={"domain": constraint})
 
 
-class Declared:
+class ValidatedParametersMixin:
     """Base of what has declared parameters."""
 
-    domains: ClassVar[Mapping[str, Domain]] = declare()
+    _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = parameter_constraints()
 
     def check_parameters(self) -> None:
         """Refuse parameters outside their domains, and those that do not go together."""
         kind: Any = type(self)  # mypy takes a class for something that cannot be hashed
-        for name, domain in domains_of(kind).items():
+        for name, domain in get_parameter_constraints(kind).items():
             domain.check(getattr(self, name), name=name, caller=type(self).__name__)
-        self._check_together()
+        self._check_parameter_combinations()
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         """Refuse parameters that do not go together."""
 
 
@@ -360,13 +364,13 @@ class Parameter:
     --------
     >>> from scumble.catalogue import parameters_of
     >>> from scumble.resample import REMEDIAL
-    >>> [(each.name, each.default, each.domain) for each in parameters_of(REMEDIAL)[:2]]
+    >>> [(each.name, each.default, each.constraint) for each in parameters_of(REMEDIAL)[:2]]
     [('passes', 1, <an int in [1, inf)>), ('one_sided', 'clone', <one of 'clone', 'keep'>)]
     """
 
     name: str
     default: Any
-    domain: Domain
+    constraint: ParameterConstraint
     text: str
 
 
@@ -387,25 +391,25 @@ def parameters_of(kind: type) -> list[Parameter]:
     --------
     >>> from scumble.catalogue import parameters_of
     >>> from scumble.resample import MLROS
-    >>> parameters_of(MLROS)[0].domain
+    >>> parameters_of(MLROS)[0].constraint
     <a number in [0, inf)>
     """
-    domains, told = domains_of(kind), _texts_of(kind)
+    domains, told = get_parameter_constraints(kind), _texts_of(kind)
     return [
-        Parameter(name, each.default, domains.get(name, Free("anything")), told.get(name, ""))
+        Parameter(name, each.default, domains.get(name, AnyValue("anything")), told.get(name, ""))
         for name, each in inspect.signature(kind).parameters.items()
     ]
 
 
 @lru_cache  # A small treatment takes less time than a look at a signature.
-def domains_of(kind: type) -> Mapping[str, Domain]:
+def get_parameter_constraints(kind: type) -> Mapping[str, ParameterConstraint]:
     """Return what the parameters of a class may be, in the order of its signature."""
-    declared: dict[str, Domain] = {}
+    declared: dict[str, ParameterConstraint] = {}
     for base in reversed(kind.__mro__):
         fields = vars(base) | vars(base).get("__dataclass_fields__", {})
         told = {name: each.metadata for name, each in fields.items() if isinstance(each, Field)}
         declared |= {name: each["domain"] for name, each in told.items() if "domain" in each}
-        declared |= vars(base).get("domains", {})
+        declared |= vars(base).get("_parameter_constraints", {})
     return {name: declared[name] for name in inspect.signature(kind).parameters if name in declared}
 
 
@@ -417,7 +421,7 @@ def _texts_of(kind: type) -> dict[str, str]:
     for block in re.split(r"\n(?=\S)", section[1]) if section is not None else ():
         head, _, body = block.partition("\n")
         for name in head.partition(" : ")[0].split(", "):
-            found[name.strip()] = plain_text(body)
+            found[name.strip()] = strip_markup(body)
     return found
 
 

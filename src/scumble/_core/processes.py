@@ -32,7 +32,7 @@ _LAST_WORDS = 2000
 _PAUSE = 0.01  # seconds between two looks at the memory
 
 
-class ChildGoneError(Exception):
+class ChildExitedError(Exception):
     """The process ended before it answered."""
 
 
@@ -40,7 +40,7 @@ class ChildGoneError(Exception):
 # kind, also functions that cannot be imported by name), a request, and a function that sends
 # messages to the parent, and returns the last message. With ``keeps_stderr`` what it prints is kept
 # for `last_words`; else it goes where ours goes.
-class Child:
+class ChildProcess:
     """A process that answers requests, seen from its parent."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         keeps_stderr: bool = False,
     ) -> None:
-        first = answer, [pack(one) for one in given]  # before there is a process to lose
+        first = answer, [pickle_value(one) for one in given]  # before there is a process to lose
         self._printed = tempfile.TemporaryFile() if keeps_stderr else None
         # To Linux the parent is the thread that starts a process, so the child of another thread
         # than the main one must not end with it.
@@ -96,16 +96,16 @@ class Child:
             raise
 
     def receive(self) -> Any:
-        """Wait for its next message; `ChildGoneError` if none will come."""
+        """Wait for its next message; `ChildExitedError` if none will come."""
         try:
             with self._reading:
                 message = pickle.load(self._out)
         except EOFError as error:
             self._is_gone = True
-            raise ChildGoneError from error
+            raise ChildExitedError from error
         except Exception as error:  # it cannot be understood: then it has to go
             self.kill()
-            raise ChildGoneError from error
+            raise ChildExitedError from error
         if self.ready_at is None:
             self.ready_at = time.perf_counter()
             return self.receive()
@@ -139,7 +139,7 @@ class Child:
                     if stream is not None:
                         stream.close()
 
-    def last_words(self) -> str:
+    def describe_exit(self) -> str:
         """Tell how a process that has gone ended, with the end of what it printed."""
         try:
             code = self._process.wait(timeout=10)
@@ -150,7 +150,7 @@ class Child:
         return f"the worker process died ({how})" + (f"\n{printed}" if printed else "")
 
 
-def pack(value: Any) -> bytes:
+def pickle_value(value: Any) -> bytes:
     """Pickle a value; a function that cannot be imported by name travels as it is."""
     try:
         if getattr(value, "__module__", "") == "__main__":
@@ -165,7 +165,7 @@ def pack(value: Any) -> bytes:
 # The child's end --------------------------------------------------------------------------------
 
 
-def serve(parent: int) -> None:
+def run_child_loop(parent: int) -> None:
     """Answer requests until the parent has gone; ``parent`` is its number if Linux may tell."""
     from pkgutil import resolve_name
 
@@ -249,7 +249,7 @@ def _end_of(file: IO[bytes]) -> str:
 # Any process -----------------------------------------------------------------------------------
 
 
-def machine() -> str:
+def machine_id() -> str:
     """Name this machine, so that numbers of processes mean the same where the names are equal."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
@@ -273,7 +273,7 @@ def is_alive(pid: int, started: float | None = None) -> bool:
     return state not in "ZX" and (started is None or started == ticks)
 
 
-def started_at(pid: int) -> float | None:
+def process_start_time(pid: int) -> float | None:
     """Tell when a process was started."""
     status = _stat(pid)
     return None if status is None else status[1]
@@ -314,10 +314,10 @@ class PeakMemory:
 
 def resident() -> int:
     """Return the bytes this process holds in memory now, or its most ever where unknown."""
-    return resident_of("self") or _most_ever()
+    return resident_memory("self") or _most_ever()
 
 
-def resident_of(pid: int | str) -> int:
+def resident_memory(pid: int | str) -> int:
     """Return the bytes a process holds in memory now, or 0 where the system does not tell."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
@@ -332,7 +332,7 @@ def reset_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def peak() -> int:
+def peak_memory() -> int:
     """Return the most bytes this process held since `reset_peak`; 0 where it is not told."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():

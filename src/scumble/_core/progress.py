@@ -1,6 +1,6 @@
 """Long work tells how far it is; who shows it is decided at the front door.
 
-Rooms call `track`. Nothing is printed unless a front door (the command line, the web page) has
+Rooms call `progress_bar`. Nothing is printed unless a front door (the command line, the web page) has
 put a sink in place with `show_progress`.
 """
 
@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 
-class Sink(Protocol):
+class ProgressReporter(Protocol):
     """What a front door provides."""
 
     def start(self, title: str, total: int | None) -> Callable[[int], None]:
@@ -20,11 +20,11 @@ class Sink(Protocol):
         """End the task begun last."""
 
 
-_sink: ContextVar[Sink | None] = ContextVar("scumble_progress", default=None)
+_sink: ContextVar[ProgressReporter | None] = ContextVar("scumble_progress", default=None)
 
 
 @contextmanager
-def show_progress(sink: Sink) -> Iterator[None]:
+def show_progress(sink: ProgressReporter) -> Iterator[None]:
     """Send the progress of all work inside the ``with`` block to ``sink``."""
     token = _sink.set(sink)
     try:
@@ -34,7 +34,7 @@ def show_progress(sink: Sink) -> Iterator[None]:
 
 
 @contextmanager
-def track(title: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def progress_bar(title: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Announce a piece of work; call the yielded function with each step done."""
     sink = _sink.get()
     if sink is None:

@@ -43,14 +43,14 @@ def is_resampled(item: Any) -> bool:
     return bool(_resampled.get(item))
 
 
-def carry_weights(labels: Any, given: Any, weights: Any) -> None:
+def remember_sample_weight(labels: Any, given: Any, weights: Any) -> None:
     """Remember the weights of resampled rows, and those of the rows they were made from."""
     # A pipeline of imbalanced-learn has no place for weights that change: its last step gets those
     # of the rows before resampling, together with the resampled labels.
     _weights.add(labels, (given, weights))
 
 
-def carried_weights(labels: Any, given: Any) -> Any:
+def remembered_sample_weight(labels: Any, given: Any) -> Any:
     """Return the weights of these labels' rows, where the given ones went through a resampler."""
     before, after = _weights.get(labels) or (None, None)
     return after if before is not None and before is given else given

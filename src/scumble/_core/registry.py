@@ -9,16 +9,16 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
-from scumble._core.text import plain_text
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, did_you_mean
+from scumble._core.text import strip_markup
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")
 #: Kinds whose things are classes.
-CLASSES = ("resampler", "classifier", "splitter")
+CLASS_KINDS = ("resampler", "classifier", "splitter")
 #: What a thing of each kind must have to be of use.
-NEEDS = {
+REQUIRED_ATTRIBUTES = {
     "measure": ("function", "level"),
-    "format": ("sniff", "read", "write", "carries", "suffixes"),
+    "format": ("sniff", "read", "write", "preserved_parts", "suffixes"),
     "resampler": ("fit_resample", "resample", "get_params", "check_parameters"),
     "metric": ("function", "formula", "needs"),
     "classifier": ("fit", "predict", "get_params"),
@@ -30,7 +30,7 @@ PLUGINS = "scumble.plugins"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """One thing of the catalogue.
 
     Attributes
@@ -53,16 +53,16 @@ class Entry:
 
     kind: str
     name: str
-    thing: Any
-    family: str
+    obj: Any
+    display_group: str
     description: str
 
 
-_entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+_entries: dict[str, dict[str, CatalogueEntry]] = {kind: {} for kind in KINDS}
 
 
 def register(
-    kind: str, name: str, thing: Any, *, family: str = "More", description: str = ""
+    kind: str, name: str, obj: Any, *, display_group: str = "More", description: str = ""
 ) -> None:
     """Enter a thing under ``kind`` and ``name``; the same name twice is a mistake.
 
@@ -70,11 +70,11 @@ def register(
     """
     known = _entries[kind]
     present = known.get(name)
-    if present is not None and _identity(present.thing) != _identity(thing):
+    if present is not None and _identity(present.obj) != _identity(obj):
         raise ParameterError(
-            f"Two entries want to be the {kind} {name!r}: {present.thing!r} and {thing!r}."
+            f"Two entries want to be the {kind} {name!r}: {present.obj!r} and {obj!r}."
         )
-    known[name] = Entry(kind, name, thing, family, description or _first_line(thing))
+    known[name] = CatalogueEntry(kind, name, obj, display_group, description or _first_line(obj))
 
 
 def unregister(kind: str, name: str) -> None:
@@ -82,39 +82,39 @@ def unregister(kind: str, name: str) -> None:
     _entries[kind].pop(name, None)
 
 
-def described(kind: str) -> Mapping[str, Entry]:
+def registered_entries(kind: str) -> Mapping[str, CatalogueEntry]:
     """Return the entries of one kind, in the order of their registration."""
     return MappingProxyType(_entries[kind])
 
 
-def registered(kind: str) -> Mapping[str, Any]:
+def registered_objects(kind: str) -> Mapping[str, Any]:
     """Return the things of one kind, in the order of their registration."""
-    return MappingProxyType({name: entry.thing for name, entry in _entries[kind].items()})
+    return MappingProxyType({name: entry.obj for name, entry in _entries[kind].items()})
 
 
-def find(kind: str, name: str) -> Any:
+def find_object(kind: str, name: str) -> Any:
     """Return a thing by its name, in any case; load what other packages offer if need be."""
-    return find_entry(kind, name).thing
+    return find_entry(kind, name).obj
 
 
-def find_entry(kind: str, name: str) -> Entry:
+def find_entry(kind: str, name: str) -> CatalogueEntry:
     """Return an entry by its name, in any case; load what other packages offer if need be."""
     if not isinstance(name, str):
         raise ParameterTypeError(f"The name of a {kind} must be a text. Got {name!r} instead.")
-    known = described(kind)
+    known = registered_entries(kind)
     if not known.keys() & {name, name.lower()}:
         load_plugins()
     for candidate in (name, name.lower()):
         if candidate in known:
             return known[candidate]
-    meant = _of_class(name, known) or suggest(name, known)
+    meant = _of_class(name, known) or did_you_mean(name, known)
     raise ParameterError(f"There is no {kind} {name!r}.{meant} Known are: {', '.join(known)}.")
 
 
-def _of_class(name: str, known: Mapping[str, Entry]) -> str:
+def _of_class(name: str, known: Mapping[str, CatalogueEntry]) -> str:
     """Say under which name a class stands that was called by its own."""
     for entry in known.values():
-        if getattr(entry.thing, "__name__", "").lower() == name.lower():
+        if getattr(entry.obj, "__name__", "").lower() == name.lower():
             return f" Did you mean {entry.name!r}?"
     return ""
 
@@ -123,22 +123,22 @@ def find_class(kind: str, name: str) -> Any:
     """Return a class by its name, or import it by its dotted name."""
     # Never for names that come from outside: importing a module runs it.
     if "." not in name:
-        return find(kind, name)
+        return find_object(kind, name)
     module, _, attribute = name.rpartition(".")
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(f"There is no {kind} {name!r}: {error}.") from error
-    check_fits(kind, found)
+    check_required_attributes(kind, found)
     return found
 
 
-def check_fits(kind: str, thing: Any) -> None:
+def check_required_attributes(kind: str, obj: Any) -> None:
     """Refuse what lacks something that things of its kind have to have."""
-    missing = [need for need in NEEDS[kind] if not hasattr(thing, need)]
-    if missing or (kind in CLASSES and not inspect.isclass(thing)):
+    missing = [need for need in REQUIRED_ATTRIBUTES[kind] if not hasattr(obj, need)]
+    if missing or (kind in CLASS_KINDS and not inspect.isclass(obj)):
         lack = f"it has no {missing[0]!r}" if missing else "it is no class"
-        raise ParameterTypeError(f"{thing!r} is no {kind}: {lack}.")
+        raise ParameterTypeError(f"{obj!r} is no {kind}: {lack}.")
 
 
 @cache
@@ -159,12 +159,12 @@ def load_plugins() -> None:
             )
 
 
-def _identity(thing: Any) -> tuple[str, str]:
+def _identity(obj: Any) -> tuple[str, str]:
     """Name a thing so that reloading its module is not taken for a clash."""
-    owner = thing if hasattr(thing, "__qualname__") else type(thing)
-    return owner.__module__, getattr(thing, "name", owner.__qualname__)
+    owner = obj if hasattr(obj, "__qualname__") else type(obj)
+    return owner.__module__, getattr(obj, "name", owner.__qualname__)
 
 
-def _first_line(thing: Any) -> str:
-    text = inspect.getdoc(getattr(thing, "function", thing)) or ""
-    return plain_text(text.partition("\n\n")[0])
+def _first_line(obj: Any) -> str:
+    text = inspect.getdoc(getattr(obj, "function", obj)) or ""
+    return strip_markup(text.partition("\n\n")[0])

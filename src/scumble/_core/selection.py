@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError, refused, suggest
+from scumble._core.errors import ParameterError, ParameterTypeError, did_you_mean, parameter_error
 from scumble._core.parameters import is_integer
-from scumble._core.text import listed
+from scumble._core.text import join_names
 
 #: A column may have so many values: more are no categories but names of rows, and tables of them,
 #: one number each, would fill the memory.
-MOST_VALUES = 1 << 24
+MAX_CATEGORIES = 1 << 24
 
 
-def find_labels(wanted: Any, n_labels: int, names: Sequence[str] | None, *, caller: str) -> Array:
+def resolve_label_indices(
+    wanted: Any, n_labels: int, names: Sequence[str] | None, *, caller: str
+) -> Array:
     """Turn names, numbers, a mask or a slice into numbers of labels, in the order asked."""
     if isinstance(wanted, slice):
         return np.arange(n_labels)[wanted]
@@ -52,7 +54,7 @@ def _number(item: Any, n_labels: int, places: dict[str, int], caller: str) -> in
 def _instead(name: str, places: dict[str, int]) -> str:
     if not places:
         return "These labels have no names: give their numbers, or a mask."
-    return suggest(name, places).strip() or f"There are: {listed(places, 5)}."
+    return did_you_mean(name, places).strip() or f"There are: {join_names(places, 5)}."
 
 
 def _no_selection(found: Any, n_labels: int, caller: str) -> ParameterTypeError:
@@ -69,20 +71,20 @@ def resolve_categorical(
     if spec is None:
         return {}
     if isinstance(spec, Mapping):
-        if _are_plain(spec, n_columns) and _are_plain(spec.values(), MOST_VALUES + 1):
+        if _are_plain(spec, n_columns) and _are_plain(spec.values(), MAX_CATEGORIES + 1):
             return dict(sorted(spec.items()))
         found = {_column(key, n_columns, names, caller): count for key, count in spec.items()}
         for column, count in found.items():
-            if not is_integer(count) or not 0 <= count <= MOST_VALUES:
+            if not is_integer(count) or not 0 <= count <= MAX_CATEGORIES:
                 raise ParameterError(
                     f"The 'categorical_features' parameter of {caller} maps column {column} to "
-                    f"{count!r}. Expected its number of values, an int in [0, {MOST_VALUES}]."
+                    f"{count!r}. Expected its number of values, an int in [0, {MAX_CATEGORIES}]."
                 )
         return {column: int(found[column]) for column in sorted(found)}
     is_column = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
     if isinstance(spec, str) or not (is_column or isinstance(spec, Sequence | Set)):
         kinds = "be None, column numbers, column names, a boolean mask or a mapping"
-        raise refused("categorical_features", caller, kinds, spec)
+        raise parameter_error("categorical_features", caller, kinds, spec)
     entries = list(spec)
     if _is_mask(entries):
         if len(entries) != n_columns:
@@ -105,7 +107,7 @@ def _column(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str
     if isinstance(entry, str) and names is not None and entry in list(names):
         return list(names).index(entry)
     known = f"columns 0 to {n_columns - 1}"
-    known += "" if names is None else f", or the names {listed(names, 5)}"
+    known += "" if names is None else f", or the names {join_names(names, 5)}"
     raise ParameterError(
         f"The 'categorical_features' parameter of {caller} names the column {entry!r}. "
         f"Expected {known}."

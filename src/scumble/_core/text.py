@@ -9,10 +9,10 @@ from itertools import accumulate, islice, takewhile
 from typing import Any
 
 #: The path that means standard input or standard output.
-PIPE = "-"
+STDIO_PATH = "-"
 
 
-def safe(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Make control characters visible."""
     if text.isprintable():
         return text
@@ -21,12 +21,12 @@ def safe(text: str) -> str:
     )
 
 
-def plain_text(text: str) -> str:
+def strip_markup(text: str) -> str:
     """Join the lines of a docstring, without the marks of the documentation."""
     return re.sub(r":\w+:(?=`)|`+", "", " ".join(text.split()))
 
 
-def width_of(text: str) -> int:
+def display_width(text: str) -> int:
     """Count the terminal cells a text takes (wide East Asian characters take two)."""
     if text.isascii():
         return len(text)
@@ -38,9 +38,9 @@ def width_of(text: str) -> int:
 
 def shorten(text: str, width: int) -> str:
     """Cut a text to a number of cells, with an ellipsis where something is missing."""
-    if width_of(text) <= width:
+    if display_width(text) <= width:
         return text
-    fitting = takewhile(lambda cells: cells < width, accumulate(map(width_of, text)))
+    fitting = takewhile(lambda cells: cells < width, accumulate(map(display_width, text)))
     return text[: sum(1 for _ in fitting)] + "…"
 
 
@@ -49,13 +49,13 @@ def excerpt(text: str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
-def listed(names: Iterable[object], most: int) -> str:
+def join_names(names: Iterable[object], most: int) -> str:
     """Quote the first names of a list, with dots where there are more."""
     first = [*islice(names, most + 1)]
     return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")
 
 
-def numbered(letter: str, n: int) -> tuple[str, ...]:
+def default_names(letter: str, n: int) -> tuple[str, ...]:
     """Name things that have no names of their own: y0, y1, and so on."""
     return tuple(f"{letter}{at}" for at in range(n))
 
@@ -65,13 +65,13 @@ def align(
 ) -> list[list[str]]:
     """Pad the cells of a table: the first column flush left, all others flush right."""
     lines = [[*head], *([*row] for row in rows)]
-    widths = [max(width_of(cell) for cell in column) for column in zip(*lines, strict=True)]
+    widths = [max(display_width(cell) for cell in column) for column in zip(*lines, strict=True)]
     if width is not None:
         widths[0] = max(min(widths[0], width - sum(2 + other for other in widths[1:])), 8)
     for line in lines:
         for at, (cell, wide) in enumerate(zip(line, widths, strict=True)):
             text = shorten(cell, wide) if at == 0 else cell
-            space = " " * (wide - width_of(text))
+            space = " " * (wide - display_width(text))
             line[at] = text + space if at == 0 else space + text
     return lines
 
@@ -81,16 +81,16 @@ def wrap(text: str, width: int | None) -> list[str]:
     return textwrap.wrap(text, width or 100, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def shown_path(path: str | os.PathLike[str], pipe: str) -> str:
+def display_path(path: str | os.PathLike[str], pipe: str) -> str:
     """Tell what messages call a file: its path, or ``pipe`` for that of standard input or output.
 
     Examples
     --------
-    >>> from scumble._core.text import shown_path
-    >>> shown_path("films.csv", "standard output"), shown_path("-", "standard output")
+    >>> from scumble._core.text import display_path
+    >>> display_path("films.csv", "standard output"), display_path("-", "standard output")
     ('films.csv', 'standard output')
     """
-    return pipe if os.fspath(path) == PIPE else os.fspath(path)
+    return pipe if os.fspath(path) == STDIO_PATH else os.fspath(path)
 
 
 def format_number(value: Any, spec: str = ",d") -> str:
@@ -98,12 +98,12 @@ def format_number(value: Any, spec: str = ",d") -> str:
     return "–" if value is None else format(value, spec)
 
 
-def counted(n: int, noun: str) -> str:
+def pluralize(n: int, noun: str) -> str:
     """Print a number of things: "1 label", "1,200 labels"."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def significant(value: float | None, digits: int = 4) -> str:
+def format_significant(value: float | None, digits: int = 4) -> str:
     """Print with so many significant digits, never in powers of ten."""
     if value is None:
         return "–"

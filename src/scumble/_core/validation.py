@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, first_cell, name_column
+from scumble._core.arrays import Array, first_true_cell, format_column_name
 from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
-from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
 from scumble._core.parameters import Choice, Int, is_integer
 
 #: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
@@ -77,10 +77,10 @@ def label_lists(Y: Any) -> list[Any] | None:
     return rows if is_lists or any(isinstance(item, str) for row in rows for item in row) else None
 
 
-def match_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
+def align_label_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
     """Give lists of predicted names the columns of ``Y``; all names where both are lists."""
     # What has no names, or none in common, comes back as it is.
-    names, rows = names_of(Y), label_lists(predictions)
+    names, rows = get_label_names(Y), label_lists(predictions)
     if rows is None and isinstance(predictions, list | tuple) and not any(map(_size, predictions)):
         rows = list(predictions)  # nothing was predicted
     if names is None or rows is None:
@@ -122,7 +122,7 @@ def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
     """Refuse columns that tell by their names that they are other labels, or in another order."""
     # Columns of frames that have no name in common are compared by their places: a frame made of an
     # array numbers its columns. The columns of label lists are nothing but their names.
-    expected, found = names_of(Y), names_of(given)
+    expected, found = get_label_names(Y), get_label_names(given)
     if expected is None or found is None or expected == found:
         return
     lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
@@ -136,7 +136,7 @@ def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
         )
 
 
-def names_of(labels: Any) -> tuple[str, ...] | None:
+def get_label_names(labels: Any) -> tuple[str, ...] | None:
     """Return the names that labels bring along, None where they have none."""
     if is_dataset(labels):
         return getattr(labels, "labels", None)
@@ -146,7 +146,7 @@ def names_of(labels: Any) -> tuple[str, ...] | None:
     return None if rows is None else check_named_labels(rows)[1]
 
 
-def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
+def check_consistent_length(X: Any, Y: Any, *, caller: str) -> None:
     """Refuse ``X`` and ``Y`` with different numbers of rows."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != Y.shape[0]:
@@ -179,7 +179,7 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
         present = Y.data != 0
         wrong = present & (Y.data != 1)
         if wrong.any():
-            raise _bad_cell(*first_cell(Y, wrong), Y.data[wrong.argmax()].item(), caller, None)
+            raise _bad_cell(*first_true_cell(Y, wrong), Y.data[wrong.argmax()].item(), caller, None)
         Y = sparse.csr_array((present, Y.indices, Y.indptr), shape=Y.shape)
     elif not isinstance(Y, sparse.csr_array):
         Y = sparse.csr_array(Y)
@@ -216,7 +216,9 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     if Y.nnz == 0:
         return True
     blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64)
-    states = run(lambda block: check_rows(Y.indptr, Y.indices, *block, Y.shape[1]), blocks)
+    states = run_in_threads(
+        lambda block: check_rows(Y.indptr, Y.indices, *block, Y.shape[1]), blocks
+    )
     if min(states) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
@@ -237,7 +239,7 @@ def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.
     if Y.dtype != bool:
         wrong = ~(present | (Y == 0))
         if wrong.any():
-            row, column = first_cell(Y, wrong)
+            row, column = first_true_cell(Y, wrong)
             raise _bad_cell(row, column, Y[row, column].item(), caller, names)
     return sparse.csr_array(present)
 
@@ -341,7 +343,7 @@ def _bad_cell(
     # What does not equal itself is NaN or NaT; pandas' NA does not even say so.
     missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
     found = "is missing" if missing else f"holds {value!r}"
-    where, hint = name_column(column, names), _HINT
+    where, hint = format_column_name(column, names), _HINT
     if not missing and names is None:
         hint += (
             " If Y is meant as label lists, give sets or label names, not lists of equal length."

@@ -1,5 +1,5 @@
 /* WIDE before a function compiles its loops twice, plain and for AVX2, and lets the machine choose
- * when the module is loaded. AVX2 has no fused multiply-add, so both compute the same bits. Only
+ * when the module is loaded. AVX2 has no fused multiply-add, so both compute the same bits. CellFilter
  * GCC with glibc can do so; elsewhere there is the plain one. */
 #ifndef SCUMBLE_WIDE_H
 #define SCUMBLE_WIDE_H

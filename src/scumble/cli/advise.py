@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, WriteError
 from scumble.cli import console, inputs
-from scumble.cli.files import WRITES, may_be_on_the_shelf, write_file
-from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading, lettered, optional
+from scumble.cli.files import WRITES, may_be_public_dataset, write_file
+from scumble.cli.inputs import (
+    DEFAULT_READ_OPTIONS,
+    TABLE_OPTIONS,
+    ReadOptions,
+    make_option,
+    make_short_option,
+)
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -23,21 +29,23 @@ N_ROWS, BUDGET = 1000, 12.0
 
 def advise(
     data: str = inputs.DATA,
-    budget: str = optional("How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.", "2m"),
-    train: str | None = optional(
-        "Train what is advised, and write the model to this file.", mark=WRITES
+    budget: str = make_option(
+        "How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.", "2m"
+    ),
+    train: str | None = make_option(
+        "Train what is advised, and write the model to this file.", file_role=WRITES
     ),
     html: Path | None = inputs.HTML,
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
-    reading: Reading = AS_IS,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
 ) -> None:
     """Tell what is wrong with a data set, which method helps, and how sure that is.
 
     Methods are judged on rows of this data that they have not seen. Ctrl-C ends it with what is
     known so far.
     """
-    from scumble.advise import advise
+    from scumble.advice import advise
     from scumble.learn import save
     from scumble.report import render_advice, render_advice_page
 
@@ -55,7 +63,7 @@ def advise(
             model = found.train(n_jobs=jobs)
         save(model, train, data=given, notes={"advised": found.chosen})
         if not console.is_json():
-            console.say(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
+            console.print_unless_quiet(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
 
 
 def parse_budget(text: str) -> float | None:
@@ -78,17 +86,17 @@ def parse_budget(text: str) -> float | None:
 
 
 def with_files(
-    told: dict[str, Any], data: str, model: str, reading: Reading = AS_IS
+    told: dict[str, Any], data: str, model: str, reading: ReadOptions = DEFAULT_READ_OPTIONS
 ) -> dict[str, Any]:
     """Let the suggested lines read the user's data as it was read here."""
-    from scumble.advise.words import fill_python, fill_shell
+    from scumble.advice.advice_text import fill_python, fill_shell
 
     given = [("--format", reading.format), ("--labels", reading.labels)]
     given += [_as_typed(option) for option in reading.options]
     more = [word for name, value in given if value is not None for word in (name, value)]
     told_reader = reading.told.items()
     inside = [repr(data), *(f"{name}={v!r}" for name, v in told_reader if v is not None)]
-    verb = "load" if may_be_on_the_shelf(data) else "read"
+    verb = "load" if may_be_public_dataset(data) else "read"
     call = f"scumble.{verb}({', '.join(inside)})"
     return {
         **told,
@@ -103,7 +111,9 @@ def _as_typed(option: str) -> tuple[str, str]:
     return (f"--{name.replace('_', '-')}", value) if name in TABLE_OPTIONS else ("--option", option)
 
 
-def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), mark=WRITES)) -> None:
+def demo(
+    output: Path = make_short_option("output", "a folder.", Path("scumble-demo"), file_role=WRITES),
+) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble import plots, report
     from scumble.data import load, write
@@ -118,32 +128,36 @@ def demo(output: Path = lettered("output", "a folder.", Path("scumble-demo"), ma
     data = load("debtags")
     result = report.concurrence_report(data)
     brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
-    console.tell(report.render_report(brief, width=console.width()))
+    console.show_unless_quiet(report.render_report(brief, width=console.width()))
     hidden = len(result["labels"]) - N_SHOWN
-    console.say(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
+    console.print_unless_quiet(
+        f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n"
+    )
 
     after, treatment = apply_remedial(data)
-    console.tell(report.render_treatment(treatment, width=console.width()))
+    console.show_unless_quiet(report.render_treatment(treatment, width=console.width()))
 
     drawn = [arc["label"] for arc in result["chord"]["arcs"]]
     treatment["chord"] = plots.chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
     write_file(page, report.render_html(result, treatment))
     write(after, decoupled)
-    console.say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
+    console.print_unless_quiet(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
         plots.save_plot(plots.plot_pair(data, after, "chord")[0], output / "chord.svg")
         plots.save_plot(plots.plot_before_after(data, after), output / "before-after.svg")
-        console.say(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
+        console.print_unless_quiet(
+            f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}."
+        )
     _advise(data)
 
 
 def _advise(data: MultilabelDataset) -> None:
     """Say what helps, by part of the data so that nobody waits."""
-    from scumble.advise import advise
+    from scumble.advice import advise
     from scumble.report import render_advice
 
-    console.say(
+    console.print_unless_quiet(
         "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
         f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
         "('scumble advise debtags' takes all of them).\n"
@@ -151,4 +165,4 @@ def _advise(data: MultilabelDataset) -> None:
     with console.progress():
         advice = advise(data[:N_ROWS], budget=BUDGET)
     told = with_files(advice.to_dict(), "debtags", "tags.scumble")
-    console.tell(render_advice(told, width=console.width()))
+    console.show_unless_quiet(render_advice(told, width=console.width()))

@@ -17,7 +17,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from scumble._core.text import safe, shown_path
+from scumble._core.text import display_path, escape_controls
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -59,7 +59,7 @@ OURS = {
     ("--quiet",): ("--silent", "--verbose"),
     ("--labels",): ("--target", "--label"),
 }
-CALLED_ELSEWHERE = {theirs: ours for ours, others in OURS.items() for theirs in others}
+OPTION_SUGGESTIONS = {theirs: ours for ours, others in OURS.items() for theirs in others}
 PARAMETER = re.compile(r"[Tt]he '(\w+)' parameter of (\w+)")
 #: Names and values of users, which stand in quotes, are passed over: a column may be called seed=1.
 QUOTED = r"(?<!\w)'[^']*'(?!\w)|(?<!\w)\"[^\"]*\"(?!\w)"
@@ -79,7 +79,9 @@ _options: Mapping[str, str] = {}
 _paths: frozenset[str] = frozenset()
 
 
-def begin(*, quiet: bool, json: bool, options: Mapping[str, str], given: Iterable[Any]) -> None:
+def configure_output(
+    *, quiet: bool, json: bool, options: Mapping[str, str], given: Iterable[Any]
+) -> None:
     """Speak for a command: results and errors only, or everything, in words of its options.
 
     Paths among what is given keep their names: there are folders such as ``seed=1``.
@@ -101,11 +103,14 @@ def is_json() -> bool:
     return _as_json
 
 
-def complain(kind: str, message: str) -> None:
+def print_message(kind: str, message: str) -> None:
     """Print an error or a note to standard error; control characters are made visible."""
     if kind == "note" and _quiet:
         return
-    print(f"{kind}: {safe(in_the_shell(message, _options, _paths))}", file=sys.stderr)
+    print(
+        f"{kind}: {escape_controls(translate_to_options(message, _options, _paths))}",
+        file=sys.stderr,
+    )
 
 
 def width() -> int | None:
@@ -113,13 +118,13 @@ def width() -> int | None:
     return shutil.get_terminal_size().columns if _out().isatty() else None
 
 
-def say(text: str) -> None:
+def print_unless_quiet(text: str) -> None:
     """Print a sentence on what is done, unless the user asked for results only."""
     if not _quiet:
         print(text, file=_out())
 
 
-def shown_as_json(result: Any) -> bool:
+def print_json_if_requested(result: Any) -> bool:
     """Print a result as JSON if the user asked for that, and tell whether so."""
     if _as_json:
         out = _out()
@@ -130,19 +135,19 @@ def shown_as_json(result: Any) -> bool:
 
 def show_result(result: Any, render: Callable[..., Iterable[Line]]) -> None:
     """Print a result, as JSON or laid out."""
-    if not shown_as_json(result):
+    if not print_json_if_requested(result):
         show(render(result, width=width()))
 
 
-def show_facts(facts: Mapping[str, Any], sentence: str) -> None:
+def show_outcome(facts: Mapping[str, Any], sentence: str) -> None:
     """Print what was done, as JSON or in a sentence."""
-    if not shown_as_json(facts):
-        say(sentence)
+    if not print_json_if_requested(facts):
+        print_unless_quiet(sentence)
 
 
 def show_tables(result: Any, tables: Iterable[Sequence[Any]]) -> None:
     """Print a result, as JSON or as tables: a head, rows, and a title if there is one."""
-    for table in () if shown_as_json(result) else tables:
+    for table in () if print_json_if_requested(result) else tables:
         show_table(*table)
 
 
@@ -157,7 +162,7 @@ def show_table(
     show(table(head, rows, width=width()))
 
 
-def tell(lines: Iterable[Line]) -> None:
+def show_unless_quiet(lines: Iterable[Line]) -> None:
     """Print lines on what is done, unless the user asked for results only."""
     if not _quiet:
         show(lines)
@@ -180,7 +185,7 @@ def show(lines: Iterable[Line]) -> None:
 
 
 @contextmanager
-def aside(wanted: bool) -> Iterator[None]:
+def redirect_to_stderr(wanted: bool) -> Iterator[None]:
     """Tell things where they do not mix with what goes to standard output, if that is wanted."""
     global _is_aside
     before, _is_aside = _is_aside, wanted or _is_aside
@@ -196,18 +201,18 @@ def _out() -> TextIO:
     return StringIO() if stream is None else stream
 
 
-def tell_written(path: str, data: MultilabelDataset | None = None) -> None:
+def report_written_file(path: str, data: MultilabelDataset | None = None) -> None:
     """Say which file was written, and what it holds."""
     counts = ("n_instances", "n_features", "n_labels")
     facts = {} if data is None else {name: getattr(data, name) for name in counts}
     told = ", ".join(f"{count:,} {name[2:]}" for name, count in facts.items())
-    sentence = f"{written(path)}: {told}" if told else f"{written(path)} is written."
-    show_facts({"output": path, **facts}, sentence)
+    sentence = f"{terminal_path(path)}: {told}" if told else f"{terminal_path(path)} is written."
+    show_outcome({"output": path, **facts}, sentence)
 
 
-def written(path: str) -> str:
+def terminal_path(path: str) -> str:
     """Name a file that was written, for the terminal."""
-    return safe(shown_path(path, "standard output"))
+    return escape_controls(display_path(path, "standard output"))
 
 
 class ProgressBar:
@@ -231,7 +236,7 @@ class ProgressBar:
                     return
                 bar.append(_progress())
                 bar[0].start()
-                bar[0].add_task(safe(title), total=total)
+                bar[0].add_task(escape_controls(title), total=total)
             bar[0].update(bar[0].task_ids[0], completed=done)
 
         return advance
@@ -257,19 +262,21 @@ def _progress() -> Any:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def in_the_shell(message: str, options: Mapping[str, str], given: Iterable[str] = ()) -> str:
+def translate_to_options(
+    message: str, options: Mapping[str, str], given: Iterable[str] = ()
+) -> str:
     """Say a message with the options of a command, given by the names of their parameters.
 
     What the user has given, such as a path, is repeated as it is.
 
     Examples
     --------
-    >>> from scumble.cli.console import in_the_shell
-    >>> in_the_shell("Say labels=[...] or labels=-5.", {"labels": "--labels"})
+    >>> from scumble.cli.console import translate_to_options
+    >>> translate_to_options("Say labels=[...] or labels=-5.", {"labels": "--labels"})
     'Say --labels ... or --labels -5.'
-    >>> in_the_shell("The 'n_jobs' parameter of X must be an int in [1, inf).", {"jobs": "--jobs"})
+    >>> translate_to_options("The 'n_jobs' parameter of X must be an int in [1, inf).", {"jobs": "--jobs"})
     '--jobs must be a whole number of at least 1.'
-    >>> in_the_shell("ignore names 'jd', keep=['id', 'no'].", {"ignore": "-i", "keep": "--keep"})
+    >>> translate_to_options("ignore names 'jd', keep=['id', 'no'].", {"ignore": "-i", "keep": "--keep"})
     "-i names 'jd', --keep id,no."
     """
     if "belongs to no format" in message and "to" in options:  # it is about what is written
@@ -302,9 +309,9 @@ def in_the_shell(message: str, options: Mapping[str, str], given: Iterable[str] 
     return LEAST.sub(_at_least, message)
 
 
-def elsewhere(option: str, known: list[str]) -> list[str]:
+def suggest_option(option: str, known: list[str]) -> list[str]:
     """Tell which options of a command stand for one that it has not."""
-    return [ours for ours in CALLED_ELSEWHERE.get(option, ()) if ours in known][:1]
+    return [ours for ours in OPTION_SUGGESTIONS.get(option, ()) if ours in known][:1]
 
 
 def _option(name: str, options: Mapping[str, str]) -> str | None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
-from scumble._core.optional import require
+from scumble._core.optional import import_optional_dependency
 from scumble.cli import console, inputs
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import lettered, optional
+from scumble.cli.inputs import make_option, make_short_option
 
 if TYPE_CHECKING:
     from scumble.plots import Plot
@@ -25,8 +25,8 @@ ALL = sys.maxsize  # what --top 0 stands for
 
 def summary(
     data: str = inputs.DATA,
-    reading: inputs.Reading = inputs.AS_IS,
-    large: inputs.Large = inputs.UNASKED,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    large: inputs.OutOfCoreOptions = inputs.IN_MEMORY,
 ) -> None:
     """Sizes, imbalance and concurrence of a data set."""
     from scumble.measures import characterize
@@ -43,9 +43,9 @@ def summary(
 
 def labels(
     data: str = inputs.DATA,
-    reading: inputs.Reading = inputs.AS_IS,
-    sort: str = optional(f"Order: {', '.join(SORTS)}.", "order"),
-    top: int = optional("How many to show: 0 for all.", 0, min=0),
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    sort: str = make_option(f"Order: {', '.join(SORTS)}.", "order"),
+    top: int = make_option("How many to show: 0 for all.", 0, min=0),
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
     from scumble._core.validation import check_choice
@@ -61,8 +61,8 @@ def labels(
 
 def labelsets(
     data: str = inputs.DATA,
-    reading: inputs.Reading = inputs.AS_IS,
-    top: int = optional("How many to show: 0 for all.", 20, min=0),
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    top: int = make_option("How many to show: 0 for all.", 20, min=0),
 ) -> None:
     """The labelsets, most frequent first."""  # noqa: D401  (shown as help)
     from scumble.report.concurrence import labelset_rows
@@ -74,28 +74,28 @@ def labelsets(
 
 def report(
     data: str = inputs.DATA,
-    reading: inputs.Reading = inputs.AS_IS,
-    difficult: int | None = optional("How many difficult labels to list.", min=0),
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    difficult: int | None = make_option("How many difficult labels to list.", min=0),
     html: Path | None = inputs.HTML,
-    pdf: Path | None = optional("Also write it for paper, to this file.", mark=WRITES),
-    resample: list[str] | None = lettered(
+    pdf: Path | None = make_option("Also write it for paper, to this file.", file_role=WRITES),
+    resample: list[str] | None = make_short_option(
         "resample", "to show before and after; several with ',' between them."
     ),
     seed: int | None = inputs.SEED,
 ) -> None:
     """Which rare labels are masked by frequent ones."""
     from scumble.report import concurrence_report, render_report
-    from scumble.report.concurrence import origin_in_words
+    from scumble.report.concurrence import origin_text
 
     if pdf is not None:  # complaints come before the data is read, which may take long
-        require("typst", purpose="scumble report --pdf", extra="pdf")
-        require("matplotlib", purpose="scumble report --pdf", extra="pdf")
+        import_optional_dependency("typst", purpose="scumble report --pdf", extra="pdf")
+        import_optional_dependency("matplotlib", purpose="scumble report --pdf", extra="pdf")
     result = concurrence_report(
         reading.load(data),
         n_labels=difficult,
         treatments=[name for name in inputs.parse_names(resample) if name.lower() != "none"],
         random_state=seed,
-        origin=origin_in_words(Path(data).name),
+        origin=origin_text(Path(data).name),
     )
     write_files(html, pdf, result)
     console.show_result(result, render_report)
@@ -104,10 +104,10 @@ def report(
 def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
     """Write a report as the files asked for: all of them, or none."""
     from scumble import report
-    from scumble._core.files import writing_all
+    from scumble._core.files import atomic_write_all
 
     wanted = {path: ink for path, ink in ((html, "html"), (pdf, "pdf")) if path is not None}
-    with writing_all(wanted) as targets:
+    with atomic_write_all(wanted) as targets:
         for target, ink in zip(targets, wanted.values(), strict=True):
             content = report.render_pdf(result) if ink == "pdf" else report.render_html(result)
             with target.open() as stream:
@@ -116,29 +116,29 @@ def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> 
 
 def plot(
     data: str = inputs.DATA,
-    output: Path = lettered("output", "a file .svg, .pdf or .png.", ..., mark=WRITES),
-    kind: str = optional(
+    output: Path = make_short_option("output", "a file .svg, .pdf or .png.", ..., file_role=WRITES),
+    kind: str = make_option(
         "What to draw: chord, labels, difficult, before-after and others, see 'scumble "
         "methods plot'; or as mldr calls it, such as LC.",
         "chord",
         "--kind -k",
     ),
-    draw: str | None = optional(
+    draw: str | None = make_option(
         "Labels to draw (chord, cooccurrence, labels), with commas between."
     ),
-    top: int | None = optional("How many to show: labels or labelsets; 0 for all.", min=0),
-    resample: list[str] | None = inputs.one_resampling("to draw before and after"),
+    top: int | None = make_option("How many to show: labels or labelsets; 0 for all.", min=0),
+    resample: list[str] | None = inputs.make_resample_option("to draw before and after"),
     seed: int | None = inputs.SEED,
-    dark: bool = optional("Light ink on a dark page.", False, "--dark"),
-    dpi: int = optional("Dots per inch of a PNG.", 150, min=20, max=1200),
-    reading: inputs.Reading = inputs.AS_IS,
+    dark: bool = make_option("Light ink on a dark page.", False, "--dark"),
+    dpi: int = make_option("Dots per inch of a PNG.", 150, min=20, max=1200),
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Draw a data set: its difficult labels, their company, counts, before and after."""
     from scumble import plots
 
     entry = None if kind == BEFORE_AFTER else find_plot(kind)
     options = {} if entry is None else _options(entry, draw, top)
-    method = inputs.parse_one(resample, "--resample") or (None if entry else "remedial")
+    method = inputs.parse_single_name(resample, "--resample") or (None if entry else "remedial")
     treat = None if method is None or method.lower() == "none" else _treatment(method, seed)
     before = reading.load(data)
     after = before if treat is None else treat(before)
@@ -151,20 +151,20 @@ def plot(
     else:
         ax = entry.function(before, dark=dark, **options)
     plots.save_plot(ax, output, dpi=dpi)
-    console.tell_written(str(output))
+    console.report_written_file(str(output))
 
 
 def find_plot(kind: str) -> Plot:
     """Find a plot by its name, or by what mldr calls it."""
-    from scumble._core.errors import suggest
-    from scumble._core.registry import registered
+    from scumble._core.errors import did_you_mean
+    from scumble._core.registry import registered_objects
 
-    known = registered("plot")
+    known = registered_objects("plot")
     for entry in known.values():
         if kind.lower() == entry.name or kind.upper() == entry.alias:
             return entry
     names = ", ".join([*known, BEFORE_AFTER])
-    meant = suggest(kind, [*known, BEFORE_AFTER])
+    meant = did_you_mean(kind, [*known, BEFORE_AFTER])
     raise ParameterError(f"There is no plot {kind!r}.{meant} Expected one of {names}.")
 
 
@@ -190,4 +190,4 @@ def _treatment(method: str, seed: int | None) -> Callable[[Any], Any]:
     from scumble.resample import make_chain, run_chain
 
     chain = make_chain(method, random_state=seed)
-    return lambda data: run_chain(TextColumns.of(data).apply(data), chain)
+    return lambda data: run_chain(TextColumns.of(data).transform(data), chain)

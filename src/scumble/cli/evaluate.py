@@ -7,11 +7,11 @@ from scumble._core.calls import parse_call
 from scumble._core.errors import ParameterError
 from scumble.cli import console, inputs
 from scumble.cli.files import READS_DATA, WRITES
-from scumble.cli.inputs import argument, lettered, optional
+from scumble.cli.inputs import make_argument, make_option, make_short_option
 
-UNDEFINED = optional("What stands for 0/0: mulan, ignore, or a number.", "mulan")
-TIES = optional("How equal scores are ranked: mulan, average or worst.", "mulan")
-METRIC = lettered(
+UNDEFINED = make_option("What stands for 0/0: mulan, ignore, or a number.", "mulan")
+TIES = make_option("How equal scores are ranked: mulan, average or worst.", "mulan")
+METRIC = make_short_option(
     "metric",
     "show this only, one of 'scumble methods metric' or of a group such as minority.macro_f1; "
     "several with ',' between.",
@@ -21,20 +21,20 @@ METRIC = lettered(
 def evaluate(
     data: str = inputs.DATA,
     classifier: list[str] = inputs.CLASSIFIER,
-    resample: list[str] | None = inputs.one_resampling("of the training parts"),
+    resample: list[str] | None = inputs.make_resample_option("of the training parts"),
     folds: str = inputs.FOLDS,
     test: str | None = inputs.TEST,
-    splitter: str = optional("How rows are dealt, see 'scumble methods splitter'.", "kfold"),
+    splitter: str = make_option("How rows are dealt, see 'scumble methods splitter'.", "kfold"),
     metric: list[str] | None = METRIC,
-    groups: str | None = optional(
+    groups: str | None = make_option(
         "Labels to show apart: all, minority, difficult, few, with ',' between. [default: minority]"
     ),
     undefined: str = UNDEFINED,
     ties: str = TIES,
-    inside: inputs.Inside = inputs.BARE,
+    method_options: inputs.MethodOptions = inputs.DEFAULT_METHOD_OPTIONS,
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
-    reading: inputs.Reading = inputs.AS_IS,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Judge a classifier on folds or on a test file; resampling touches training parts only."""
     from scumble.evaluate import cross_validate, make_splitter
@@ -42,9 +42,13 @@ def evaluate(
     from scumble.report.evaluation import render_evaluation
 
     # Everything is checked before the data is read, which may take long.
-    judged = GROUPS if groups is None else tuple(check_groups(groups, caller="evaluate", own=False))
+    judged = (
+        GROUPS
+        if groups is None
+        else tuple(check_groups(groups, caller="evaluate", allow_custom=False))
+    )
     metrics = inputs.parse_metrics(metric, judged)
-    method, before, model, chain = inside.make(classifier, resample)
+    method, before, model, chain = method_options.make(classifier, resample)
     dealt = make_splitter(folds, splitter)
     given, tested = reading.load(data), reading.load_test(test)
     with console.progress():
@@ -63,7 +67,7 @@ def evaluate(
     result: dict[str, Any] = {
         "data": given.name,
         "classifier": method,
-        "base": inside.base,
+        "base": method_options.base,
         "resample": before,
         "splits": folds if tested is None else None,
         "test": test,
@@ -77,36 +81,36 @@ def evaluate(
 
 
 def score(
-    predictions: str = argument(
+    predictions: str = make_argument(
         "PREDICTIONS",
         "What 'scumble predict' wrote, or any table of 0 and 1 or of scores with a column "
         "per label: .csv, .parquet, .npy, .npz (also sparse).",
-        mark=READS_DATA,
+        file_role=READS_DATA,
     ),
     truth: str = inputs.TRUTH,
-    scores: str | None = optional(
-        "Scores that belong to PREDICTIONS of 0 and 1, to judge their order.", mark=READS_DATA
+    scores: str | None = make_option(
+        "Scores that belong to PREDICTIONS of 0 and 1, to judge their order.", file_role=READS_DATA
     ),
-    cut: float | None = optional(
+    cut: float | None = make_option(
         "From which score on a label is predicted; 0.5 where all are probabilities."
     ),
-    training: str | None = optional(
-        "The data that was learnt from: it tells which labels are rare.", mark=READS_DATA
+    training: str | None = make_option(
+        "The data that was learnt from: it tells which labels are rare.", file_role=READS_DATA
     ),
     metric: list[str] | None = METRIC,
-    top: int = optional("How many to show: 0 for all.", 20, min=0),
+    top: int = make_option("How many to show: 0 for all.", 20, min=0),
     undefined: str = UNDEFINED,
     ties: str = TIES,
-    reading: inputs.Reading = inputs.AS_IS,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Judge a file of predictions against the labels, by every metric and label by label."""
     from scumble.evaluate.groups import GROUPS
-    from scumble.evaluate.prediction_files import judge_predictions
+    from scumble.evaluate.prediction_files import score_predictions
     from scumble.learn.score_files import read_predictions
-    from scumble.report.evaluation import render_judgement
+    from scumble.report.evaluation import render_prediction_report
 
     wanted = inputs.parse_metrics(metric, GROUPS)
-    found = judge_predictions(
+    found = score_predictions(
         read_predictions(predictions),
         inputs.read_labels(truth, reading),
         scores=None if scores is None else read_predictions(scores),
@@ -118,7 +122,9 @@ def score(
     result: dict[str, Any] = {"predictions": predictions, "truth": truth, **found.to_dict()}
     if wanted:
         result["metrics"] = {name: _of_file(result["metrics"], name) for name in wanted}
-    console.show_result(result, partial(render_judgement, top=top, chosen=bool(wanted)))
+    console.show_result(
+        result, partial(render_prediction_report, top=top, show_all_metrics=bool(wanted))
+    )
 
 
 def _of_folds(result: dict[str, Any], name: str) -> Any:
@@ -146,12 +152,12 @@ def _number_or_word(text: str) -> Any:
 
 def compare(
     data: str = inputs.DATA,
-    classifier: list[str] | None = lettered(
+    classifier: list[str] | None = make_short_option(
         "classifier",
         "several with ',' between; parameters in brackets: rare(quality=best),br. "
         "[default: br,rare]",
     ),
-    resample: list[str] | None = lettered(
+    resample: list[str] | None = make_short_option(
         "resample",
         "of the training parts, several with ',' between: none, remedial, "
         "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
@@ -159,34 +165,34 @@ def compare(
     base: str | None = inputs.BASE,
     folds: str = inputs.FOLDS,
     test: str | None = inputs.TEST,
-    metric: list[str] | None = lettered(
+    metric: list[str] | None = make_short_option(
         "metric", "to judge by; several with ',' between, the first decides."
     ),
-    plot: str | None = optional(
-        "Draw what each label gains by the best method (png, svg).", mark=WRITES
+    plot: str | None = make_option(
+        "Draw what each label gains by the best method (png, svg).", file_role=WRITES
     ),
-    store: str | None = lettered(
+    store: str | None = make_short_option(
         "store",
         "keep every fold in this file as soon as it is judged, and go on from there; the seed "
         "is 0 unless you give one.",
-        mark=WRITES,
+        file_role=WRITES,
     ),
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
-    reading: inputs.Reading = inputs.AS_IS,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Compare classifiers, with and without resampling, on the same folds.
 
     Every combination is held against the first, and gets a verdict: better, worse, or no difference
     that these folds can show.
     """
-    from scumble.evaluate.comparison import METRICS
+    from scumble.evaluate.comparison import DEFAULT_METRICS
     from scumble.evaluate.groups import GROUPS
-    from scumble.report import render_methods
+    from scumble.report import render_method_comparison
     from scumble.resample import make_chain
 
     # Everything is checked before the data is read, which may take long.
-    metrics = tuple(inputs.parse_metrics(metric, GROUPS) or METRICS)
+    metrics = tuple(inputs.parse_metrics(metric, GROUPS) or DEFAULT_METRICS)
     models = _models(inputs.parse_names(classifier) or ["br", "rare"], base)
     chains = {text: make_chain(text) or None for text in inputs.parse_names(resample) or ["none"]}
     given, tested = reading.load(data), reading.load_test(test)
@@ -197,7 +203,7 @@ def compare(
         from scumble.plots import plot_gains, save_plot
 
         save_plot(plot_gains(found), plot)
-    console.show_result(found.to_dict(), render_methods)
+    console.show_result(found.to_dict(), render_method_comparison)
 
 
 def _models(texts: list[str], base: str | None) -> dict[str, Any]:

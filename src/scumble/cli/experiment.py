@@ -14,57 +14,61 @@ import typer
 from scumble._core.errors import ParameterError
 from scumble.cli import console, inputs
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import argument, lettered, optional, parse_names
+from scumble.cli.inputs import make_argument, make_option, make_short_option, parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
-    from scumble.experiment import Estimate, Plan, Report
-    from scumble.experiment.result_tables import Against
+    from scumble.experiment import Plan, RunReport, RuntimeEstimate
+    from scumble.experiment.result_tables import PairwiseComparison
 
 Cells = list[dict[str, Any]]
-experiment = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
+experiment = inputs.make_command_group(
+    "Data sets x resamplers x classifiers, computed once and kept."
+)
 
-STORE = argument(
+STORE = make_argument(
     "STORE",
     "The file with the results; or a .csv or .parquet table: as exported, or with a row "
     "per data set and a column per method.",
-    mark=READS,
+    file_role=READS,
 )
-METRICS = lettered("metric", "to show, several with ',' between. [default: those of the plan]")
-METHODS = optional(
+METRICS = make_short_option(
+    "metric", "to show, several with ',' between. [default: those of the plan]"
+)
+METHODS = make_option(
     "Only this method, as tables call it; several with ',' between, in the order asked."
 )
-DEVIATIONS = optional("Add standard deviations over folds and seeds.", False, "--deviations")
-RANKS = optional("Add a row of mean ranks.", False, "--ranks")
+DEVIATIONS = make_option("Add standard deviations over folds and seeds.", False, "--deviations")
+RANKS = make_option("Add a row of mean ranks.", False, "--ranks")
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
 @dataclass(frozen=True)
-class Running:
+class RunOptions:
     """How the cells of a plan are computed."""
 
-    store: Path = lettered(
-        "store", "the file with the results, made if it is absent.", ..., mark=WRITES
+    store: Path = make_short_option(
+        "store", "the file with the results, made if it is absent.", ..., file_role=WRITES
     )
     jobs: int | None = inputs.JOBS
-    cluster: str | None = optional("Address of a Dask scheduler, instead of --jobs.")
-    retry_failed: bool = optional("Try failed cells again.", False, "--retry-failed")
-    dry_run: bool = optional("Only tell what would be done.", False, "--dry-run")
+    cluster: str | None = make_option("Address of a Dask scheduler, instead of --jobs.")
+    retry_failed: bool = make_option("Try failed cells again.", False, "--retry-failed")
+    dry_run: bool = make_option("Only tell what would be done.", False, "--dry-run")
 
 
 @dataclass(frozen=True)
-class Only:
+class CellFilter:
     """Which part of a plan, or of its results, is meant."""
 
-    dataset: list[str] | None = optional("Only this data set, several with ',' between.")
-    classifier: list[str] | None = lettered(
+    dataset: list[str] | None = make_option("Only this data set, several with ',' between.")
+    classifier: list[str] | None = make_short_option(
         "classifier", "only this one, several with ',' between."
     )
 
     def of_plan(self, plan: Plan) -> Plan:
         """Leave out of a plan what is not meant."""
         chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
-        return plan.with_only(**chosen) if chosen else plan
+        return plan.select(**chosen) if chosen else plan
 
     def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
         """Read the cells that are meant, and which metrics to show."""
@@ -75,15 +79,15 @@ class Only:
         return only(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
 
 
-WHOLE = Only()
+ALL_CELLS = CellFilter()
 
 
 @experiment.command()
 def run(
-    plan: Path = argument("PLAN", "A plan, as a TOML file.", mark=READS),
+    plan: Path = make_argument("PLAN", "A plan, as a TOML file.", file_role=READS),
     *,
-    how: Running,
-    only: Only = WHOLE,
+    how: RunOptions,
+    only: CellFilter = ALL_CELLS,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
@@ -91,26 +95,26 @@ def run(
     run_plan(read_plan(plan), how, only)
 
 
-def run_plan(plan: Plan, how: Running, only: Only) -> None:
+def run_plan(plan: Plan, how: RunOptions, only: CellFilter) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
     from scumble.experiment import run
 
     plan = only.of_plan(plan)
     if how.dry_run:
         guess = _guess(plan, how)
-        if not console.shown_as_json(asdict(guess)):
+        if not console.print_json_if_requested(asdict(guess)):
             typer.echo(_announcement(plan.name, guess))
         return
-    with console.aside(console.is_json()), _Watch(plan.name) as watch:
+    with console.redirect_to_stderr(console.is_json()), _RunMonitor(plan.name) as watch:
         more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
-        report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
-    if not console.shown_as_json(_plain(report)):
-        _conclude(report)
+        report = run(plan, how.store, n_jobs=how.jobs or 1, on_event=watch.on_event, **more)
+    if not console.print_json_if_requested(_plain(report)):
+        _print_report(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
 
-def _plain(report: Report) -> dict[str, Any]:
+def _plain(report: RunReport) -> dict[str, Any]:
     """Tell what a run has done, as JSON can."""
     keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
     failures = [
@@ -120,13 +124,13 @@ def _plain(report: Report) -> dict[str, Any]:
     return {**{key: getattr(report, key) for key in keys}, "failures": failures}
 
 
-def _guess(plan: Plan, how: Running) -> Estimate:
+def _guess(plan: Plan, how: RunOptions) -> RuntimeEstimate:
     """Estimate what a plan will cost; nothing is made by a look."""
     from scumble._core.parallel import thread_count
-    from scumble.experiment import Store, cells_of, estimate
+    from scumble.experiment import Store, estimate_runtime, plan_cells
 
     with Store(how.store, create=False) if how.store.exists() else nullcontext() as store:
-        return estimate(cells_of(plan, store), store, n_jobs=thread_count(how.jobs or 1))
+        return estimate_runtime(plan_cells(plan, store), store, n_jobs=thread_count(how.jobs or 1))
 
 
 @experiment.command()
@@ -142,7 +146,7 @@ def status(store: Path = STORE) -> None:
     keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
     failures = [{key: cell[key] for key in keys} for cell in failed]
     known = costs(found)
-    if console.shown_as_json({**counts, "costs": known, "failures": failures}):
+    if console.print_json_if_requested({**counts, "costs": known, "failures": failures}):
         return
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
     specs = dict.fromkeys(head[1:4], ".0f") | {"seconds": ",.1f", "cpu_seconds": ",.1f"}
@@ -159,7 +163,7 @@ def status(store: Path = STORE) -> None:
 def print_table(
     store: Path = STORE,
     metric: list[str] | None = METRICS,
-    only: Only = WHOLE,
+    only: CellFilter = ALL_CELLS,
     method: list[str] | None = METHODS,
     deviations: bool = DEVIATIONS,
     ranks: bool = RANKS,
@@ -178,13 +182,13 @@ def print_table(
 @experiment.command("compare")
 def compare_methods(
     store: Path = STORE,
-    against: str = optional("The method the others are compared with.", ...),
+    against: str = make_option("The method the others are compared with.", ...),
     metric: list[str] | None = METRICS,
-    without: list[str] | None = optional(
+    without: list[str] | None = make_option(
         "A data set that does not take part, several with ',' between."
     ),
-    only: Only = WHOLE,
-    rope: float = optional("Differences up to this count as practically equal.", 0.01, min=0),
+    only: CellFilter = ALL_CELLS,
+    rope: float = make_option("Differences up to this count as practically equal.", 0.01, min=0),
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
@@ -192,7 +196,7 @@ def compare_methods(
     worse, equal and better are the probabilities that the Bayesian signed-rank test gives.
     """
     from scumble.experiment.result_tables import compare_methods
-    from scumble.measures.summary import plain
+    from scumble.measures.summary import to_json_value
 
     grids = _grids(*only.of_store(store, metric))
     left_out = parse_names(without)
@@ -200,20 +204,20 @@ def compare_methods(
     tests = ("p", "Holm", "worse", "equal", "better")
     head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
     console.show_tables(
-        plain([asdict(row) for rows in found for row in rows]),
+        to_json_value([asdict(row) for rows in found for row in rows]),
         ((head, [_compared(row, against) for row in rows], rows[0].metric) for rows in found),
     )
 
 
 def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -> list[ScoreTable]:
     """Make a table of each metric, of all methods or some."""
-    from scumble.experiment.store import grid
+    from scumble.experiment.store import score_table_from_cells
 
     columns = parse_names(methods) or None
-    return [grid(cells, name).select(methods=columns) for name in metrics]
+    return [score_table_from_cells(cells, name).select(methods=columns) for name in metrics]
 
 
-def _compared(row: Against, against: str) -> list[str]:
+def _compared(row: PairwiseComparison, against: str) -> list[str]:
     """Write what is known of a method, and of tests a dash where there is nothing to compare."""
     means = [*_numbers(".4f", row.mean), *_numbers(".3f", row.ratio)]
     chances = _numbers(".2f", row.worse, row.equal, row.better)
@@ -227,11 +231,11 @@ def _compared(row: Against, against: str) -> list[str]:
 def ranks(
     store: Path = STORE,
     metric: list[str] | None = METRICS,
-    output: Path | None = lettered(
-        "output", "the critical-difference diagram, as .svg, .pdf or .png.", mark=WRITES
+    output: Path | None = make_short_option(
+        "output", "the critical-difference diagram, as .svg, .pdf or .png.", file_role=WRITES
     ),
-    alpha: float = optional("Level of the test, between 0 and 1.", 0.05),
-    only: Only = WHOLE,
+    alpha: float = make_option("Level of the test, between 0 and 1.", 0.05),
+    only: CellFilter = ALL_CELLS,
     method: list[str] | None = METHODS,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
@@ -253,18 +257,18 @@ def ranks(
         from scumble.plots.statistics import plot_critical_difference
 
         save_plot(plot_critical_difference(found[0][2]), output)
-    if console.shown_as_json([_plain_ranks(*each) for each in found]):
+    if console.print_json_if_requested([_plain_ranks(*each) for each in found]):
         return
     for one, over_all, pairs in found:
         console.show([[Segment(one.metric, "title")]])
         console.show([[Segment(line)] for line in (repr(over_all)[1:-1], *str(pairs).splitlines())])
     if output is not None:
-        console.say(f"{output} is written.")
+        console.print_unless_quiet(f"{output} is written.")
 
 
 def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult) -> dict[str, Any]:
     """Tell what the tests of ranks found, as JSON can."""
-    from scumble.measures.summary import plain
+    from scumble.measures.summary import to_json_value
 
     keys = ("n_cases", "statistic", "p_value", "iman_davenport", "iman_davenport_p")
     names = pairs.methods
@@ -272,7 +276,7 @@ def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult
         "metric": one.metric,
         "datasets": list(one.rows),
         "mean_ranks": dict(zip(names, over_all.mean_ranks, strict=True)),
-        **{key: plain(getattr(over_all, key)) for key in keys},
+        **{key: to_json_value(getattr(over_all, key)) for key in keys},
         "alpha": pairs.alpha,
         "critical_difference": pairs.critical_difference,
         "groups": [[names[at] for at in group] for group in pairs.groups],
@@ -286,9 +290,11 @@ def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult
 @experiment.command("export")
 def export_results(
     store: Path = STORE,
-    out: Path = argument("OUT", "A .csv, .parquet, .tex, .md or .html file.", mark=WRITES),
+    out: Path = make_argument(
+        "OUT", "A .csv, .parquet, .tex, .md or .html file.", file_role=WRITES
+    ),
     metric: list[str] | None = METRICS,
-    only: Only = WHOLE,
+    only: CellFilter = ALL_CELLS,
     method: list[str] | None = METHODS,
     deviations: bool = DEVIATIONS,
     ranks: bool = RANKS,
@@ -299,10 +305,10 @@ def export_results(
     cells, shown = only.of_store(store, metric)
     columns = parse_names(method) or None
     export(cells, out, metrics=shown, methods=columns, deviations=deviations, ranks=ranks)
-    console.tell_written(str(out))
+    console.report_written_file(str(out))
 
 
-def _announcement(name: str, guess: Estimate) -> str:
+def _announcement(name: str, guess: RuntimeEstimate) -> str:
     is_known = guess.n_measured or guess.n_done == guess.n_cells
     rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
     return (
@@ -311,16 +317,16 @@ def _announcement(name: str, guess: Estimate) -> str:
     )
 
 
-def _conclude(report: Report) -> None:
-    console.say(
+def _print_report(report: RunReport) -> None:
+    console.print_unless_quiet(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
     )
     known = report.n_done + report.n_failed + report.n_known + report.n_failed_before
     if report.n_cells > known:
-        console.say(f"{report.n_cells - known} cells were left to other runners.")
+        console.print_unless_quiet(f"{report.n_cells - known} cells were left to other runners.")
     if report.n_failed_before:
-        console.say(
+        console.print_unless_quiet(
             f"{report.n_failed_before} cells had failed before and were not tried again: "
             "see 'scumble experiment status', or give --retry-failed."
         )
@@ -328,7 +334,7 @@ def _conclude(report: Report) -> None:
         cell = outcome.cell
         where = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
         first = outcome.error.splitlines()[0] if outcome.error else ""
-        console.say(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
+        console.print_unless_quiet(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
 
 
 def _duration(seconds: float) -> str:
@@ -342,7 +348,7 @@ def _numbers(spec: str, *values: float | None) -> list[str]:
     return ["-" if value is None or value != value else format(value, spec) for value in values]
 
 
-class _Watch(AbstractContextManager["_Watch"]):
+class _RunMonitor(AbstractContextManager["_RunMonitor"]):
     """Announces what will be done, and keeps a live table of it on a terminal."""
 
     def __init__(self, name: str) -> None:
@@ -355,10 +361,10 @@ class _Watch(AbstractContextManager["_Watch"]):
         if self._live is not None:
             self._live.stop()
 
-    def observe(self, event: str, what: Any) -> None:
+    def on_event(self, event: str, what: Any) -> None:
         """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
         if event == "plan":
-            console.say(_announcement(self._name, what))
+            console.print_unless_quiet(_announcement(self._name, what))
             self._guess, self._began = what, time.monotonic()
             self._start()
         elif event == "begin":

@@ -1,7 +1,7 @@
 """Files that commands read and write: none writes over what it reads.
 
 A parameter that names a file carries a mark, in its annotation or its option: what happens to the
-file. Before any work `refuse_losses` compares the files that will be written with those that are
+file. Before any work `check_overwrites` compares the files that will be written with those that are
 read, and with the files that belong to these.
 """
 
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from typer.models import ArgumentInfo, ParameterInfo
 
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.text import PIPE
+from scumble._core.text import STDIO_PATH
 
 
-class Mark(Enum):
+class FileRole(Enum):
     """What a command does with the file that a parameter names."""
 
     READS = "reads it"
@@ -34,14 +34,14 @@ class Mark(Enum):
     WRITES_PARTS = "writes a training and a test part beside it, with the files that belong to them"
 
 
-READS, READS_DATA, WRITES, WRITES_DATA, WRITES_PARTS = Mark
+READS, READS_DATA, WRITES, WRITES_DATA, WRITES_PARTS = FileRole
 #: Parameters that name files only beside other things: ``-`` is a word there, not a file.
 WORDS = ("labels", "folds")
 #: SQLite keeps what is not yet in a store's file in files beside it.
 BESIDE_STORES = ("-wal", "-shm", "-journal")
 
 
-def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]]:
+def find_file_parameters(command: Callable[..., Any]) -> dict[str, tuple[FileRole, str]]:
     """Find the parameters that name files: their marks, and what the user calls them."""
     found = {}
     for name, parameter in signature(command).parameters.items():
@@ -51,26 +51,26 @@ def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]
     return found
 
 
-class Named(NamedTuple):
+class FileArgument(NamedTuple):
     """A file that is named: by which parameter, what users call that, its mark, and the file."""
 
     name: str
     title: str
-    mark: Mark
+    file_role: FileRole
     value: str
 
 
-def named_files(command: Callable[..., Any], given: dict[str, Any]) -> list[Named]:
+def list_file_arguments(command: Callable[..., Any], given: dict[str, Any]) -> list[FileArgument]:
     """List the files that the parameters of a command name: none, one or several each."""
     return [
-        Named(name, title, mark, os.fspath(value))
-        for name, (mark, title) in marked_parameters(command).items()
+        FileArgument(name, title, mark, os.fspath(value))
+        for name, (mark, title) in find_file_parameters(command).items()
         for value in (given[name] if isinstance(given[name], list) else [given[name]])
         if value is not None
     ]
 
 
-def refuse_losses(named: list[Named], given: dict[str, Any]) -> None:
+def check_overwrites(named: list[FileArgument], given: dict[str, Any]) -> None:
     """Refuse outputs that are inputs, that belong to one, or that are named twice."""
     outputs = [(each, path) for each in named for path in _files_written(each, given)]
     _refuse_twice(outputs)
@@ -82,9 +82,11 @@ def refuse_losses(named: list[Named], given: dict[str, Any]) -> None:
 
 
 @contextmanager
-def piping(named: list[Named]) -> Iterator[bool]:
+def prepare_pipes(named: list[FileArgument]) -> Iterator[bool]:
     """Keep standard input for a command that reads it; tell whether standard output is written."""
-    pipes = [each.mark for each in named if each.value == PIPE and each.name not in WORDS]
+    pipes = [
+        each.file_role for each in named if each.value == STDIO_PATH and each.name not in WORDS
+    ]
     n_read = sum(mark in (READS, READS_DATA) for mark in pipes)
     if n_read > 1:
         raise ParameterError(
@@ -92,10 +94,10 @@ def piping(named: list[Named]) -> Iterator[bool]:
         )
     with ExitStack() as stack:
         if n_read:
-            from scumble.data.sources import keeping_input
+            from scumble.data.input_files import stdin_buffer_folder
 
             stack.enter_context(_ending_in_order())
-            stack.enter_context(keeping_input())
+            stack.enter_context(stdin_buffer_folder())
         yield len(pipes) > n_read
 
 
@@ -115,13 +117,13 @@ def _ending_in_order() -> Iterator[None]:
 
 def write_file(path: Path, content: str) -> None:
     """Write a text, whole or not at all."""
-    from scumble._core.files import writing
+    from scumble._core.files import atomic_write
 
-    with writing(path) as target, target.open() as stream:
+    with atomic_write(path) as target, target.open() as stream:
         stream.write(content.encode())
 
 
-def _refuse_twice(outputs: list[tuple[Named, Path]]) -> None:
+def _refuse_twice(outputs: list[tuple[FileArgument, Path]]) -> None:
     """Refuse two parameters that name one file, be it there or not."""
     seen: dict[str, str] = {}
     for output, path in outputs:
@@ -133,7 +135,7 @@ def _refuse_twice(outputs: list[tuple[Named, Path]]) -> None:
             )
 
 
-def _loss(output: Named, path: Path, kept: str | Path, read: str) -> ParameterError:
+def _loss(output: FileArgument, path: Path, kept: str | Path, read: str) -> ParameterError:
     beside = "" if str(path) == str(Path(output.value)) else f", written with {output.value}"
     what = "this is the file to read" if _is_same(kept, read) else f"it belongs to {read}"
     way_out = "" if not beside else ", or a format that needs no second file, such as --to meka"
@@ -151,40 +153,42 @@ def _title(name: str, told: ParameterInfo) -> str:
     return long[0] if long else f"--{name.replace('_', '-')}"
 
 
-def _files_written(named: Named, given: dict[str, Any]) -> list[Path]:
-    if named.mark is WRITES:
+def _files_written(named: FileArgument, given: dict[str, Any]) -> list[Path]:
+    if named.file_role is WRITES:
         return [Path(named.value)]
-    if named.mark not in (WRITES_DATA, WRITES_PARTS):
+    if named.file_role not in (WRITES_DATA, WRITES_PARTS):
         return []
-    from scumble.data.io import files_written, part_paths
+    from scumble.data.io import output_paths, train_test_paths
 
-    paths = part_paths(named.value) if named.mark is WRITES_PARTS else [Path(named.value)]
+    paths = (
+        train_test_paths(named.value) if named.file_role is WRITES_PARTS else [Path(named.value)]
+    )
     try:
-        return [file for path in paths for file in files_written(path, format=given.get("to"))]
+        return [file for path in paths for file in output_paths(path, format=given.get("to"))]
     except ScumbleError:  # no format has this name: it is said where the file is written
         return paths
 
 
-def _files_read(named: Named, given: dict[str, Any]) -> Iterator[str | Path]:
+def _files_read(named: FileArgument, given: dict[str, Any]) -> Iterator[str | Path]:
     """Go through the files that a parameter names, with those that belong to them."""
-    if named.mark is READS:
+    if named.file_role is READS:
         yield named.value
         yield from (named.value + ending for ending in BESIDE_STORES)
-    elif named.mark is READS_DATA:
-        for path in _files_meant(named.value):
+    elif named.file_role is READS_DATA:
+        for path in _resolve_data_files(named.value):
             yield path
             if not os.path.isdir(named.value):
                 yield from _files_of_data(path, given)
 
 
-def _files_meant(value: str) -> list[str]:
+def _resolve_data_files(value: str) -> list[str]:
     """Find the file of a data set on the shelf, or the files of a folder or a pattern."""
-    if may_be_on_the_shelf(value):
-        from scumble.data import shelf
+    if may_be_public_dataset(value):
+        from scumble.data import repository
 
         # Warnings come again when the data is read.
         with warnings.catch_warnings(action="ignore"), suppress(ScumbleError):
-            return [str(shelf.locate(value))]
+            return [str(repository.locate(value))]
         return []
     found = [value] if os.path.lexists(value) else glob.glob(value, recursive=True)
     return [
@@ -195,16 +199,16 @@ def _files_meant(value: str) -> list[str]:
 
 
 def _files_of_data(path: str, given: dict[str, Any]) -> list[Path]:
-    from scumble.data.io import files_read
+    from scumble.data.io import input_paths
 
     with suppress(ScumbleError):  # not to be read as a data set: nothing belongs to it
-        return files_read(path, format=given.get("format"), labels=given.get("labels"))
+        return input_paths(path, format=given.get("format"), labels=given.get("labels"))
     return []
 
 
-def may_be_on_the_shelf(name: str) -> bool:
+def may_be_public_dataset(name: str) -> bool:
     """Tell names of public data sets, which have neither a folder nor a suffix, from files."""
-    is_word = os.path.basename(name) == name and "." not in name and name != PIPE
+    is_word = os.path.basename(name) == name and "." not in name and name != STDIO_PATH
     return is_word and not os.path.lexists(name)
 
 

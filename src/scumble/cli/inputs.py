@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scumble._core.calls import parse_call, parse_parameters, split_outside
+from scumble._core.calls import parse_call, parse_parameters, split_outside_brackets
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble.cli.console import progress
-from scumble.cli.files import READS, READS_DATA, WRITES, Mark, may_be_on_the_shelf
+from scumble.cli.files import READS, READS_DATA, WRITES, FileRole, may_be_public_dataset
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
-    from scumble.learn.score_files import NamedCells
-    from scumble.scale import Scan
+    from scumble.learn.score_files import NamedMatrix
+    from scumble.scale import OutOfCoreDataset
 
 #: Options of many commands: the same words, and the same meaning, wherever they stand.
 WORDS = {
@@ -30,58 +30,69 @@ WORDS = {
 }
 
 
-def optional(
-    help: str, default: Any = None, names: str = "", *, mark: Mark | None = None, **more: Any
+def make_option(
+    help: str,
+    default: Any = None,
+    names: str = "",
+    *,
+    file_role: FileRole | None = None,
+    **more: Any,
 ) -> Any:
     """Make an option, of a command or of a dataclass that is spread among its parameters.
 
     Names, such as ``--jobs -j``, are said where they are not the parameter's own.
     """
-    return _said(typer.Option(*names.split(), help=help, **more), default, mark)
+    return _option_field(typer.Option(*names.split(), help=help, **more), default, file_role)
 
 
-def argument(
-    metavar: str | None, help: str, default: Any = ..., *, mark: Mark | None = None
+def make_argument(
+    metavar: str | None, help: str, default: Any = ..., *, file_role: FileRole | None = None
 ) -> Any:
     """Make an argument of a command, which must be given unless it has a default.
 
     It is shown by its own name where nothing else is said.
     """
-    return _said(typer.Argument(metavar=metavar, help=help), default, mark)
+    return _option_field(typer.Argument(metavar=metavar, help=help), default, file_role)
 
 
-def _said(told: Any, default: Any, mark: Mark | None) -> Any:
+def _option_field(told: Any, default: Any, file_role: FileRole | None) -> Any:
     """Say all of a parameter in the place of its default; ``...`` means that it must be given."""
     default = MISSING if default is ... else default
-    return field(default=default, metadata={"told": told, "mark": mark})
+    return field(default=default, metadata={"told": told, "mark": file_role})
 
 
-def lettered(name: str, what: str, default: Any = None, *, mark: Mark | None = None) -> Any:
+def make_short_option(
+    name: str, what: str, default: Any = None, *, file_role: FileRole | None = None
+) -> Any:
     """Make one of these options, which have a letter; what follows the colon may differ.
 
     Where its default is ``...``, it must be given.
     """
-    return optional(f"{WORDS[name]}: {what}", default, f"--{name} -{name[0]}", mark=mark)
+    return make_option(
+        f"{WORDS[name]}: {what}", default, f"--{name} -{name[0]}", file_role=file_role
+    )
 
 
-def group(help: str) -> typer.Typer:
+def make_command_group(help: str) -> typer.Typer:
     """Make a command that has commands of its own."""
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 
-def one_resampling(what: str) -> Any:
+def make_resample_option(what: str) -> Any:
     """Make the option for one resampler, or several in order."""
     many = "none, or several methods with '+' between, parameters in brackets"
-    return lettered("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
+    return make_short_option("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
 
 
-DATA = argument(
-    "DATA", "A file, or the name of a public data set (see 'scumble data list').", mark=READS_DATA
+DATA = make_argument(
+    "DATA",
+    "A file, or the name of a public data set (see 'scumble data list').",
+    file_role=READS_DATA,
 )
-TRUTH = argument(
+TRUTH = make_argument(
     "LABELS",
     "The labels of these rows: a data set, or a table or array of 0 and 1.",
-    mark=READS_DATA,
+    file_role=READS_DATA,
 )
 #: Options of readers that name columns: several, with commas between them or one by one.
 SEVERAL = ("ignore", "text", "category", "keep")
@@ -93,66 +104,72 @@ def _check_jobs(jobs: int | None) -> int | None:
     return jobs
 
 
-TO = optional("Format of what is written (see 'scumble methods format'); by default its suffix.")
-HTML = optional("Also write it as a page, to this file.", mark=WRITES)
-CLASSIFIER = lettered(
+OUTPUT_FORMAT = make_option(
+    "Format of what is written (see 'scumble methods format'); by default its suffix."
+)
+HTML = make_option("Also write it as a page, to this file.", file_role=WRITES)
+CLASSIFIER = make_short_option(
     "classifier",
     "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
     "others, see 'scumble methods classifier'; or package.module.Class.",
     ...,
 )
-PARAM = optional("A parameter of the method, as name=value; repeatable.")
-BASE = optional(
+PARAM = make_option("A parameter of the method, as name=value; repeatable.")
+BASE = make_option(
     "Base: the classifier inside, for example sklearn.linear_model.LogisticRegression; "
     "its parameters are base.C=0.1 and the like."
 )
-SEED = optional("One seed, one answer.", min=0)
-JOBS = optional(
+SEED = make_option("One seed, one answer.", min=0)
+JOBS = make_option(
     "How many threads or processes share the work, -1: all cores; never changes a result.",
     names="--jobs -j",
     callback=_check_jobs,
 )
-FOLDS = optional("Repetitions x folds, a number of folds, or a file of folds.", "2x5", mark=READS)
-TEST = optional("Learn from DATA and judge on this file instead of folds.", mark=READS_DATA)
-LABEL_COLUMN = optional("Table: the column that holds the labels of a row.")
-INSTANCE_COLUMN = optional("With --engine: the column that names the instance.")
-ENGINE = optional("For files larger than memory: 'duckdb' on this machine or 'spark' on a cluster.")
-MEMORY = optional("How much DuckDB may hold in memory, such as 2GB.")
-SPARK = optional("With --engine spark: the address of a master or a Spark Connect server.")
+FOLDS = make_option(
+    "Repetitions x folds, a number of folds, or a file of folds.", "2x5", file_role=READS
+)
+TEST = make_option("Learn from DATA and judge on this file instead of folds.", file_role=READS_DATA)
+LABEL_COLUMN = make_option("Table: the column that holds the labels of a row.")
+INSTANCE_COLUMN = make_option("With --engine: the column that names the instance.")
+ENGINE = make_option(
+    "For files larger than memory: 'duckdb' on this machine or 'spark' on a cluster."
+)
+MEMORY = make_option("How much DuckDB may hold in memory, such as 2GB.")
+SPARK = make_option("With --engine spark: the address of a master or a Spark Connect server.")
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How to read a data set, as the user typed it: what every command has that reads one.
 
     Those below ``option`` are for plain tables: ``--label-column tags`` says the same as
     ``--option label_column=tags``.
     """
 
-    format: str | None = optional(
+    format: str | None = make_option(
         "Format of the file, where it is not recognised.", names="--format -f"
     )
-    labels: str | None = optional(
+    labels: str | None = make_option(
         "Which columns are labels: names or numbers with commas between them, a count "
         "(negative: from the end), or a MULAN XML file.",
         names="--labels -l",
-        mark=READS,
+        file_role=READS,
     )
-    option: list[str] | None = optional(
+    option: list[str] | None = make_option(
         "An option of the format's reader, as name=value, for example encoding=cp1252; repeatable."
     )
-    label_column: str | None = optional("Table: the column that holds all labels of a row.")
-    label_separator: str | None = optional(
+    label_column: str | None = make_option("Table: the column that holds all labels of a row.")
+    label_separator: str | None = make_option(
         "Table: what stands between the labels in it, for example ';'."
     )
-    ignore: list[str] | None = optional("Columns to leave out, with commas between; repeatable.")
-    text: list[str] | None = optional(
+    ignore: list[str] | None = make_option("Columns to leave out, with commas between; repeatable.")
+    text: list[str] | None = make_option(
         "Columns of texts whose words are learnt, with commas between; repeatable."
     )
-    category: list[str] | None = optional(
+    category: list[str] | None = make_option(
         "Table: columns of numbers that stand for categories; repeatable."
     )
-    keep: list[str] | None = optional(
+    keep: list[str] | None = make_option(
         "Table: columns to take as they are, though they seem to name rows; repeatable."
     )
 
@@ -184,8 +201,8 @@ class Reading:
         return None if name is None else load(name, **self.told | {"keep": True})
 
 
-AS_IS = Reading()
-TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
+DEFAULT_READ_OPTIONS = ReadOptions()
+TABLE_OPTIONS = tuple(each.name for each in fields(ReadOptions))[3:]
 
 
 def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
@@ -195,21 +212,21 @@ def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
     if labels == ():
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
     with progress():
-        if not may_be_on_the_shelf(name):
+        if not may_be_public_dataset(name):
             return read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
-        from scumble.data import shelf
+        from scumble.data import repository
 
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
-            return shelf.load(name, **given)
+            return repository.load(name, **given)
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
 
 @dataclass(frozen=True)
-class Large:
+class OutOfCoreOptions:
     """What the user said about large files."""
 
     label_column: str | None = LABEL_COLUMN
@@ -218,7 +235,7 @@ class Large:
     memory: str | None = MEMORY
     spark: str | None = SPARK
 
-    def asked(self, name: str) -> str | None:
+    def requested_engine(self, name: str) -> str | None:
         """Tell which engine the user asks for, by name or by an option that only engines have."""
         if self.engine is not None:
             return self.engine
@@ -229,9 +246,9 @@ class Large:
         is_many = "://" in name or "*" in name
         return "duckdb" if is_folder or self.memory or self.instance_column or is_many else None
 
-    def open(self, name: str, reading: Reading) -> Scan | None:
+    def open(self, name: str, reading: ReadOptions) -> OutOfCoreDataset | None:
         """Open files with an engine if that is asked for, or if they do not fit into memory."""
-        engine = self.asked(name) or _engine_for_size(name)
+        engine = self.requested_engine(name) or _engine_for_size(name)
         if engine is None:
             return None
         from scumble.scale import scan
@@ -241,7 +258,7 @@ class Large:
         return scan(name, separator=separator, **how)
 
 
-UNASKED = Large()
+IN_MEMORY = OutOfCoreOptions()
 
 
 def _engine_for_size(name: str) -> str | None:
@@ -263,22 +280,22 @@ def _engine_for_size(name: str) -> str | None:
     return "duckdb"
 
 
-def read_labels(name: str, reading: Reading) -> NamedCells:
+def read_labels(name: str, reading: ReadOptions) -> NamedMatrix:
     """Read labels from a file, or from a data set of the shelf."""
-    from scumble.learn.score_files import read_truth, truth_of
+    from scumble.learn.score_files import labels_of_dataset, read_true_labels
 
-    if not may_be_on_the_shelf(name):
-        return read_truth(name, **reading.told)
-    return truth_of(reading.load(name), name)
+    if not may_be_public_dataset(name):
+        return read_true_labels(name, **reading.told)
+    return labels_of_dataset(reading.load(name), name)
 
 
 @dataclass(frozen=True)
-class Inside:
+class MethodOptions:
     """What is inside a classifier, and what resamples its training rows."""
 
     base: str | None = BASE
     param: list[str] | None = PARAM
-    resample_param: list[str] | None = optional(
+    resample_param: list[str] | None = make_option(
         "A parameter of the resampler, as name=value; repeatable."
     )
 
@@ -289,8 +306,8 @@ class Inside:
         from scumble.learn import make_classifier
         from scumble.resample import make_chain
 
-        method = str(parse_one(classifier, "--classifier"))
-        before = parse_one(resample, "--resample")
+        method = str(parse_single_name(classifier, "--classifier"))
+        before = parse_single_name(resample, "--resample")
         name, own = parse_call(method)
         given = method_parameters(shared | own, self.base, self.param)
         model = make_classifier(name, **given)
@@ -299,7 +316,7 @@ class Inside:
         return method, before, model, chain
 
 
-BARE = Inside()
+DEFAULT_METHOD_OPTIONS = MethodOptions()
 
 
 def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
@@ -345,7 +362,7 @@ def parse_names(texts: list[str] | None) -> list[str]:
     """
     found: list[str] = []
     for text in texts or ():
-        for name in split_outside(text, ","):
+        for name in split_outside_brackets(text, ","):
             if not name:
                 raise ParameterError(
                     f"Expected names with commas between them. Got {text!r} instead."
@@ -387,7 +404,7 @@ def parse_options(texts: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def parse_one(texts: list[str] | None, option: str) -> str | None:
+def parse_single_name(texts: list[str] | None, option: str) -> str | None:
     """Understand an option that names one thing here, though it names several elsewhere."""
     names = parse_names(texts)
     if len(names) > 1:

@@ -24,11 +24,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning, cannot_be_written
+from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning, write_failure_message
 from scumble._core.version import __version__
-from scumble.cli.console import aside, begin, complain, elsewhere
-from scumble.cli.files import named_files, piping, refuse_losses
-from scumble.cli.inputs import lettered, optional
+from scumble.cli.console import configure_output, print_message, redirect_to_stderr, suggest_option
+from scumble.cli.files import check_overwrites, list_file_arguments, prepare_pipes
+from scumble.cli.inputs import make_option, make_short_option
 
 INTERRUPTED = 130
 NO_READER = 141
@@ -36,7 +36,7 @@ NO_READER = 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 #: The module of each command, in the order of the help. It holds a function of the command's name,
 #: or a group of that name with commands of its own.
-HOMES = {
+COMMAND_MODULES = {
     "demo": "advise",
     "summary": "describe",
     "labels": "describe",
@@ -61,7 +61,7 @@ HOMES = {
     "paper": "paper",
 }
 #: Commands that print a word, a file or nothing, and have no ``--json``.
-WORDY = ("demo", "gui", "get", "path", "plan")
+COMMANDS_WITHOUT_JSON = ("demo", "gui", "get", "path", "plan")
 
 
 class Commands(UserDict[str, Any]):
@@ -84,7 +84,7 @@ class Command(TyperCommand):
         except Exception as error:
             wrong = getattr(error, "option_name", None)  # only one kind of error has it
             known = [spelling for each in self.params for spelling in each.opts]
-            if wrong is not None and (ours := elsewhere(wrong, known)):
+            if wrong is not None and (ours := suggest_option(wrong, known)):
                 error.possibilities = ours  # type: ignore[attr-defined]  # click prints them
             raise
 
@@ -94,21 +94,21 @@ class Group(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = Commands(HOMES)
+        self.commands: Any = Commands(COMMAND_MODULES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Everywhere:
+class CommonOptions:
     """What every command has, and need not say: ``output`` where its argument OUT is written."""
 
-    json: bool = optional("Print JSON.", False, "--json")
-    output: str | None = lettered("output", "the same as OUT.")
-    quiet: bool = optional(
+    json: bool = make_option("Print JSON.", False, "--json")
+    output: str | None = make_short_option("output", "the same as OUT.")
+    quiet: bool = make_option(
         "Print results and errors only: no notes, no progress, no words.", False, "--quiet -q"
     )
 
 
-def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that all have, and let it write over nothing that it reads.
 
     The fields of a dataclass among its parameters become options of its own; one of two
@@ -123,20 +123,20 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
             listed.pop(one.name, None)
             listed[one.name] = _for_typer(one)
     out = listed.get("out")
-    json, output, quiet = map(_for_typer, _fields(Everywhere))
-    listed |= {} if command.__name__ in WORDY else {"json": json}
+    json, output, quiet = map(_for_typer, _fields(CommonOptions))
+    listed |= {} if command.__name__ in COMMANDS_WITHOUT_JSON else {"json": json}
     options = {name: "--" + name.replace("_", "-") for name in listed if name != "data"}
 
     @wraps(command)
     def checked(*, quiet: bool, json: bool = False, **given: Any) -> Any:
-        begin(quiet=quiet, json=json, options=options, given=given.values())
+        configure_output(quiet=quiet, json=json, options=options, given=given.values())
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
-        named = named_files(checked, given)
-        refuse_losses(named, given)
+        named = list_file_arguments(checked, given)
+        check_overwrites(named, given)
         for name, kind in groups.items():
             given[name] = kind(**{each.name: given[each.name] for each in fields(kind)})
-        with piping(named) as to_pipe, aside(to_pipe):
+        with prepare_pipes(named) as to_pipe, redirect_to_stderr(to_pipe):
             return command(**{name: given[name] for name in own})
 
     if out is not None:
@@ -155,7 +155,7 @@ def _fields(kind: Any) -> list[Parameter]:
 
 
 def _for_typer(given: Parameter) -> Parameter:
-    """Put what `optional` says of a parameter into its annotation, where Typer looks for it."""
+    """Put what `make_option` says of a parameter into its annotation, where Typer looks for it."""
     said: Field[Any] = given.default
     default = Parameter.empty if said.default is MISSING else said.default
     kind: Any = Annotated[given.annotation, said.metadata["told"], said.metadata["mark"]]
@@ -174,14 +174,14 @@ def _where(out: Any, output: Any, argument: Parameter) -> Any:
 
 @cache
 def _build(name: str) -> Any:
-    found: Any = getattr(import_module(f"scumble.cli.{HOMES[name]}"), name)
+    found: Any = getattr(import_module(f"scumble.cli.{COMMAND_MODULES[name]}"), name)
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(found, "registered_commands"):
         for info in found.registered_commands:
-            info.cls, info.callback = Command, prepared(info.callback)
+            info.cls, info.callback = Command, with_common_options(info.callback)
         parent.add_typer(found, name=name)
     else:
-        parent.command(cls=Command)(prepared(found))
+        parent.command(cls=Command)(with_common_options(found))
     return get_group(parent).commands[name]
 
 
@@ -248,11 +248,11 @@ def _code_of(arguments: list[str] | None) -> Any:
     try:
         app(args=arguments, prog_name="scumble")
     except (ScumbleError, MemoryError, OSError) as error:
-        complain("error", _reason(error))
+        print_message("error", _reason(error))
         return 2
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
-            complain("stopped", "interrupted; nothing half-written is left behind.")
+            print_message("stopped", "interrupted; nothing half-written is left behind.")
         if isinstance(end.__context__, BrokenPipeError):  # typer makes 1 of it: a failure
             return NO_READER
         return end.code
@@ -265,7 +265,7 @@ def _reason(error: ScumbleError | MemoryError | OSError) -> str:
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({error}). Ask for less, or for a part."
     if error.filename is None and error.errno in NO_ROOM:
-        return f"standard output or another file {cannot_be_written(error)}."
+        return f"standard output or another file {write_failure_message(error)}."
     return f"the system refuses: {error}."
 
 
@@ -280,7 +280,7 @@ def _flushed(code: Any) -> Any:
         code = NO_READER
     except OSError as error:
         if not code:
-            complain("error", f"standard output {cannot_be_written(error)}.")
+            print_message("error", f"standard output {write_failure_message(error)}.")
         code = code or 2
     _print_nowhere()
     return code
@@ -293,4 +293,4 @@ def _print_nowhere() -> None:
 
 def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:
     if issubclass(category, ScumbleWarning):
-        complain("note", str(message))
+        print_message("note", str(message))

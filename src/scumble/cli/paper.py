@@ -10,26 +10,28 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scumble.cli import console, inputs
-from scumble.cli.experiment import WHOLE, Only, Running, run_plan
+from scumble.cli.experiment import ALL_CELLS, CellFilter, RunOptions, run_plan
 from scumble.cli.files import READS, WRITES, write_file
-from scumble.cli.inputs import argument, lettered, optional
+from scumble.cli.inputs import make_argument, make_option, make_short_option
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
 
-paper = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
+paper = inputs.make_command_group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
-STORES = lettered("store", "a file with results of 'paper run'; repeatable.", mark=READS)
-PHASE = argument(None, "imbalance, homer, remedial or seeds.")
+STORES = make_short_option(
+    "store", "a file with results of 'paper run'; repeatable.", file_role=READS
+)
+PHASE = make_argument(None, "imbalance, homer, remedial or seeds.")
 
 
 @paper.command()
-def audit(everything: bool = optional("Show what agrees, too.", False, "--all")) -> None:
+def audit(everything: bool = make_option("Show what agrees, too.", False, "--all")) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble import paper as room
 
     findings = room.audit()
-    repairs = list(room.displaced())
+    repairs = list(room.check_displaced_rows())
     if not console.is_json():
         together = Counter(finding.verdict for finding in findings)
         _show_counts("part", [*together], {**room.tally(findings), "together": together})
@@ -40,7 +42,7 @@ def audit(everything: bool = optional("Show what agrees, too.", False, "--all"))
 
 @paper.command()
 def claims(
-    datasets: list[str] | None = argument(
+    datasets: list[str] | None = make_argument(
         None, "Only these data sets; by default all there are.", None
     ),
     store: list[Path] | None = STORES,
@@ -54,7 +56,7 @@ def claims(
 
 
 @paper.command()
-def run(phase: str = PHASE, *, how: Running, only: Only = WHOLE) -> None:
+def run(phase: str = PHASE, *, how: RunOptions, only: CellFilter = ALL_CELLS) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
 
@@ -72,31 +74,35 @@ def plan(phase: str = PHASE) -> None:
 @paper.command()
 def ledger(
     store: list[Path] | None = STORES,
-    output: Path | None = lettered("output", "all 855 numbers, as .csv.", mark=WRITES),
+    output: Path | None = make_short_option(
+        "output", "all 855 numbers, as .csv.", file_role=WRITES
+    ),
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble.paper import ledger as make_ledger
-    from scumble.paper.ledger import causes, experiments, summary, to_csv
-    from scumble.paper.verdicts import CAUSES, VERDICTS, Means
+    from scumble.paper.ledger import causes, compare_experiments, count_verdicts_by_table, to_csv
+    from scumble.paper.verdicts import CAUSES, VERDICTS, FoldMeans
 
     cells = _cells_of(store)
     with console.progress():
         entries = make_ledger(cells)
     by_mulan = [entry for entry in entries if entry.table == 1]
-    by_mulan += experiments(Means(cells), rule="mulan")
+    by_mulan += compare_experiments(FoldMeans(cells), rule="mulan")
     if output is not None:
         write_file(output, to_csv(entries))
-    if console.shown_as_json([entry.to_dict() for entry in entries]):
+    if console.print_json_if_requested([entry.to_dict() for entry in entries]):
         return
     together, mulan = (Counter(entry.verdict for entry in found) for found in (entries, by_mulan))
-    tables = {f"Table {number}": counts for number, counts in summary(entries).items()}
+    tables = {
+        f"Table {number}": counts for number, counts in count_verdicts_by_table(entries).items()
+    }
     _show_counts("table", VERDICTS, {**tables, "together": together, "by MULAN's rule": mulan})
     if counted := causes(entries):
         console.show([[]])
         said = {f"{cause}: {CAUSES[cause]}": counts for cause, counts in counted.items()}
         _show_counts("cause", VERDICTS[:3], said)
     if together[VERDICTS[-1]] == len(entries):
-        console.complain(
+        console.print_message(
             "note",
             "nothing could be computed. Let SCUMBLE_DATA name the folder with the data sets, and "
             "give the results of 'scumble paper run' with --store.",
@@ -128,7 +134,7 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     """Print findings, as JSON or part by part; a note goes under its line."""
     from scumble.report.terminal import Segment, table
 
-    if console.shown_as_json([finding.to_dict() for finding in findings]):
+    if console.print_json_if_requested([finding.to_dict() for finding in findings]):
         return
     for part in dict.fromkeys(finding.part for finding in findings):
         inside = [finding for finding in findings if finding.part == part]

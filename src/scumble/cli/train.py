@@ -10,31 +10,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
-from scumble._core.text import PIPE, safe
+from scumble._core.text import STDIO_PATH, escape_controls
 from scumble.cli import console, inputs
 from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA
-from scumble.cli.inputs import argument, lettered, optional
+from scumble.cli.inputs import make_argument, make_option, make_short_option
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
-    from scumble.learn.score_files import NamedCells
+    from scumble.learn.score_files import NamedMatrix
 
 
 def train(
     data: str = inputs.DATA,
-    out: str = argument("MODEL", "The model file to write.", mark=WRITES),
+    out: str = make_argument("MODEL", "The model file to write.", file_role=WRITES),
     classifier: list[str] = inputs.CLASSIFIER,
-    resample: list[str] | None = inputs.one_resampling("of the data to learn from"),
-    inside: inputs.Inside = inputs.BARE,
+    resample: list[str] | None = inputs.make_resample_option("of the data to learn from"),
+    method_options: inputs.MethodOptions = inputs.DEFAULT_METHOD_OPTIONS,
     seed: int | None = inputs.SEED,
     jobs: int | None = inputs.JOBS,
-    reading: inputs.Reading = inputs.AS_IS,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Fit a classifier on a data set and keep it in a file."""
     from scumble.learn import TextModel, fit_dataset, save
 
-    base = inside.base
-    method, before, model, chain = inside.make(classifier, resample, random_state=seed, n_jobs=jobs)
+    base = method_options.base
+    method, before, model, chain = method_options.make(
+        classifier, resample, random_state=seed, n_jobs=jobs
+    )
     given = reading.load(data)
     began = time.perf_counter()
     model = fit_dataset(model, given, chain, random_state=seed)
@@ -44,7 +46,7 @@ def train(
     n_columns = given.n_features if fitted is model else fitted.n_features_in_
     notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
     save(model, out, data=given, notes=notes)
-    size = None if out == PIPE else os.path.getsize(out)
+    size = None if out == STDIO_PATH else os.path.getsize(out)
     facts = {
         "model": out,
         "classifier": type(fitted).__name__,
@@ -57,35 +59,37 @@ def train(
         "seconds": round(seconds, 3),
         "bytes": size,
     }
-    after = f" ({given.n_instances:,} before {safe(str(before))})" if chain else ""
-    console.show_facts(
+    after = f" ({given.n_instances:,} before {escape_controls(str(before))})" if chain else ""
+    console.show_outcome(
         facts,
-        f"{console.written(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
+        f"{console.terminal_path(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
         f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
         f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}",
     )
 
 
 def predict(
-    model: str = argument("MODEL", "What 'scumble train' wrote.", mark=READS),
+    model: str = make_argument("MODEL", "What 'scumble train' wrote.", file_role=READS),
     data: str = inputs.DATA,
-    out: str = argument("OUT", "The file to write: .csv or .parquet; or -.", mark=WRITES_DATA),
-    probabilities: bool = optional(
+    out: str = make_argument(
+        "OUT", "The file to write: .csv or .parquet; or -.", file_role=WRITES_DATA
+    ),
+    probabilities: bool = make_option(
         "Write confidences instead of 0 and 1.", False, "--probabilities -p"
     ),
-    whole: bool = optional(
+    whole: bool = make_option(
         "Write the whole data set with the predicted labels, in any format.", False, "--whole"
     ),
-    to: str | None = inputs.TO,
-    trust: list[str] | None = optional(
+    to: str | None = inputs.OUTPUT_FORMAT,
+    trust: list[str] | None = make_option(
         "A type of another package that the model may hold; repeatable."
     ),
-    reading: inputs.Reading = inputs.AS_IS,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
     from scumble.data import write
-    from scumble.learn import ask, read_model
-    from scumble.learn.storage.answers import read_rows, table_suffix
+    from scumble.learn import predict_dataset, read_model
+    from scumble.learn.storage.model_predictions import read_with_optional_labels, table_suffix
 
     if whole and probabilities:
         raise ParameterError("A data set has no place for --probabilities: leave out --whole.")
@@ -95,43 +99,47 @@ def predict(
         table_suffix(out)  # a wrong name is told before the work
     stored = read_model(model, trusted=trust or ())
     told = reading.told | {"keep": True}  # the model knows its columns
-    rows = read_rows(partial(inputs.load, data), **told)
-    answers = ask(stored, rows)
+    rows = read_with_optional_labels(partial(inputs.load, data), **told)
+    answers = predict_dataset(stored, rows)
     if whole:
-        write(answers.on(rows), out, format=to)
+        write(answers.to_dataset(rows), out, format=to)
     else:
         answers.write(out, confidences=probabilities)
     names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
     facts = {**names, **answers.to_dict()}
-    console.show_facts(
+    console.show_outcome(
         facts,
-        f"{console.written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} "
+        f"{console.terminal_path(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} "
         f"instances, {facts['n_unlabelled']:,} of them without any",
     )
 
 
 def thresholds(
-    scores: str = argument(
+    scores: str = make_argument(
         "SCORES",
         "Scores of rows the model has not learnt from, a column per label: a table "
         "(.csv, .parquet), .npy, or .npz (also sparse).",
-        mark=READS_DATA,
+        file_role=READS_DATA,
     ),
     truth: str = inputs.TRUTH,
-    rule: str = optional("How to choose: shrunken, capped, plain, rate, fixed.", "shrunken"),
-    metric: list[str] | None = lettered("metric", "to make large, f1, f2 or f0.5. [default: f1]"),
-    strength: float = optional("How many positives the mean of all labels is worth.", 20.0),
-    threshold: float = optional("The threshold of --rule fixed.", 0.5),
-    output: str | None = lettered("output", "the table, too, as .csv or .json.", mark=WRITES),
-    predictions: str | None = optional(
-        "Also write the resulting labels: .csv, .parquet or .npz (sparse).", mark=WRITES
+    rule: str = make_option("How to choose: shrunken, capped, plain, rate, fixed.", "shrunken"),
+    metric: list[str] | None = make_short_option(
+        "metric", "to make large, f1, f2 or f0.5. [default: f1]"
+    ),
+    strength: float = make_option("How many positives the mean of all labels is worth.", 20.0),
+    threshold: float = make_option("The threshold of --rule fixed.", 0.5),
+    output: str | None = make_short_option(
+        "output", "the table, too, as .csv or .json.", file_role=WRITES
+    ),
+    predictions: str | None = make_option(
+        "Also write the resulting labels: .csv, .parquet or .npz (sparse).", file_role=WRITES
     ),
     jobs: int | None = inputs.JOBS,
-    reading: inputs.Reading = inputs.AS_IS,
+    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
     label_column: str | None = inputs.LABEL_COLUMN,
     instance_column: str | None = inputs.INSTANCE_COLUMN,
-    score_column: str | None = optional("With --engine: the column with scores."),
-    n_instances: int | None = optional("With --engine: how many instances there are, if known."),
+    score_column: str | None = make_option("With --engine: the column with scores."),
+    n_instances: int | None = make_option("With --engine: how many instances there are, if known."),
     engine: str | None = inputs.ENGINE,
     memory: str | None = inputs.MEMORY,
     spark: str | None = inputs.SPARK,
@@ -140,10 +148,10 @@ def thresholds(
     from scumble.report.terminal import render_thresholds
 
     _check_outputs(output, predictions)
-    judged = inputs.parse_one(metric, "--metric") or "f1"
+    judged = inputs.parse_single_name(metric, "--metric") or "f1"
     how = dict[str, Any](rule=rule, metric=judged, strength=strength, threshold=threshold)
-    choice = inputs.Large(label_column, instance_column, engine, memory, spark)
-    asked = choice.asked(scores) or ("duckdb" if score_column or n_instances else None)
+    choice = inputs.OutOfCoreOptions(label_column, instance_column, engine, memory, spark)
+    asked = choice.requested_engine(scores) or ("duckdb" if score_column or n_instances else None)
     if asked is not None:
         if predictions is not None:
             raise ParameterError(
@@ -165,13 +173,13 @@ def thresholds(
 
 
 def _in_memory(
-    scores: str, truth: NamedCells, predictions: str | None, how: dict[str, Any]
+    scores: str, truth: NamedMatrix, predictions: str | None, how: dict[str, Any]
 ) -> ThresholdTable:
     from scumble.learn import threshold_table
-    from scumble.learn.score_files import aligned, read_scores, write_labels
+    from scumble.learn.score_files import align_to_labels, read_scores, write_labels
     from scumble.learn.thresholds import predict_labels
 
-    cells, names = aligned(read_scores(scores), truth)
+    cells, names = align_to_labels(read_scores(scores), truth)
     table = threshold_table(cells, truth.cells, labels=names, **how)
     if predictions is not None:
         write_labels(predictions, names, predict_labels(cells, table.thresholds))
@@ -180,8 +188,8 @@ def _in_memory(
 
 def _check_outputs(output: str | None, predictions: str | None) -> None:
     """Say what is wrong with the names of files before any work."""
-    from scumble.learn.chosen_thresholds import output_suffix
-    from scumble.learn.storage.answers import table_suffix
+    from scumble.learn.storage.model_predictions import table_suffix
+    from scumble.learn.threshold_tables import output_suffix
 
     if output is not None:
         output_suffix(output)

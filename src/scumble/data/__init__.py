@@ -2,23 +2,35 @@
 
 import typing
 
-from scumble._core import exports
+from scumble._core import lazy_imports
 
 if typing.TYPE_CHECKING:
-    from scumble.data import shelf as shelf
-    from scumble.data.dataset import Feature as Feature, MultilabelDataset as MultilabelDataset
-    from scumble.data.io import read as read, write as write
-    from scumble.data.shelf import load as load
-    from scumble.data.synthetic import make_multilabel as make_multilabel
+    from scumble.data import repository
+    from scumble.data.dataset import Feature, MultilabelDataset
+    from scumble.data.io import read, write
+    from scumble.data.repository import load
+    from scumble.data.synthetic import make_multilabel
 
 # Names load on first use: who reads a file needs neither the shelf nor the generator.
-exports.publish(
-    globals(),
-    {
-        "scumble.data": ("shelf",),
-        "scumble.data.dataset": ("Feature", "MultilabelDataset"),
-        "scumble.data.io": ("read", "write"),
-        "scumble.data.shelf": ("load",),
-        "scumble.data.synthetic": ("make_multilabel",),
-    },
-)
+__all__ = [
+    "Feature",
+    "MultilabelDataset",
+    "load",
+    "make_multilabel",
+    "read",
+    "repository",
+    "write",
+]
+
+if not typing.TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_imports.attach(
+        __name__,
+        __all__,
+        {
+            "scumble.data": ("repository",),
+            "scumble.data.dataset": ("Feature", "MultilabelDataset"),
+            "scumble.data.io": ("read", "write"),
+            "scumble.data.repository": ("load",),
+            "scumble.data.synthetic": ("make_multilabel",),
+        },
+    )

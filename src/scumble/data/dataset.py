@@ -9,15 +9,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_of, look_up, with_columns
+from scumble._core.arrays import Array, get_column, take_by_code, with_columns
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.features import as_matrix, take_apart
+from scumble._core.features import as_float_matrix, split_table_columns
 from scumble._core.hierarchy import check_parents, select_parents
 from scumble._core.parameters import is_integer
-from scumble._core.selection import find_labels
-from scumble._core.text import counted, numbered
+from scumble._core.selection import resolve_label_indices
+from scumble._core.text import default_names, pluralize
 from scumble._core.validation import check_named_labels
-from scumble.data.feature import Columns, Feature as Feature, features_from_columns, first_repeated
+from scumble.data.feature import (
+    ColumnSelection,
+    Feature as Feature,
+    features_from_columns,
+    first_duplicate,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -97,7 +102,7 @@ class MultilabelDataset:
     def _set(self, field: str, value: Any) -> None:
         object.__setattr__(self, field, value)
 
-    def read_from_lists(self, are_lists: bool) -> MultilabelDataset:
+    def mark_read_from_lists(self, are_lists: bool) -> MultilabelDataset:
         """Keep in mind whether the labels were read from lists; for readers."""
         self._set("from_lists", are_lists)
         return self
@@ -142,7 +147,7 @@ class MultilabelDataset:
 
     def __repr__(self) -> str:
         sizes = {"instance": self.n_instances, "feature": self.n_features, "label": self.n_labels}
-        counts = ", ".join(counted(n, noun) for noun, n in sizes.items())
+        counts = ", ".join(pluralize(n, noun) for noun, n in sizes.items())
         return f"<MultilabelDataset {self.name!r}: {counts}>"
 
     def __getitem__(self, key: Any) -> MultilabelDataset:
@@ -213,8 +218,8 @@ class MultilabelDataset:
         scumble._core.errors.ParameterError: select_labels: there is no label 'comdy'. Did you
         mean 'comedy'?
         """
-        chosen = find_labels(labels, self.n_labels, self.labels, caller="select_labels")
-        if (repeated := first_repeated(chosen.tolist())) is not None:
+        chosen = resolve_label_indices(labels, self.n_labels, self.labels, caller="select_labels")
+        if (repeated := first_duplicate(chosen.tolist())) is not None:
             raise ParameterError(
                 f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
                 "labels must be unique."
@@ -322,14 +327,14 @@ class MultilabelDataset:
         cls,
         frame: Any,
         *,
-        label_columns: Columns,
+        label_columns: ColumnSelection,
         label_separator: str | None = None,
         name: str = "",
         weight_column: str | int | None = None,
-        ignore: Columns = (),
-        text: Columns = (),
-        category: Columns = (),
-        keep: Columns | Literal[True] = (),
+        ignore: ColumnSelection = (),
+        text: ColumnSelection = (),
+        category: ColumnSelection = (),
+        keep: ColumnSelection | Literal[True] = (),
     ) -> MultilabelDataset:
         """Make a data set from a pandas, polars or Arrow table.
 
@@ -407,15 +412,17 @@ class MultilabelDataset:
 
 def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
     """Read features, and what they tell of their columns."""
-    X, names, columns = take_apart(X, caller="MultilabelDataset")
+    X, names, columns = split_table_columns(X, caller="MultilabelDataset")
     if columns is not None:
-        names = numbered("x", len(columns)) if names is None else names
+        names = default_names("x", len(columns)) if names is None else names
         known, X = features_from_columns(names, columns, X.shape[0])
         return X, known
-    values = as_matrix(X, caller="MultilabelDataset")
+    values = as_float_matrix(X, caller="MultilabelDataset")
     if X.dtype == bool:
         texts = ("False", "True")
-        return values, tuple(Feature(name, "nominal", texts) for name in numbered("x", X.shape[1]))
+        return values, tuple(
+            Feature(name, "nominal", texts) for name in default_names("x", X.shape[1])
+        )
     return values, None
 
 
@@ -437,7 +444,7 @@ def _as_feature_tuple(
 ) -> tuple[Feature, ...]:
     """Put together what the caller says of the columns and what they tell themselves."""
     if features is None:
-        return known or tuple(map(Feature, numbered("x", n_features)))
+        return known or tuple(map(Feature, default_names("x", n_features)))
     if len(features) != n_features:
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
     if known is None:
@@ -461,7 +468,7 @@ def _agreeing(given: Feature, found: Feature) -> Feature:
 
 def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
     if labels is None:
-        labels = numbered("y", n_labels)
+        labels = default_names("y", n_labels)
     if len(labels) != n_labels:
         raise DataError(f"Y has {n_labels} columns, but {len(labels)} labels are named.")
     return tuple(str(label) for label in labels)
@@ -490,7 +497,7 @@ def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...]
 
 
 def _refuse_repeated(names: Sequence[str], what: str) -> None:
-    if (name := first_repeated(names)) is not None:
+    if (name := first_duplicate(names)) is not None:
         raise DataError(f"Two {what}s are called {name!r}. Names must be unique.")
 
 
@@ -510,7 +517,7 @@ def _with_texts(part: MultilabelDataset, at: int, code_of: dict[str, int]) -> Mu
     features = list(part.features)
     codes = np.array([code_of[text] for text in features[at].categories], np.float64)
     features[at] = replace(features[at], categories=tuple(code_of))
-    column = {at: look_up(codes, column_of(part.X, at))}
+    column = {at: take_by_code(codes, get_column(part.X, at))}
     return replace(part, X=with_columns(part.X, column), features=tuple(features))
 
 

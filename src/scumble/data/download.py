@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from scumble._core.errors import DownloadError, WriteError
-from scumble._core.files import writing
-from scumble._core.progress import track
+from scumble._core.files import atomic_write
+from scumble._core.progress import progress_bar
 from scumble._core.version import __version__
 
 #: Seconds a server may keep silent.
@@ -36,7 +36,7 @@ def download(
     digest = hashlib.sha256()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with writing(path) as target, target.open(path) as file, closing(blocks):
+        with atomic_write(path) as target, target.open(path) as file, closing(blocks):
             for block in blocks:
                 digest.update(block)
                 file.write(block)
@@ -102,7 +102,7 @@ def _received(address: str, size: int, timeout: float) -> Generator[bytes, None,
     with (
         _network_errors(address, timeout),
         _open(address, timeout) as response,
-        track(f"Fetching {address.rpartition('/')[2]}", size) as advance,
+        progress_bar(f"Fetching {address.rpartition('/')[2]}", size) as advance,
     ):
         announced = response.headers.get("Content-Length", "")
         if announced.isdigit() and int(announced) > size:

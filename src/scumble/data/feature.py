@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from scumble._core.arrays import Array, are_codes, look_up
+from scumble._core.arrays import Array, are_codes, take_by_code
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import join_columns
-from scumble._core.frames import Column, read_column
+from scumble._core.frames import EncodedColumn, read_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: What may name columns: names or numbers, one or several.
-Columns = Sequence[str | int] | Sequence[str] | Sequence[int] | str | int | None
-Kind = Literal["numeric", "nominal", "string", "date", "text"]
-KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date", "text")
+ColumnSelection = Sequence[str | int] | Sequence[str] | Sequence[int] | str | int | None
+FeatureKind = Literal["numeric", "nominal", "string", "date", "text"]
+KINDS: tuple[FeatureKind, ...] = ("numeric", "nominal", "string", "date", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Feature:
     """
 
     name: str
-    kind: Kind = "numeric"
+    kind: FeatureKind = "numeric"
     categories: tuple[str, ...] = ()
     integer: bool = False
     date_format: str | None = None
@@ -81,7 +81,7 @@ class Feature:
         return self.is_categorical or self.kind == "text"
 
 
-def first_repeated(items: Sequence[Any]) -> Any:
+def first_duplicate(items: Sequence[Any]) -> Any:
     """Find the first item that stands in a list twice; None if there is none."""
     if len(set(items)) == len(items):
         return None
@@ -93,7 +93,7 @@ def first_repeated(items: Sequence[Any]) -> Any:
     return item
 
 
-def differences(feature: Feature, other: Feature) -> dict[str, Any]:
+def differing_fields(feature: Feature, other: Feature) -> dict[str, Any]:
     """Give those of a feature's fields in which it is unlike another."""
     return {
         each.name: value
@@ -110,7 +110,7 @@ def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
 
 
 def features_from_columns(
-    names: Sequence[str], columns: Sequence[Column], n_rows: int
+    names: Sequence[str], columns: Sequence[EncodedColumn], n_rows: int
 ) -> tuple[tuple[Feature, ...], Any]:
     """Describe columns that were read, and put them side by side."""
     pairs = [describe_column(*pair) for pair in zip(names, columns, strict=True)]
@@ -118,7 +118,7 @@ def features_from_columns(
     return tuple(feature for feature, _ in pairs), table
 
 
-def describe_column(name: str, column: Column) -> tuple[Feature, Column]:
+def describe_column(name: str, column: EncodedColumn) -> tuple[Feature, EncodedColumn]:
     """Say what a column means; its categories become texts, and those that read alike one."""
     if column.categories is None:
         return Feature(name, "date" if column.date else "numeric", integer=column.integer), column
@@ -127,7 +127,7 @@ def describe_column(name: str, column: Column) -> tuple[Feature, Column]:
     if len(categories) < len(texts):
         code = {text: float(at) for at, text in enumerate(categories)}
         codes = np.array([code[text] for text in texts])
-        column = column._replace(values=look_up(codes, column.values))
+        column = column._replace(values=take_by_code(codes, column.values))
     return Feature(name, "nominal", categories), column
 
 
@@ -144,7 +144,7 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(codes, categories)
     if feature.kind == "date":
         return _to_times(feature, values, missing)
-    if feature.integer and are_whole(values[~missing]):
+    if feature.integer and are_integers(values[~missing]):
         return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
     return pa.array(values, mask=missing)
 
@@ -162,7 +162,7 @@ def category_codes(feature: Feature, values: Array) -> Array:
     return np.where(missing, -1.0, values).astype(np.int32)
 
 
-def are_whole(values: Array) -> bool:
+def are_integers(values: Array) -> bool:
     """Tell whether all values are whole numbers that fit 64 bits."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 

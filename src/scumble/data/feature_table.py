@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends
-from scumble._core.parallel import slices
+from scumble._core.arrays import Array, column_min_max
+from scumble._core.parallel import row_slices
 from scumble.data.dataset import Feature, MultilabelDataset
 
 #: Values of dense columns looked at in one go.
@@ -38,10 +38,10 @@ class FeatureTable:
 def feature_table(data: MultilabelDataset) -> FeatureTable:
     """Describe the range of every feature."""
     X: Any = data.X
-    parts = [X[:, part] for part in slices(data.n_features, len(data), BLOCK)]
+    parts = [X[:, part] for part in row_slices(data.n_features, len(data), BLOCK)]
     counted = [_count(part) for part in ([X] if data.is_sparse or not parts else parts)]
     missing, nonzero, total = map(np.concatenate, zip(*counted, strict=True))
-    low, high = column_ends(X)
+    low, high = column_min_max(X)
     n_present = len(data) - missing
     mean = np.divide(total, n_present, out=np.full(len(total), np.nan), where=n_present > 0)
     codes = np.array([feature.holds_codes for feature in data.features], bool)

@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_of
-from scumble._core.errors import DataError, ParameterError, refused
+from scumble._core.arrays import Array, get_column
+from scumble._core.errors import DataError, ParameterError, parameter_error
 from scumble._core.frames import (
-    Categories,
-    arrow_column,
-    dense_column,
+    PandasCategorical,
     frame_columns,
     is_frame,
     is_sparse_column,
-    no_table,
+    not_a_table_error,
     read_column,
+    to_arrow_array,
+    to_dense_column,
 )
-from scumble._core.optional import require
+from scumble._core.optional import import_optional_dependency
 from scumble._core.parameters import is_integer
-from scumble._core.text import listed
+from scumble._core.text import join_names
 from scumble._core.validation import check_choice, check_named_labels
 from scumble.data.feature import (
-    Columns,
+    ColumnSelection,
     Feature,
-    are_whole,
+    are_integers,
     category_codes,
     column_from_feature,
     features_from_columns,
-    first_repeated,
+    first_duplicate,
 )
-from scumble.data.guesses import settle_columns
+from scumble.data.feature_kinds import infer_feature_kinds
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def read_frame(
     frame: Any,
-    label_columns: Columns,
+    label_columns: ColumnSelection,
     weight_column: str | int | None = None,
     *,
     label_separator: str | None = None,
-    ignore: Columns = (),
-    text: Columns = (),
-    category: Columns = (),
-    keep: Columns | Literal[True] = (),
+    ignore: ColumnSelection = (),
+    text: ColumnSelection = (),
+    category: ColumnSelection = (),
+    keep: ColumnSelection | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
     """Read what makes a data set from a table; see `MultilabelDataset.from_frame`."""
@@ -62,15 +62,15 @@ def read_frame(
     # that never occurs included (polars declares them for an Enum only); dates and times become
     # date features in UTC. Labels from lists are put in the order of their names, or of their
     # numbers if all are whole numbers. An index is not a column. What is guessed of columns that
-    # declare no categories stands in `scumble.data.guesses.settle_columns`.
+    # declare no categories stands in `scumble.data.feature_kinds.infer_feature_kinds`.
     if not is_frame(frame):
-        raise no_table(frame, "from_frame")
+        raise not_a_table_error(frame, "from_frame")
     names, column = frame_columns(frame, caller="from_frame")
-    if (twice := first_repeated(names)) is not None:
+    if (twice := first_duplicate(names)) is not None:
         raise DataError(f"Two columns of the table are called {twice!r}. Rename one of them.")
     chosen, weighing = _listed(label_columns), _listed(weight_column)
     if weight_column is not None and len(weighing) != 1:
-        raise refused("weight_column", "from_frame", "be one column", weight_column)
+        raise parameter_error("weight_column", "from_frame", "be one column", weight_column)
     taken = {"label_columns": chosen, "weight_column": weighing}
     taken["ignore"] = _listed(ignore)
     kept = list(names) if keep is True else _listed(keep)
@@ -108,7 +108,7 @@ def read_frame(
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
     declared = [n for n, found in zip(rest, raw, strict=True) if _declares_categories(found)]
-    X, features = settle_columns(X, features, texts, {*kept, *coded, *declared}, where)
+    X, features = infer_feature_kinds(X, features, texts, {*kept, *coded, *declared}, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 
@@ -126,7 +126,7 @@ def _declares_categories(column: Any) -> bool:
 
     kind = getattr(column, "type", None)
     is_coded = isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
-    return is_coded or isinstance(column, Categories)
+    return is_coded or isinstance(column, PandasCategorical)
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
@@ -154,7 +154,7 @@ def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
     for role, columns in wanted.items():
         for name in columns:
             if name not in known:
-                shown = listed(names, 20)
+                shown = join_names(names, 20)
                 raise DataError(f"The table has no column {name!r}. Its columns are {shown}.")
             if name in seen:
                 both = role if seen[name] == role else f"{seen[name]} and {role}"
@@ -177,7 +177,7 @@ def _label_column(name: str, column: Any) -> sparse.csc_array:
 
 
 def _weights(name: str, column: Any) -> Array:
-    read = read_column(dense_column(column), f"column {name!r}", caller="from_frame")
+    read = read_column(to_dense_column(column), f"column {name!r}", caller="from_frame")
     if read.date or read.categories not in (None, (False, True)):
         raise DataError(
             f"from_frame: the weights in column {name!r} must be numbers. Got "
@@ -187,7 +187,7 @@ def _weights(name: str, column: Any) -> Array:
 
 
 def _as_arrow(column: Any, name: str) -> Any:
-    return arrow_column(dense_column(column), f"column {name!r}", caller="from_frame")
+    return to_arrow_array(to_dense_column(column), f"column {name!r}", caller="from_frame")
 
 
 def _as_texts(column: Any, name: str) -> Any:
@@ -202,13 +202,13 @@ def _as_texts(column: Any, name: str) -> Any:
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
     """Hand out the features one after the other, dense."""
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
-    return ((feature, column_of(X, at)) for at, feature in enumerate(dataset.features))
+    return ((feature, get_column(X, at)) for at, feature in enumerate(dataset.features))
 
 
 def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
     """Hand out the labels one after the other, dense."""
     Y = dataset.Y.tocsc()
-    return ((name, column_of(Y, at)) for at, name in enumerate(dataset.labels))
+    return ((name, get_column(Y, at)) for at, name in enumerate(dataset.labels))
 
 
 def _to_arrow(dataset: MultilabelDataset) -> Any:
@@ -220,7 +220,7 @@ def _to_arrow(dataset: MultilabelDataset) -> Any:
 
 
 def _to_polars(dataset: MultilabelDataset) -> Any:
-    pl = require("polars", purpose="to_frame('polars')", extra="frames")
+    pl = import_optional_dependency("polars", purpose="to_frame('polars')", extra="frames")
     table = _to_arrow(dataset)
     columns = dict(zip(table.column_names, map(pl.Series, table.columns), strict=True))
     nominal = {f.name: pl.Enum(f.categories) for f in dataset.features if f.kind == "nominal"}
@@ -228,7 +228,7 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
-    pd = require("pandas", purpose="to_frame('pandas')", extra="frames")
+    pd = import_optional_dependency("pandas", purpose="to_frame('pandas')", extra="frames")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
         labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)
@@ -243,7 +243,7 @@ def _series(pd: Any, feature: Feature, values: Array) -> Any:
         return pd.Categorical.from_codes(category_codes(feature, values), feature.categories)
     if feature.kind == "numeric":
         missing = np.isnan(values)
-        if not (feature.integer and are_whole(values[~missing])):
+        if not (feature.integer and are_integers(values[~missing])):
             return np.array(values)
         whole = np.where(missing, 0, values).astype(np.int64)
         return pd.arrays.IntegerArray(whole, missing) if missing.any() else whole
@@ -260,14 +260,14 @@ def _sparse_parts(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
         stored = X.data[X.indptr[at] : X.indptr[at + 1]]
         if feature.kind != "numeric":
             return None
-        return np.int64 if feature.integer and are_whole(stored) else np.float64
+        return np.int64 if feature.integer and are_integers(stored) else np.float64
 
     for kind, run in groupby(range(dataset.n_features), sparse_type):
         columns = list(run)
         features = [dataset.features[at] for at in columns]
         if kind is None:
             pairs = zip(features, columns, strict=True)
-            yield pd.DataFrame({f.name: _series(pd, f, column_of(X, at)) for f, at in pairs})
+            yield pd.DataFrame({f.name: _series(pd, f, get_column(X, at)) for f, at in pairs})
         else:
             part = X[:, columns[0] : columns[-1] + 1].astype(kind)
             yield _sparse_frame(pd, part, [feature.name for feature in features])

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
-from scumble._core.files import Source, Target, writing, writing_all
-from scumble._core.registry import load_plugins, registered
-from scumble._core.text import PIPE, shown_path
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, did_you_mean
+from scumble._core.files import InputFile, OutputFile, atomic_write, atomic_write_all
+from scumble._core.registry import load_plugins, registered_objects
+from scumble._core.text import STDIO_PATH, display_path
 from scumble.data.dataset import MultilabelDataset
 
 if TYPE_CHECKING:  # only read and write need the formats
@@ -70,7 +70,7 @@ def read(
     >>> scumble.read(folder / "films.arff")
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
     """
-    with opened(_checked_path(path, "read"), member) as source:
+    with open_dataset_file(_checked_path(path, "read"), member) as source:
         chosen = find_format(source, format)
         rest = _options_for_features(chosen.read, options)
         _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
@@ -124,23 +124,23 @@ def write(
             f"write: expected a MultilabelDataset. Got {type(dataset).__name__} instead: make one "
             "with MultilabelDataset(X, Y) or MultilabelDataset.from_frame."
         )
-    with writing(_checked_path(path, "write")) as target:
-        _write_to(dataset, target, shown_path(path, "standard output"), format, options)
+    with atomic_write(_checked_path(path, "write")) as target:
+        _write_to(dataset, target, display_path(path, "standard output"), format, options)
 
 
 def _write_to(
     dataset: MultilabelDataset,
-    target: Target,
+    target: OutputFile,
     shown: str,
     format: str | None,
     options: dict[str, Any],
 ) -> None:
     """Write what becomes visible when the target is committed; messages call it ``shown``."""
-    from scumble.data.formats.base import parts_held
+    from scumble.data.formats.base import present_parts
 
     chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
     _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
-    lost = sorted(parts_held(dataset, target.stem) - chosen.carries)
+    lost = sorted(present_parts(dataset, target.stem) - chosen.preserved_parts)
     if lost:
         warnings.warn(
             f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
@@ -157,28 +157,28 @@ def write_parts(
     format: str | None = None,
 ) -> None:
     """Write data sets that belong together, named after their files: all of them, or none."""
-    with writing_all(paths) as targets:
+    with atomic_write_all(paths) as targets:
         for part, target in zip(parts, targets, strict=True):
             named = replace(part, name=target.stem)
             _write_to(named, target, str(target.path), format, {})
 
 
-def part_paths(path: str | os.PathLike[str]) -> list[Path]:
+def train_test_paths(path: str | os.PathLike[str]) -> list[Path]:
     """Name the training and the test part of a data set as MULAN does."""
-    target = Target(path)
+    target = OutputFile(path)
     rest = target.path.name[len(target.stem) :]
     return [target.path.with_name(f"{target.stem}-{part}{rest}") for part in ("train", "test")]
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]:
+def open_dataset_file(path: str | os.PathLike[str], member: str | None) -> Iterator[InputFile]:
     """Find what to read: the file itself, or the one in an archive that holds the data."""
-    from scumble.data.sources import data_member, is_archive, source_of
+    from scumble.data.input_files import find_data_member, is_archive, open_input_file
 
-    with source_of(path) as source:
+    with open_input_file(path) as source:
         if is_archive(source):
             suffixes = [suffix for form in next(_formats()).values() for suffix in form.suffixes]
-            source = data_member(source, suffixes, member)
+            source = find_data_member(source, suffixes, member)
         elif member is not None:
             raise ParameterError(
                 f"{os.fspath(path)} is no .zip archive: there is no 'member' {member!r} in it. "
@@ -187,28 +187,28 @@ def opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]
         yield source
 
 
-def files_read(
+def input_paths(
     path: str | os.PathLike[str], *, format: str | None = None, labels: Any = None
 ) -> list[Path]:
     """List the files that `read` would open: the file itself, and the XML of a MULAN one."""
-    from scumble.data.sources import is_archive
+    from scumble.data.input_files import is_archive
 
-    if os.fspath(path) == PIPE:
+    if os.fspath(path) == STDIO_PATH:
         return []
-    source = Source(path)
+    source = InputFile(path)
     if is_archive(source):
         return [source.path]
-    beside = find_format(source, format).beside(source)
+    beside = find_format(source, format).companion_file(source)
     # Where the user says which labels there are, an XML file of another name is not read.
     is_read = beside is not None and (labels is None or source.stem.startswith(beside.stem))
     return [source.path, beside] if beside is not None and is_read else [source.path]
 
 
-def files_written(path: str | os.PathLike[str], *, format: str | None = None) -> list[Path]:
+def output_paths(path: str | os.PathLike[str], *, format: str | None = None) -> list[Path]:
     """List the files that `write` would make: the file itself, and the XML of a MULAN one."""
-    target = Target(path)
+    target = OutputFile(path)
     chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, os.fspath(path))
-    beside = chosen.beside(target)
+    beside = chosen.companion_file(target)
     return [target.path] if beside is None else [target.path, beside]
 
 
@@ -243,14 +243,14 @@ def _formats() -> Iterator[dict[str, Format]]:
     """Give our formats, and then those of other packages as well, which takes longer."""
     import scumble.data.formats  # noqa: F401  (importing it registers all formats)
 
-    yield dict(registered("format"))
+    yield dict(registered_objects("format"))
     load_plugins()
-    yield dict(registered("format"))
+    yield dict(registered_objects("format"))
 
 
-def find_format(source: Source, name: str | None) -> Format:
+def find_format(source: InputFile, name: str | None) -> Format:
     """Find the form of a file: by its name where one is given, or else by looking into it."""
-    return _by_name(name) if name is not None else _by_content(source)
+    return _by_name(name) if name is not None else _format_from_content(source)
 
 
 def _by_name(name: str) -> Format:
@@ -258,12 +258,12 @@ def _by_name(name: str) -> Format:
         if name in formats:
             return formats[name]
     raise ParameterError(
-        f"Unknown format {name!r}.{suggest(name, formats)} "
+        f"Unknown format {name!r}.{did_you_mean(name, formats)} "
         f"Expected one of {', '.join(sorted(formats))}."
     )
 
 
-def _by_content(source: Source) -> Format:
+def _format_from_content(source: InputFile) -> Format:
     head = source.head()
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")

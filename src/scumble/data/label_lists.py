@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import LabelError, ScumbleWarning, refused
-from scumble._core.frames import is_text
+from scumble._core.errors import LabelError, ScumbleWarning, parameter_error
+from scumble._core.frames import is_string_type
 
 #: A label matrix, and the names of its columns.
 NamedLabels = tuple[sparse.csr_array, tuple[str, ...]]
@@ -30,16 +30,16 @@ def label_matrix(indptr: Array, codes: Array, names: Sequence[str], where: str) 
     order = label_order(names)
     column = np.empty(len(order), np.int64)
     column[order] = np.arange(len(order))
-    Y = indicator(indptr, column[codes], len(names), where)
+    Y = indicator_matrix(indptr, column[codes], len(names), where)
     return Y, tuple(names[at] for at in order)
 
 
-def row_pointers(counts: Array) -> Array:
+def indptr_from_counts(counts: Array) -> Array:
     """Tell where the entries of each row begin, by their number in each."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def indicator(indptr: Array, columns: Array, n_labels: int, where: str) -> sparse.csr_array:
+def indicator_matrix(indptr: Array, columns: Array, n_labels: int, where: str) -> sparse.csr_array:
     """Make a label matrix from column numbers; a label named twice in a row counts once."""
     present = np.ones(len(columns), bool)
     Y = sparse.csr_array((present, columns, indptr), shape=(len(indptr) - 1, n_labels))
@@ -70,7 +70,7 @@ def split_labels(cells: Any, separator: str) -> tuple[Any, Array, int]:
     return found, np.bincount(rows, minlength=len(cells)), n_empty
 
 
-def warn_of_empty(n_empty: int, where: str) -> None:
+def warn_about_empty_names(n_empty: int, where: str) -> None:
     """Say that names were left out because there is nothing between two separators."""
     if n_empty:
         what = "an empty label name was" if n_empty == 1 else f"{n_empty} empty label names were"
@@ -89,18 +89,18 @@ def labels_from_texts(column: Any, separator: str, where: str) -> NamedLabels:
     import pyarrow.compute as pc
 
     if not isinstance(separator, str) or not separator:
-        raise refused("label_separator", "", "be a text", separator)
+        raise parameter_error("label_separator", "", "be a text", separator)
     array = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    if not (pa.types.is_null(array.type) or is_text(array.type)):
+    if not (pa.types.is_null(array.type) or is_string_type(array.type)):
         raise LabelError(
             f"{where}: label_separator={separator!r} parts texts, but the column holds values of "
             f"type {array.type}. Leave it out for lists."
         )
     cells = pc.fill_null(array.cast(pa.large_string()), "")
     found, counts, n_empty = split_labels(cells, separator)
-    warn_of_empty(n_empty, where)
+    warn_about_empty_names(n_empty, where)
     coded = found.dictionary_encode()
-    indptr = row_pointers(counts)
+    indptr = indptr_from_counts(counts)
     return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)
 
 
@@ -118,7 +118,7 @@ def labels_from_lists(array: Any, where: str) -> NamedLabels:
     lengths = pc.list_value_length(array)
     values = pc.list_flatten(array)
     _refuse_null(lengths, values, where)
-    indptr = row_pointers(lengths.to_numpy())
+    indptr = indptr_from_counts(lengths.to_numpy())
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     coded = values.dictionary_encode()
@@ -136,7 +136,7 @@ def holds_label_lists(kind: Any) -> bool:
         return False
     value = kind.value_type
     value = value.value_type if kinds.is_dictionary(value) else value
-    return bool(kinds.is_integer(value) or kinds.is_null(value)) or is_text(value)
+    return bool(kinds.is_integer(value) or kinds.is_null(value)) or is_string_type(value)
 
 
 def _refuse_null(lengths: Any, values: Any, where: str) -> None:

@@ -7,19 +7,28 @@ from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from typing import Any
 
-from scumble._core.files import BLOCK, COMPRESSIONS, Source
-from scumble.data.formats.arrow_table import KEY, heads_of_table
-from scumble.data.formats.columnar import naming_damage
+from scumble._core.files import BLOCK_BYTES, COMPRESSIONS, InputFile
+from scumble.data.column_roles import (
+    LABEL,
+    LIST,
+    MAX_INSPECTED_ROWS,
+    MAX_KEY_LENGTH,
+    ColumnPreview,
+    InferredRole,
+    column_key,
+    infer_column_roles,
+)
+from scumble.data.feature_kinds import MIN_VALUES_TO_INFER
+from scumble.data.formats.arrow_table import METADATA_KEY, preview_arrow_columns
+from scumble.data.formats.columnar import translate_arrow_errors
 from scumble.data.formats.delimited import cells as text_cells, layout
-from scumble.data.formats.delimited.values import heads_of_text
-from scumble.data.guesses import FEWEST_VALUES
-from scumble.data.io import find_format, opened
-from scumble.data.roles import LABEL, LIST, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
+from scumble.data.formats.delimited.values import preview_text_columns
+from scumble.data.io import find_format, open_dataset_file
 
 #: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
-HEAD = BLOCK
+HEAD = BLOCK_BYTES
 #: What can be said of how a file is written.
-SETTINGS = ("format", "member", "delimiter", "encoding", "decimal", "header")
+PREVIEW_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
 #: Rows that are shown.
 SHOWN = 8
 #: Columns that are shown: so many of the first, and of the last; labels between, if not more.
@@ -84,20 +93,20 @@ def preview(
     >>> [(column["name"], column["role"]) for column in found.columns]
     [('minutes', 'number'), ('tags', 'list')]
     """
-    with opened(path, member) as source:
+    with open_dataset_file(path, member) as source:
         chosen = find_format(source, format).name
         if chosen == "csv":
-            how = layout.Options(delimiter=delimiter, header=header, decimal=decimal)
+            how = layout.CsvOptions(delimiter=delimiter, header=header, decimal=decimal)
             return _of_text(_Beginning(source), encoding, how)
         if chosen in ("parquet", "arrow") and _is_plain(source):
             return _of_columns(source, chosen)
         return Preview(chosen)
 
 
-class _Beginning(Source):
+class _Beginning(InputFile):
     """The first bytes of a file, read like a whole one."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputFile) -> None:
         self.__dict__.update(source.__dict__)
         with source.open(progress=False) as stream:
             self.content = stream.read(HEAD)
@@ -109,7 +118,7 @@ class _Beginning(Source):
         yield BytesIO(self.content)
 
 
-def _of_text(source: _Beginning, encoding: str | None, options: layout.Options) -> Preview:
+def _of_text(source: _Beginning, encoding: str | None, options: layout.CsvOptions) -> Preview:
     encoding = encoding or _likely_encoding(source)
     text = _first_lines(source, encoding)
     delimiter = options.delimiter or text_cells.sniff_delimiter(source, text[:65536])[0]
@@ -120,11 +129,11 @@ def _of_text(source: _Beginning, encoding: str | None, options: layout.Options) 
     names = layout.find_header(cells, options, decimal)
     if names is not None and text_cells.has_label_marks(names):
         return Preview("csv")
-    layout.refuse_repeated(source, names or [], int(cells.lines[0]))
+    layout.check_unique_names(source, names or [], int(cells.lines[0]))
     body = cells[1:] if names is not None else cells
-    rows = body[:LOOKED_AT]
-    lists = layout.list_columns(rows) if len(rows) else []
-    heads = heads_of_text(rows, names, decimal, lists)
+    rows = body[:MAX_INSPECTED_ROWS]
+    lists = layout.find_list_columns(rows) if len(rows) else []
+    heads = preview_text_columns(rows, names, decimal, lists)
     found = _described(heads, len(rows), lambda at, row: rows.cell(row, at))
     return Preview(
         format="csv",
@@ -140,7 +149,7 @@ def _of_text(source: _Beginning, encoding: str | None, options: layout.Options) 
 def _likely_encoding(source: _Beginning) -> str:
     """Tell the encoding of a text: what its reader finds, or else what makes a text of it."""
     head = source.content
-    if text_cells.found_encoding(head) == "utf-16":
+    if text_cells.detect_encoding(head) == "utf-16":
         return "utf-16"
     for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
         if zeros.count(0) > 0.4 * len(zeros):
@@ -172,36 +181,38 @@ def _first_lines(source: _Beginning, encoding: str) -> bytes:
     return text
 
 
-def _is_plain(source: Source) -> bool:
+def _is_plain(source: InputFile) -> bool:
     """Tell whether columns can be read from the file as it lies there."""
     with open(source.path, "rb") as raw:
         head = raw.read(8)
-    return type(source) is Source and not any(map(head.startswith, COMPRESSIONS.values()))
+    return type(source) is InputFile and not any(map(head.startswith, COMPRESSIONS.values()))
 
 
-def _of_columns(source: Source, form: str) -> Preview:
-    with naming_damage(source, form.capitalize()):
+def _of_columns(source: InputFile, form: str) -> Preview:
+    with translate_arrow_errors(source, form.capitalize()):
         first = _first_of_parquet if form == "parquet" else _first_of_arrow
         table, is_whole = first(source)
-    if KEY in (table.schema.metadata or {}):
+    if METADATA_KEY in (table.schema.metadata or {}):
         return Preview(form)
-    heads = heads_of_table(table)
+    heads = preview_arrow_columns(table)
     found = _described(heads, len(table), lambda at, row: _shown(table.column(at)[row]))
     return Preview(format=form, is_whole=is_whole, **found)
 
 
-def _first_of_parquet(source: Source) -> tuple[Any, bool]:
+def _first_of_parquet(source: InputFile) -> tuple[Any, bool]:
     """Give the first rows, and whether these are all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(source.path) as file:
-        batches = [batch for batch, _ in zip(file.iter_batches(LOOKED_AT), range(1), strict=False)]
+        batches = [
+            batch for batch, _ in zip(file.iter_batches(MAX_INSPECTED_ROWS), range(1), strict=False)
+        ]
         table = pa.Table.from_batches(batches, file.schema_arrow)
         return table, len(table) == file.metadata.num_rows
 
 
-def _first_of_arrow(source: Source) -> tuple[Any, bool]:
+def _first_of_arrow(source: InputFile) -> tuple[Any, bool]:
     """Give the first rows, and whether these are all."""
     import pyarrow as pa
 
@@ -213,8 +224,10 @@ def _first_of_arrow(source: Source) -> tuple[Any, bool]:
             else:
                 batches = [batch for batch, _ in zip(reader, range(1), strict=False)]
             table = pa.Table.from_batches(batches, reader.schema)
-            is_whole = is_file and reader.num_record_batches < 2 and len(table) <= LOOKED_AT
-            return table.slice(0, LOOKED_AT), is_whole
+            is_whole = (
+                is_file and reader.num_record_batches < 2 and len(table) <= MAX_INSPECTED_ROWS
+            )
+            return table.slice(0, MAX_INSPECTED_ROWS), is_whole
 
 
 def _shown(cell: Any) -> str:
@@ -223,16 +236,16 @@ def _shown(cell: Any) -> str:
 
     values = getattr(cell, "values", None)
     if isinstance(values, pa.Array):
-        return ", ".join(str(value) for value in values.slice(0, FEWEST_VALUES).to_pylist())
+        return ", ".join(str(value) for value in values.slice(0, MIN_VALUES_TO_INFER).to_pylist())
     value = cell.as_py()
     return "" if value is None else str(value)
 
 
 def _described(
-    heads: Sequence[Head], n_rows: int, cell: Callable[[int, int], str]
+    heads: Sequence[ColumnPreview], n_rows: int, cell: Callable[[int, int], str]
 ) -> dict[str, Any]:
     """Describe the columns that are shown, and tell which ones are labels."""
-    guesses = guess_roles(heads)
+    guesses = infer_column_roles(heads)
     n = len(heads)
     labels = [at for at, guess in enumerate(guesses) if guess.role == LABEL]
     lists = [at for at, guess in enumerate(guesses) if guess.role == LIST]
@@ -250,9 +263,9 @@ def _described(
     }
 
 
-def _column(at: int, name: str, guess: Guess) -> dict[str, Any]:
-    named = {"at": at, "key": key_of(name, at), "name": _cut(name, LONGEST_KEY)}
-    return {**named, "role": guess.role, "roles": list(guess.roles), "why": guess.why}
+def _column(at: int, name: str, guess: InferredRole) -> dict[str, Any]:
+    named = {"at": at, "key": column_key(name, at), "name": _cut(name, MAX_KEY_LENGTH)}
+    return {**named, "role": guess.role, "roles": list(guess.roles), "why": guess.reason}
 
 
 def _cut(text: str, length: int) -> str:

@@ -11,11 +11,18 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.hierarchy import check_parents
-from scumble._core.parallel import run
+from scumble._core.parallel import run_in_threads
 from scumble.evaluate import kernels
-from scumble.evaluate.counts import Confusion, Counts, Undefined, arrays_of, check_pair, ratio
+from scumble.evaluate.counts import (
+    Confusion,
+    Counts,
+    UndefinedPolicy,
+    check_labels_and_predictions,
+    csr_index_arrays,
+    ratio,
+)
 from scumble.evaluate.metric import bipartition_metric
-from scumble.measures.passes import blocks_of
+from scumble.measures.threaded_kernels import split_into_blocks
 
 #: Values and what MULAN takes where they are undefined.
 Rated = tuple[Array, Array | float]
@@ -23,12 +30,12 @@ Rated = tuple[Array, Array | float]
 
 def precisions(counts: Counts) -> Rated:
     """Rate every unit by the share of predicted labels that are there."""
-    return ratio(counts.hits, counts.predicted), _one_if_nothing(counts.either)
+    return ratio(counts.hits, counts.predicted), _one_if_nothing(counts.union)
 
 
 def recalls(counts: Counts) -> Rated:
     """Rate every unit by the share of its labels that were predicted."""
-    return ratio(counts.hits, counts.true), _one_if_nothing(counts.either)
+    return ratio(counts.hits, counts.true), _one_if_nothing(counts.union)
 
 
 def f1s(counts: Counts) -> Rated:
@@ -38,7 +45,7 @@ def f1s(counts: Counts) -> Rated:
 
 def accuracies(counts: Counts) -> Rated:
     """Rate every unit by hits over labels that are there or predicted."""
-    return ratio(counts.hits, counts.either), 1.0
+    return ratio(counts.hits, counts.union), 1.0
 
 
 def specificities(counts: Counts) -> Rated:
@@ -57,19 +64,19 @@ RATES: dict[str, Callable[[Counts], Rated]] = {
 }
 
 
-def balanced_accuracies(counts: Counts, undefined: Undefined) -> Array:
+def balanced_accuracies(counts: Counts, undefined: UndefinedPolicy) -> Array:
     """Rate every unit by the mean of recall and specificity."""
     recall, specificity = _both_sides(counts, undefined)
     return (recall + specificity) / 2
 
 
-def g_means(counts: Counts, undefined: Undefined) -> Array:
+def g_means(counts: Counts, undefined: UndefinedPolicy) -> Array:
     """Rate every unit by the geometric mean of recall and specificity."""
     recall, specificity = _both_sides(counts, undefined)
     return np.sqrt(recall * specificity)
 
 
-def _both_sides(counts: Counts, undefined: Undefined) -> tuple[Array, Array]:
+def _both_sides(counts: Counts, undefined: UndefinedPolicy) -> tuple[Array, Array]:
     return undefined.fill(*recalls(counts)), undefined.fill(*specificities(counts))
 
 
@@ -79,7 +86,7 @@ def _one_if_nothing(size: Array) -> Array:
 
 
 @bipartition_metric(greater_is_better=False)
-def hamming_loss(confusion: Confusion, undefined: Undefined) -> float:
+def hamming_loss(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Share of all cells that are wrong.
 
     Examples
@@ -90,12 +97,12 @@ def hamming_loss(confusion: Confusion, undefined: Undefined) -> float:
     >>> round(hamming_loss([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.333
     """
-    counts = confusion.in_all
-    return float((counts.either - counts.hits)[0] / counts.size)
+    counts = confusion.overall
+    return float((counts.union - counts.hits)[0] / counts.size)
 
 
 @bipartition_metric()
-def subset_accuracy(confusion: Confusion, undefined: Undefined) -> float:
+def subset_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Share of instances whose labels are all right.
 
     Examples
@@ -105,11 +112,11 @@ def subset_accuracy(confusion: Confusion, undefined: Undefined) -> float:
     0.5
     """
     counts = confusion.by_instance
-    return float((counts.either == counts.hits).mean())
+    return float((counts.union == counts.hits).mean())
 
 
 @bipartition_metric()
-def precision(confusion: Confusion, undefined: Undefined) -> float:
+def precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Share of the predicted labels that are there, averaged over instances.
 
     An instance without predicted labels is undefined; MULAN takes 1 if it has no labels either,
@@ -125,7 +132,7 @@ def precision(confusion: Confusion, undefined: Undefined) -> float:
 
 
 @bipartition_metric()
-def recall(confusion: Confusion, undefined: Undefined) -> float:
+def recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Share of an instance's labels that were predicted, averaged over instances.
 
     An instance without labels is undefined; MULAN takes 1 if none was predicted, else 0.
@@ -140,7 +147,7 @@ def recall(confusion: Confusion, undefined: Undefined) -> float:
 
 
 @bipartition_metric()
-def f1(confusion: Confusion, undefined: Undefined) -> float:
+def f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Harmonic mean of precision and recall of an instance, averaged over instances.
 
     Neither labels nor predictions is undefined; MULAN takes 1.
@@ -155,7 +162,7 @@ def f1(confusion: Confusion, undefined: Undefined) -> float:
 
 
 @bipartition_metric()
-def accuracy(confusion: Confusion, undefined: Undefined) -> float:
+def accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Labels that are there and predicted over labels that are either, averaged over instances.
 
     Also known as Jaccard index. Neither labels nor predictions is undefined; MULAN takes 1.
@@ -170,7 +177,7 @@ def accuracy(confusion: Confusion, undefined: Undefined) -> float:
 
 
 @bipartition_metric()
-def specificity(confusion: Confusion, undefined: Undefined) -> float:
+def specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Share of the labels an instance has not that were not predicted, averaged over instances.
 
     An instance that has all labels is undefined; MULAN takes 1 if all were predicted, else 0.
@@ -184,8 +191,8 @@ def specificity(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*specificities(confusion.by_instance))
 
 
-@bipartition_metric(of_labels=True)
-def macro_precision(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def macro_precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Precision of each label, averaged over labels.
 
     A label that was never predicted is undefined; MULAN takes 1 if it never occurs, else 0.
@@ -199,8 +206,8 @@ def macro_precision(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*precisions(confusion.by_label))
 
 
-@bipartition_metric(of_labels=True)
-def macro_recall(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def macro_recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Recall of each label, averaged over labels.
 
     A label that never occurs is undefined; MULAN takes 1 if it was never predicted, else 0.
@@ -214,8 +221,8 @@ def macro_recall(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*recalls(confusion.by_label))
 
 
-@bipartition_metric(of_labels=True)
-def macro_f1(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def macro_f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Harmonic mean of precision and recall of each label, averaged over labels.
 
     A label that neither occurs nor was predicted is undefined; MULAN takes 1, scikit-learn 0.
@@ -231,8 +238,8 @@ def macro_f1(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*f1s(confusion.by_label))
 
 
-@bipartition_metric(of_labels=True)
-def macro_specificity(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def macro_specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Specificity of each label, averaged over labels.
 
     A label that all instances have is undefined; MULAN takes 1 if all were predicted, else 0.
@@ -246,8 +253,8 @@ def macro_specificity(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*specificities(confusion.by_label))
 
 
-@bipartition_metric(of_labels=True)
-def macro_balanced_accuracy(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def macro_balanced_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Mean of recall and specificity of each label, averaged over labels.
 
     Undefined where one of the two is.
@@ -261,8 +268,8 @@ def macro_balanced_accuracy(confusion: Confusion, undefined: Undefined) -> float
     return undefined.mean(balanced_accuracies(confusion.by_label, undefined))
 
 
-@bipartition_metric(of_labels=True)
-def macro_g_mean(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def macro_g_mean(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Geometric mean of recall and specificity of each label, averaged over labels.
 
     A label that is never predicted scores 0, however rare it is. Undefined where one of the two
@@ -277,8 +284,8 @@ def macro_g_mean(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(g_means(confusion.by_label, undefined))
 
 
-@bipartition_metric(of_labels=True)
-def micro_precision(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def micro_precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Precision over all cells.
 
     Examples
@@ -287,11 +294,11 @@ def micro_precision(confusion: Confusion, undefined: Undefined) -> float:
     >>> round(micro_precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*precisions(confusion.in_all))
+    return undefined.mean(*precisions(confusion.overall))
 
 
-@bipartition_metric(of_labels=True)
-def micro_recall(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def micro_recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Recall over all cells.
 
     Examples
@@ -300,11 +307,11 @@ def micro_recall(confusion: Confusion, undefined: Undefined) -> float:
     >>> round(micro_recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*recalls(confusion.in_all))
+    return undefined.mean(*recalls(confusion.overall))
 
 
-@bipartition_metric(of_labels=True)
-def micro_f1(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def micro_f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Harmonic mean of precision and recall over all cells.
 
     Examples
@@ -313,11 +320,11 @@ def micro_f1(confusion: Confusion, undefined: Undefined) -> float:
     >>> round(micro_f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*f1s(confusion.in_all))
+    return undefined.mean(*f1s(confusion.overall))
 
 
-@bipartition_metric(of_labels=True)
-def micro_specificity(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(label_based=True)
+def micro_specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Specificity over all cells.
 
     Examples
@@ -326,11 +333,11 @@ def micro_specificity(confusion: Confusion, undefined: Undefined) -> float:
     >>> round(micro_specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*specificities(confusion.in_all))
+    return undefined.mean(*specificities(confusion.overall))
 
 
-@bipartition_metric(greater_is_better=False, of_labels=True)
-def never_predicted(confusion: Confusion, undefined: Undefined) -> float:
+@bipartition_metric(greater_is_better=False, label_based=True)
+def never_predicted(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Share of the labels that occur and are never predicted.
 
     What users of imbalanced data meet first: labels that a classifier never gives to anybody.
@@ -377,15 +384,17 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
     >>> hierarchical_loss([[1, 1], [1, 1]], [[0, 0], [1, 0]], [-1, 0])
     1.0
     """
-    Y, predictions = check_pair(Y, predictions, caller="hierarchical_loss")
+    Y, predictions = check_labels_and_predictions(Y, predictions, caller="hierarchical_loss")
     checked = check_parents(label_parents, Y.shape[1], caller="hierarchical_loss")
     parents = np.array(checked, np.int64)
-    matrices = arrays_of(Y, predictions)
-    faults = run(lambda block: kernels.count_top_faults(*matrices, parents, *block), blocks_of(Y))
+    matrices = csr_index_arrays(Y, predictions)
+    faults = run_in_threads(
+        lambda block: kernels.count_topmost_errors(*matrices, parents, *block), split_into_blocks(Y)
+    )
     return float(sum(faults) / Y.shape[0])
 
 
-def label_table(found: Confusion, undefined: Undefined) -> dict[str, Array]:
+def label_metrics(found: Confusion, undefined: UndefinedPolicy) -> dict[str, Array]:
     """Rate every label by its predictions."""
     counts = found.by_label
     return {

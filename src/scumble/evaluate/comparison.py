@@ -13,34 +13,34 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, refused
+from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parameters import Real
-from scumble._core.progress import track
-from scumble._core.shown import Records, Sheet, Shown
+from scumble._core.progress import progress_bar
+from scumble._core.table_repr import RecordList, TableReprMixin, TableView
 from scumble.data import MultilabelDataset
-from scumble.data.feature import first_repeated
+from scumble.data.feature import first_duplicate
 from scumble.evaluate import cross_validation
-from scumble.evaluate.counts import Undefined
-from scumble.evaluate.cross_validation import FoldResult, Judge, cross_validate
-from scumble.evaluate.folds import LabelCounts, label_table, pool
-from scumble.evaluate.groups import GROUPS, POOLED, direction, find_metric, metric_title
+from scumble.evaluate.counts import UndefinedPolicy
+from scumble.evaluate.cross_validation import FoldResult, FoldRunner, cross_validate
+from scumble.evaluate.folds import LabelCounts, label_table, pooled_metrics
+from scumble.evaluate.groups import GROUPS, POOLED_PREFIX, find_metric, metric_sign, metric_title
 from scumble.evaluate.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
-from scumble.measures.summary import plain
+from scumble.measures.summary import to_json_value
 
 #: Name, classifier and resampler.
 Method = tuple[str, Any, Any]
 
 #: What is compared unless something else is asked for; the first one decides.
-METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
+DEFAULT_METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
 #: How the rows are dealt unless something else is asked for: rare labels on all sides.
-FOLDS = "2x5"
+DEFAULT_FOLDS = "2x5"
 #: Means of the best of many methods flatter it; this many draws of the folds tell how much.
 _DRAWS = 500
-BETTER, WORSE, OPEN = "better", "worse", "no difference that these folds can show"
+BETTER, WORSE, INCONCLUSIVE = "better", "worse", "no difference that these folds can show"
 
 
-class FoldTrial(NamedTuple):
+class MethodFoldResult(NamedTuple):
     """One method on one fold: every metric, what the labels say, seconds, and drawn rows."""
 
     values: Mapping[str, float]
@@ -50,7 +50,7 @@ class FoldTrial(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trial(Shown):
+class MethodResult(TableReprMixin):
     """One method on all folds.
 
     Attributes
@@ -72,7 +72,7 @@ class Trial(Shown):
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
     >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
-    >>> [(trial.name, trial.values["all.macro_f1"].shape) for trial in found.trials]
+    >>> [(trial.name, trial.values["all.macro_f1"].shape) for trial in found.results]
     [('br', (3,)), ('ridge', (3,))]
     """
 
@@ -83,7 +83,9 @@ class Trial(Shown):
     draws: Mapping[str, Array] | None = None
 
     @classmethod
-    def of(cls, name: str, folds: Sequence[FoldTrial], metrics: Iterable[str]) -> Trial:
+    def of(
+        cls, name: str, folds: Sequence[MethodFoldResult], metrics: Iterable[str]
+    ) -> MethodResult:
         """Put the folds of a method together."""
         values = {metric: np.array([fold.values[metric] for fold in folds]) for metric in metrics}
         seconds = float(np.mean([fold.seconds for fold in folds]))
@@ -91,7 +93,7 @@ class Trial(Shown):
 
 
 @dataclass(frozen=True)
-class Difference(Shown):
+class Difference(TableReprMixin):
     """One method beside the baseline, by one metric.
 
     Attributes
@@ -140,7 +142,7 @@ class Difference(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(TableReprMixin):
     """Methods on the same folds, each against the first.
 
     Attributes
@@ -165,13 +167,13 @@ class Comparison(Shown):
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
     >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
-    >>> [trial.name for trial in found.trials], found.metrics[0]
+    >>> [trial.name for trial in found.results], found.metrics[0]
     (['br', 'ridge'], 'all.macro_f1')
     """
 
     data: str
     labels: tuple[str, ...]
-    trials: tuple[Trial, ...]
+    results: tuple[MethodResult, ...]
     metrics: tuple[str, ...]
     test_over_train: float
     random_state: int
@@ -180,13 +182,13 @@ class Comparison(Shown):
     @property
     def baseline(self) -> str:
         """Name of the method the others are held against."""
-        return self.trials[0].name
+        return self.results[0].name
 
     @cached_property
-    def table(self) -> Records[Difference]:
+    def table(self) -> RecordList[Difference]:
         """Every method but the baseline, by every metric."""
-        rows = starmap(self._difference, product(self.trials[1:], self.metrics))
-        return Records(rows, f"differences from {self.baseline}")
+        rows = starmap(self._difference, product(self.results[1:], self.metrics))
+        return RecordList(rows, f"differences from {self.baseline}")
 
     def verdicts(self) -> list[str]:
         """Say of every method in one sentence what the first metric tells."""
@@ -195,10 +197,10 @@ class Comparison(Shown):
     @cached_property
     def best(self) -> str:
         """Name of the method with the best mean of the first metric."""
-        first, sign = self.metrics[0], direction(self.metrics[0])
-        means = [self._mean(trial, first) * sign for trial in self.trials]
+        first, sign = self.metrics[0], metric_sign(self.metrics[0])
+        means = [self._mean(trial, first) * sign for trial in self.results]
         best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
-        return self.trials[best].name
+        return self.results[best].name
 
     @cached_property
     def optimism(self) -> float:
@@ -207,8 +209,8 @@ class Comparison(Shown):
         Folds are drawn with repetition, the best method on them is judged on the folds that were
         not drawn; the optimism is how much less that is than the best mean of all.
         """
-        values = np.stack([trial.values[self.metrics[0]] for trial in self.trials])
-        values = values[:, ~np.isnan(values).any(axis=0)] * direction(self.metrics[0])
+        values = np.stack([trial.values[self.metrics[0]] for trial in self.results])
+        values = values[:, ~np.isnan(values).any(axis=0)] * metric_sign(self.metrics[0])
         n_folds = values.shape[1]
         if len(values) < 2 or n_folds < 3:
             return math.nan
@@ -222,7 +224,7 @@ class Comparison(Shown):
         judged = ((values @ left.T) / left.sum(axis=1))[winners, np.arange(len(winners))]
         return max(0.0, float(values.mean(axis=1).max() - judged.mean()))
 
-    def gains(self, method: str) -> Records[dict[str, Any]]:
+    def gains(self, method: str) -> RecordList[dict[str, Any]]:
         """Tell what each label gains by a method over the baseline.
 
         Parameters
@@ -237,7 +239,7 @@ class Comparison(Shown):
             counts added up over the folds, 0 where it is undefined), and ``gain``; the largest
             gain first.
         """
-        both = (self.trials[0], self._trial(method))
+        both = (self.results[0], self._trial(method))
         tables = [label_table(trial.counts, self.labels) for trial in both]
         told = ("name", "training_positives")
         rows = [
@@ -247,7 +249,7 @@ class Comparison(Shown):
             for old, new in [np.nan_to_num([one["f1"], other["f1"]]).tolist()]
         ]
         rows.sort(key=lambda row: (-row["gain"], row["name"]))
-        return Records(rows, f"labels, {method} beside {self.baseline}")
+        return RecordList(rows, f"labels, {method} beside {self.baseline}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; NaN and infinity become None.
@@ -262,10 +264,12 @@ class Comparison(Shown):
             {
                 "name": trial.name,
                 "seconds": trial.seconds,
-                "means": {metric: plain(self._mean(trial, metric)) for metric in self.metrics},
-                "folds": {m: plain(trial.values[m].tolist()) for m in self.metrics},
+                "means": {
+                    metric: to_json_value(self._mean(trial, metric)) for metric in self.metrics
+                },
+                "folds": {m: to_json_value(trial.values[m].tolist()) for m in self.metrics},
             }
-            for trial in self.trials
+            for trial in self.results
         ]
         return {
             "data": self.data,
@@ -273,57 +277,57 @@ class Comparison(Shown):
             "baseline": self.baseline,
             "metrics": list(self.metrics),
             "methods": methods,
-            "differences": [plain(vars(one)) for one in self.table],
+            "differences": [to_json_value(vars(one)) for one in self.table],
             "verdicts": self.verdicts(),
             "best": self.best,
-            "optimism": plain(self.optimism),
+            "optimism": to_json_value(self.optimism),
             "gains": self.gains(self.best),
         }
 
-    def _headline(self) -> str:
-        n_folds = len(self.trials[0].counts)
+    def _repr_title(self) -> str:
+        n_folds = len(self.results[0].counts)
         folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
-        n = len(self.trials)
+        n = len(self.results)
         return f"Comparison: {n} methods on {folds} of {self.data!r}, against {self.baseline}"
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         rows = [
             (trial.name, *(self._mean(trial, metric) for metric in self.metrics), trial.seconds)
-            for trial in self.trials
+            for trial in self.results
         ]
         head = ("method", *self.metrics, "seconds")
-        return Sheet(head, rows, len(rows), self.verdicts())
+        return TableView(head, rows, len(rows), self.verdicts())
 
-    def _trial(self, name: str) -> Trial:
-        known = {trial.name: trial for trial in self.trials}
+    def _trial(self, name: str) -> MethodResult:
+        known = {trial.name: trial for trial in self.results}
         if name in known:
             return known[name]
         raise ParameterError(
             f"There is no method {name!r} in this comparison. There are: {', '.join(known)}."
         )
 
-    def _difference(self, trial: Trial, metric: str) -> Difference:
-        found, sign = self._interval(trial, metric), direction(metric)
+    def _difference(self, trial: MethodResult, metric: str) -> Difference:
+        found, sign = self._interval(trial, metric), metric_sign(metric)
         low, high = sorted((found.low * sign, found.high * sign))
-        verdict = BETTER if low > 0 else WORSE if high < 0 else OPEN
-        means = self._mean(trial, metric), self._mean(self.trials[0], metric)
+        verdict = BETTER if low > 0 else WORSE if high < 0 else INCONCLUSIVE
+        means = self._mean(trial, metric), self._mean(self.results[0], metric)
         numbers = (found.difference, found.low, found.high, found.p_value)
         return Difference(trial.name, metric, *means, *numbers, verdict)
 
-    def _interval(self, trial: Trial, metric: str) -> FoldDifference:
-        theirs, ours = self.trials[0].values[metric], trial.values[metric]
+    def _interval(self, trial: MethodResult, metric: str) -> FoldDifference:
+        theirs, ours = self.results[0].values[metric], trial.values[metric]
         known = ~(np.isnan(theirs) | np.isnan(ours))
         if not known.any():
             return FoldDifference(math.nan, math.nan, math.nan, math.nan, 0)
         # As many intervals as methods, and all of them shall hold: each has its part of the risk.
-        confidence = 1 - (1 - self.confidence) / max(1, len(self.trials) - 1)
+        confidence = 1 - (1 - self.confidence) / max(1, len(self.results) - 1)
         if trial.draws is not None and metric in trial.draws:
-            return _by_draws(self.trials[0], trial, metric, confidence)
+            return _by_draws(self.results[0], trial, metric, confidence)
         rules = {"test_over_train": self.test_over_train, "confidence": confidence}
         return corrected_t_test(theirs[known], ours[known], **rules)
 
-    def _mean(self, trial: Trial, metric: str) -> float:
-        return Undefined("ignore").mean(trial.values[metric])
+    def _mean(self, trial: MethodResult, metric: str) -> float:
+        return UndefinedPolicy("ignore").mean(trial.values[metric])
 
 
 def compare(
@@ -331,8 +335,8 @@ def compare(
     classifiers: Sequence[Any] | Mapping[str, Any] = ("br", "rare"),
     resamplers: Sequence[Any] | Mapping[str, Any] = ("none",),
     *,
-    folds: Any = FOLDS,
-    metrics: Sequence[str] = METRICS,
+    folds: Any = DEFAULT_FOLDS,
+    metrics: Sequence[str] = DEFAULT_METRICS,
     test: MultilabelDataset | None = None,
     confidence: float = 0.95,
     random_state: Any = None,
@@ -388,15 +392,15 @@ def compare(
     'rare'
     """
     rules = (metrics, test, confidence, random_state)
-    match = Match(data, classifiers, resamplers, folds, *rules)
+    match = ComparisonRun(data, classifiers, resamplers, folds, *rules)
     trials = []
     for at, (name, _, _) in enumerate(match.methods):
-        with track(f"Method {at + 1} of {len(match.methods)}, {name}", None):
-            trials.append(match.judge(at, n_jobs=n_jobs))
-    return match.conclude(trials)
+        with progress_bar(f"Method {at + 1} of {len(match.methods)}, {name}", None):
+            trials.append(match.cross_validate(at, n_jobs=n_jobs))
+    return match.summarize(trials)
 
 
-class Match:
+class ComparisonRun:
     """Methods and the parts of the data they meet on, made of what `compare` was given."""
 
     def __init__(
@@ -410,12 +414,12 @@ class Match:
         confidence: float,
         random_state: Any,
     ) -> None:
-        cross_validation.check_data(data, caller="compare")
+        cross_validation.check_dataset(data, caller="compare")
         _check_metrics(metrics, confidence)
         self.metrics, self.confidence = tuple(metrics), confidence
         # Name, classifier and resampler of each; the first is the baseline.
         self.methods = _methods(classifiers, resamplers)
-        self.random_state = seed = cross_validation.draw_seed(random_state, caller="compare")
+        self.random_state = seed = cross_validation.resolve_seed(random_state, caller="compare")
         if test is None and isinstance(folds, str | int):
             folds = make_splitter(folds, "iterative")
         # All rows, those of a test part last; then training and test rows of every fold.
@@ -424,32 +428,32 @@ class Match:
         # Whether chance is that of drawn test rows, since there is one test part instead of folds.
         self.draws = test is not None
 
-    def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:
+    def cross_validate(self, at: int, *, n_jobs: int | None = None) -> list[MethodFoldResult]:
         """Judge a method on all folds."""
         rules: dict[str, Any] = {"splitter": self.splits, "keep": self.draws, "n_jobs": n_jobs}
         rules["random_state"] = self.random_state
         found = cross_validate(self.data, *self.methods[at][1:], **rules)
         return [self._keep(fold) for fold in found.folds]
 
-    def judge_fold(self, at: int, fold: int) -> FoldTrial:
+    def cross_validate_fold(self, at: int, fold: int) -> MethodFoldResult:
         """Judge a method on one fold, the same as among all folds."""
         _, classifier, resampler = self.methods[at]
         rules = (self.random_state, {"groups": dict.fromkeys(GROUPS)}, self.draws)
-        judge = Judge(self.data, classifier, resampler, *rules)
-        return self._keep(judge.on_fold(fold, self.splits[fold]))
+        judge = FoldRunner(self.data, classifier, resampler, *rules)
+        return self._keep(judge.run_split(fold, self.splits[fold]))
 
-    def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
+    def summarize(self, folds: Sequence[Sequence[MethodFoldResult]]) -> Comparison:
         """Put all methods together, one sequence of folds each."""
         judged = zip((name for name, _, _ in self.methods), folds, strict=True)
-        trials = tuple(Trial.of(name, found, self.metrics) for name, found in judged)
+        trials = tuple(MethodResult.of(name, found, self.metrics) for name, found in judged)
         share = float(np.mean([len(tested) / len(train) for train, tested in self.splits]))
         rules = (self.metrics, share, self.random_state, self.confidence)
         return Comparison(self.data.name, self.data.labels, trials, *rules)
 
-    def _keep(self, fold: FoldResult) -> FoldTrial:
+    def _keep(self, fold: FoldResult) -> MethodFoldResult:
         counts = LabelCounts.of(fold.evaluation)
         draws = self._draw_rows(fold, counts) if self.draws else None
-        return FoldTrial(dict(fold.evaluation), counts, sum(fold.seconds.values()), draws)
+        return MethodFoldResult(dict(fold.evaluation), counts, sum(fold.seconds.values()), draws)
 
     def _draw_rows(self, fold: FoldResult, counts: LabelCounts) -> dict[str, Array]:
         """Draw test rows with repetition, and compute what counts of labels can tell."""
@@ -463,7 +467,9 @@ class Match:
             rows = generator.integers(n_rows, size=n_rows)
             times = np.bincount(rows, minlength=n_rows).astype(np.float64)
             hits, predicted, true = ((times @ table).astype(np.int64) for table in tables)
-            drawn.append(pool([replace(counts, hits=hits, predicted=predicted, true=true)]))
+            drawn.append(
+                pooled_metrics([replace(counts, hits=hits, predicted=predicted, true=true)])
+            )
         told = [metric for metric in self.metrics if metric in drawn[0]]
         return {metric: np.array([one[metric] for one in drawn]) for metric in told}
 
@@ -473,14 +479,16 @@ def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
         raise ParameterError("compare needs at least one metric. Got none.")
     Real(0, 1, open="both").check(confidence, name="confidence", caller="compare")
     for metric in metrics:
-        if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED):
+        if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED_PREFIX):
             raise ParameterError(
                 f"compare judges fold by fold, and {metric!r} is one value of all folds. Expected "
-                f"for example {metric.removeprefix(POOLED)!r}."
+                f"for example {metric.removeprefix(POOLED_PREFIX)!r}."
             )
 
 
-def _by_draws(baseline: Trial, trial: Trial, metric: str, confidence: float) -> FoldDifference:
+def _by_draws(
+    baseline: MethodResult, trial: MethodResult, metric: str, confidence: float
+) -> FoldDifference:
     """Take the interval of a difference from its values on drawn rows."""
     drawn = (trial.draws or {})[metric] - (baseline.draws or {})[metric]
     drawn = drawn[~np.isnan(drawn)]
@@ -508,12 +516,12 @@ def _named(given: Any, parameter: str) -> dict[str, Any]:
     """Name classifiers or resamplers as they were given, or as they print themselves."""
     if isinstance(given, str) or not isinstance(given, Sequence | Mapping) or not given:
         must = "be a list with at least one entry, or a mapping from names to estimators"
-        raise refused(parameter, "compare", must, given)
+        raise parameter_error(parameter, "compare", must, given)
     if isinstance(given, Mapping):
         found = [(str(name), entry) for name, entry in given.items()]
     else:
         found = [(entry if isinstance(entry, str) else repr(entry), entry) for entry in given]
-    if (twice := first_repeated([name for name, _ in found])) is not None:
+    if (twice := first_duplicate([name for name, _ in found])) is not None:
         raise ParameterError(
             f"compare: {twice!r} stands twice among the {parameter}. Give a mapping from names to "
             "estimators, so that they can be told apart."

@@ -14,13 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError, ParameterTypeError, refused
-from scumble._core.parallel import SERIAL_BELOW, run
-from scumble._core.shown import Shown
-from scumble._core.validation import check_choice, check_labels, check_same_names, match_lists
+from scumble._core.errors import DataError, ParameterTypeError, parameter_error
+from scumble._core.parallel import SERIAL_BELOW, run_in_threads
+from scumble._core.table_repr import TableReprMixin
+from scumble._core.validation import align_label_lists, check_choice, check_labels, check_same_names
 from scumble.evaluate import kernels
-from scumble.learn.predictions import refuse_other_shape
-from scumble.measures.passes import blocks_of, count
+from scumble.learn.predictions import check_same_shape
+from scumble.measures.threaded_kernels import count_labels, split_into_blocks
 
 #: How equal scores are ranked; kernels know each by its place here.
 TIES = ("mulan", "average", "worst")
@@ -30,7 +30,7 @@ LABELS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counts(Shown):
+class Counts(TableReprMixin):
     """Hits and misses, one number per unit: per instance, per label, or one for everything.
 
     Attributes
@@ -72,7 +72,7 @@ class Counts(Shown):
         return Counts(self.hits[units], self.predicted[units], self.true[units], size)
 
     @property
-    def either(self) -> Array:
+    def union(self) -> Array:
         """Labels that are there, were predicted, or both."""
         return self.predicted + self.true - self.hits
 
@@ -89,17 +89,17 @@ class Counts(Shown):
     @property
     def true_negatives(self) -> Array:
         """Labels that are not there and were not predicted."""
-        return self.size - self.either
+        return self.size - self.union
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelConfusion(Shown):
+class LabelConfusion(TableReprMixin):
     """Labels and predictions, counted by label."""
 
     by_label: Counts  # one number per label
 
     @property
-    def in_all(self) -> Counts:
+    def overall(self) -> Counts:
         """Count over all cells."""
         labels = self.by_label
         parts = (labels.hits, labels.predicted, labels.true)
@@ -156,33 +156,33 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     >>> counts.hits, counts.false_positives, counts.false_negatives
     (array([1, 1, 0]), array([0, 0, 1]), array([0, 1, 0]))
     """
-    Y, predictions = check_pair(Y, predictions, caller=caller)
+    Y, predictions = check_labels_and_predictions(Y, predictions, caller=caller)
     n_rows, n_labels = Y.shape
-    blocks = blocks_of(Y if Y.nnz > predictions.nnz else predictions)
+    blocks = split_into_blocks(Y if Y.nnz > predictions.nnz else predictions)
     by_row = np.zeros(n_rows, np.int64)
     partial = np.zeros((len(blocks), n_labels), np.int64)
 
-    matrices = arrays_of(Y, predictions)
+    matrices = csr_index_arrays(Y, predictions)
 
     def work(at: int) -> None:
         kernels.count_hits(*matrices, *blocks[at], by_row, partial[at])
 
-    run(work, range(len(blocks)))
+    run_in_threads(work, range(len(blocks)))
     n_predicted, n_true = (np.diff(part.indptr).astype(np.int64) for part in (predictions, Y))
     instances = Counts(by_row, n_predicted, n_true, n_labels)
-    labels = Counts(partial.sum(axis=0), count(predictions), count(Y), n_rows)
+    labels = Counts(partial.sum(axis=0), count_labels(predictions), count_labels(Y), n_rows)
     return Confusion(labels, instances, Y, predictions)
 
 
-def check_pair(
+def check_labels_and_predictions(
     Y: Any, predictions: Any, *, caller: str
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Bring truth and predictions into canonical form, of one shape."""
-    Y, predictions = match_lists(Y, predictions)
+    Y, predictions = align_label_lists(Y, predictions)
     check_same_names(Y, predictions, what="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     found = check_labels(predictions, caller=f"{caller}, predictions")
-    refuse_other_shape(found.shape, Y.shape, what="predictions", caller=caller)
+    check_same_shape(found.shape, Y.shape, what="predictions", caller=caller)
     return Y, found
 
 
@@ -197,7 +197,9 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
     return Y
 
 
-def arrays_of(Y: sparse.csr_array, other: sparse.csr_array) -> tuple[Array, Array, Array, Array]:
+def csr_index_arrays(
+    Y: sparse.csr_array, other: sparse.csr_array
+) -> tuple[Array, Array, Array, Array]:
     """Return the pointers and indices of two matrices, all of one type, as kernels read them."""
     arrays = (Y.indptr, Y.indices, other.indptr, other.indices)
     kind = np.result_type(*arrays)
@@ -208,13 +210,13 @@ def arrays_of(Y: sparse.csr_array, other: sparse.csr_array) -> tuple[Array, Arra
 # Where there is nothing to divide by ------------------------------------------------------------
 
 
-class Undefined:
+class UndefinedPolicy:
     """A policy for values that are 0/0."""
 
     def __init__(self, policy: Any = "mulan", *, caller: str = "evaluate") -> None:
         is_number = isinstance(policy, numbers.Real) and not isinstance(policy, bool)
         if not is_number and not (isinstance(policy, str) and policy in ("mulan", "ignore")):
-            raise refused("undefined", caller, "be 'mulan', 'ignore' or a number", policy)
+            raise parameter_error("undefined", caller, "be 'mulan', 'ignore' or a number", policy)
         self.policy = policy
 
     def fill(self, values: Array, mulan: Any = math.nan) -> Array:
@@ -223,10 +225,10 @@ class Undefined:
             return values
         return np.where(np.isnan(values), mulan if self.policy == "mulan" else self.policy, values)
 
-    def mean(self, values: Array, mulan: Any = math.nan, *, skipped: bool = False) -> float:
+    def mean(self, values: Array, mulan: Any = math.nan, *, skipna: bool = False) -> float:
         """Average values under the policy."""
         filled = self.fill(values, mulan)
-        if self.policy == "ignore" or (skipped and self.policy == "mulan"):
+        if self.policy == "ignore" or (skipna and self.policy == "mulan"):
             filled = filled[~np.isnan(filled)]
         return float(filled.mean()) if filled.size else math.nan
 
@@ -248,8 +250,8 @@ class InstanceRankings(NamedTuple):
     wrong_pairs: Array  # those with the irrelevant label first, ties as chosen
     tied_wrong_pairs: Array  # those with the irrelevant label first, ties as halves
     worst_rank: Array  # rank of the last relevant label
-    precision: Array  # average precision
-    top_fault: Array  # whether the best label is irrelevant
+    average_precision: Array  # average precision
+    top_label_error: Array  # whether the best label is irrelevant
 
 
 class LabelRankings(NamedTuple):
@@ -298,7 +300,7 @@ class Rankings:
             kernels.rank_labels(*arrays, self.scores, start, stop, self.ties != "mulan", curves)
 
         n_jobs = 1 if self.scores.size < SERIAL_BELOW else None
-        run(work, range(0, n_labels, LABELS_AT_ONCE), n_jobs=n_jobs)
+        run_in_threads(work, range(0, n_labels, LABELS_AT_ONCE), n_jobs=n_jobs)
         return LabelRankings(*curves.T)
 
     @cached_property
@@ -322,10 +324,10 @@ class Rankings:
         return bool(self.scores.min() >= 0 and self.scores.max() <= 1)
 
     @cached_property
-    def log_and_square(self) -> tuple[float, float]:
+    def log_loss_and_squared_error(self) -> tuple[float, float]:
         """Sums of log loss and squared error over all cells."""
         arrays = (self.Y.indptr, self.Y.indices, self.scores)
-        parts = self._over_rows(partial(kernels.judge_probabilities, *arrays))
+        parts = self._over_rows(partial(kernels.sum_probability_losses, *arrays))
         log_total, square_total = np.sum(parts, axis=0)
         return float(log_total), float(square_total)
 
@@ -334,7 +336,7 @@ class Rankings:
         n_rows = self.Y.shape[0]
         n_blocks = 1 if self.scores.size < SERIAL_BELOW else min(MAX_BLOCKS, n_rows)
         cuts = [n_rows * at // n_blocks for at in range(n_blocks + 1)]
-        return run(lambda block: work(*block), list(itertools.pairwise(cuts)))
+        return run_in_threads(lambda block: work(*block), list(itertools.pairwise(cuts)))
 
 
 def check_ties(ties: Any, *, caller: str) -> str:
@@ -354,7 +356,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:
             "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
             "each."
         ) from None
-    refuse_other_shape(table.shape, tuple(shape), what="scores", caller=caller)
+    check_same_shape(table.shape, tuple(shape), what="scores", caller=caller)
     missing = np.isnan(table)
     if missing.any():
         row, column = np.argwhere(missing)[0]

@@ -17,19 +17,19 @@ from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.parallel import limit_threads, thread_count
 from scumble._core.parameters import as_generator
 from scumble._core.processes import PeakMemory
-from scumble._core.progress import track
+from scumble._core.progress import progress_bar
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.shown import Sheet, Shown
+from scumble._core.table_repr import TableReprMixin, TableView
 from scumble.data import MultilabelDataset
-from scumble.evaluate.counts import Undefined
-from scumble.evaluate.evaluation import KEY_METRICS, Evaluation, key_values, sheet_of_metrics
-from scumble.evaluate.folds import STEPS, LabelCounts, label_table, pool, run_fold
-from scumble.evaluate.groups import GROUPS, POOLED, check_groups, find_groups
+from scumble.evaluate.counts import UndefinedPolicy
+from scumble.evaluate.evaluation import KEY_METRICS, Evaluation, key_metrics_text, metrics_table
+from scumble.evaluate.folds import STEPS, LabelCounts, label_table, pooled_metrics, run_fold
+from scumble.evaluate.groups import GROUPS, POOLED_PREFIX, check_groups, group_masks
 from scumble.evaluate.splitters import BaseSplitter, RepeatedKFold, make_splitter
-from scumble.evaluate.train_test import with_test_part
+from scumble.evaluate.train_test import append_test_set
 from scumble.learn import make_classifier
-from scumble.learn.inner_classifier import close_seeds, open_seeds
-from scumble.measures.summary import characterize, plain
+from scumble.learn.inner_classifier import set_random_states, unset_random_states
+from scumble.measures.summary import characterize, to_json_value
 from scumble.resample import make_chain
 
 Split = tuple[Array, Array]
@@ -37,7 +37,7 @@ Split = tuple[Array, Array]
 MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
 
 
-class Spread(NamedTuple):
+class MetricSummary(NamedTuple):
     """The values of one metric on all folds.
 
     Attributes
@@ -65,7 +65,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FoldResult(Shown):
+class FoldResult(TableReprMixin):
     """What happened on one fold.
 
     Attributes
@@ -107,7 +107,7 @@ class FoldResult(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation(Shown, Mapping[str, Spread]):
+class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
     """Every metric by name, with its mean, standard deviation and values on all folds.
 
     Attributes
@@ -135,15 +135,15 @@ class CrossValidation(Shown, Mapping[str, Spread]):
     name: str = ""
     labels: tuple[str, ...] = ()
 
-    def __getitem__(self, metric: str) -> Spread:
-        if metric.startswith(POOLED):
-            value = self.pooled[metric.removeprefix(POOLED)]
-            return Spread(value, math.nan, np.array([value]))
+    def __getitem__(self, metric: str) -> MetricSummary:
+        if metric.startswith(POOLED_PREFIX):
+            value = self.pooled[metric.removeprefix(POOLED_PREFIX)]
+            return MetricSummary(value, math.nan, np.array([value]))
         values = np.array([fold.evaluation[metric] for fold in self.folds])
         known = values[~np.isnan(values)] if "." in metric else values
         mean = float(known.mean()) if len(known) else math.nan
         sd = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-        return Spread(mean, sd, values)
+        return MetricSummary(mean, sd, values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.folds[0].evaluation)
@@ -171,9 +171,9 @@ class CrossValidation(Shown, Mapping[str, Spread]):
         """Metrics of predicted labels from counts added up over all folds.
 
         ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see
-        `scumble.evaluate.folds.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
+        `scumble.evaluate.folds.pooled_metrics` for the rule. ``self["pooled.macro_f1"]`` is the same.
         """
-        return pool(self.label_counts)
+        return pooled_metrics(self.label_counts)
 
     def label_table(self) -> list[dict[str, Any]]:
         """Tell for every label what all folds together say of it.
@@ -213,7 +213,11 @@ class CrossValidation(Shown, Mapping[str, Spread]):
             ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
         spreads = {
-            name: {"mean": plain(one.mean), "sd": plain(one.sd), "folds": plain([*one.values])}
+            name: {
+                "mean": to_json_value(one.mean),
+                "sd": to_json_value(one.sd),
+                "folds": to_json_value([*one.values]),
+            }
             for name, one in self.items()
         }
         told = ("fold", "n_train", "n_test", "seconds", "peak_memory", "before", "after")
@@ -221,21 +225,23 @@ class CrossValidation(Shown, Mapping[str, Spread]):
             "name": self.name,
             "random_state": self.random_state,
             "metrics": spreads,
-            "pooled": plain(self.pooled),
+            "pooled": to_json_value(self.pooled),
             "seconds": self.seconds,
             "peak_memory": self.peak_memory,
-            "folds": [{name: plain(getattr(fold, name)) for name in told} for fold in self.folds],
+            "folds": [
+                {name: to_json_value(getattr(fold, name)) for name in told} for fold in self.folds
+            ],
         }
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         means = {name: self[name].mean for name in KEY_METRICS if name in self}
         n_folds = len(self.folds)
         judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
-        return f"CrossValidation of {self.name!r}: {judged}{key_values(means)}"
+        return f"CrossValidation of {self.name!r}: {judged}{key_metrics_text(means)}"
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         told = {name: (spread.mean, spread.sd) for name, spread in self.items()}
-        return sheet_of_metrics(told, ("mean", "sd"), self.folds[0].evaluation.groups)
+        return metrics_table(told, ("mean", "sd"), self.folds[0].evaluation.groups)
 
 
 def cross_validate(
@@ -290,7 +296,7 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        A mapping from metrics to `Spread`; see also its ``pooled``, ``label_table()`` and
+        A mapping from metrics to `MetricSummary`; see also its ``pooled``, ``label_table()`` and
         ``folds``.
 
     See Also
@@ -329,26 +335,26 @@ def cross_validate(
     >>> len(found.folds), found.folds[0].n_train, found.folds[0].n_test
     (1, 150, 50)
     """
-    check_data(data, caller="cross_validate")
-    Undefined(undefined, caller="cross_validate")
+    check_dataset(data, caller="cross_validate")
+    UndefinedPolicy(undefined, caller="cross_validate")
     wanted = check_groups(groups, caller="cross_validate")
-    find_groups(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
-    seed = draw_seed(random_state, caller="cross_validate")
+    group_masks(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
+    seed = resolve_seed(random_state, caller="cross_validate")
     if test is not None and splitter is not None:
         raise ParameterError("cross_validate takes a 'test' part or a 'splitter'. Got both.")
     warn_if_resampled(data if test is None else test, caller="cross_validate")
     data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
-    judge = Judge(data, classifier, resampler, seed, options, keep)
+    judge = FoldRunner(data, classifier, resampler, seed, options, keep)
     folds: list[FoldResult] = []
-    with track(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
+    with progress_bar(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
         for fold in _run_all(judge, splits, n_jobs):
             folds.append(fold)
             advance(1)
     return CrossValidation(tuple(folds), seed, data.name, data.labels)
 
 
-def check_data(data: Any, *, caller: str) -> None:
+def check_dataset(data: Any, *, caller: str) -> None:
     """Refuse what is no data set."""
     if not isinstance(data, MultilabelDataset):
         raise ParameterTypeError(
@@ -359,7 +365,7 @@ def check_data(data: Any, *, caller: str) -> None:
         )
 
 
-def draw_seed(random_state: Any, *, caller: str) -> int:
+def resolve_seed(random_state: Any, *, caller: str) -> int:
     """Turn any random_state into one number that can be told and used again."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
@@ -373,7 +379,7 @@ def split_data(
 ) -> tuple[MultilabelDataset, list[Split]]:
     """Deal the rows as a user has asked for, or append a test part to them."""
     if test is not None:
-        both, split = with_test_part(data, test, caller=caller)
+        both, split = append_test_set(data, test, caller=caller)
         return both, [split]
     if splitter is None:
         splitter = RepeatedKFold()
@@ -416,7 +422,7 @@ def _check_split(at: int, split: Any, n_rows: int) -> Split:
     return train, test
 
 
-def as_chain(resampler: Any) -> list[Any]:
+def resolve_resamplers(resampler: Any) -> list[Any]:
     """Make resamplers of what a user has asked for."""
     if resampler is None:
         return []
@@ -432,7 +438,7 @@ def as_chain(resampler: Any) -> list[Any]:
     return steps
 
 
-def as_classifier(classifier: Any) -> Any:
+def resolve_classifier(classifier: Any) -> Any:
     """Make a classifier of what a user has asked for."""
     if isinstance(classifier, str):
         return make_classifier(classifier)
@@ -444,22 +450,22 @@ def as_classifier(classifier: Any) -> Any:
     return clone(classifier)
 
 
-def _run_all(judge: Judge, splits: list[Split], n_jobs: int | None) -> Iterator[FoldResult]:
+def _run_all(judge: FoldRunner, splits: list[Split], n_jobs: int | None) -> Iterator[FoldResult]:
     """Run the folds here or in processes, in order; threads are shared among the processes."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     thread_count(n_jobs)  # refuses what is no number of jobs
     n_workers = min(effective_n_jobs(n_jobs), len(splits))
     if n_workers == 1:
-        yield from itertools.starmap(judge.on_fold, enumerate(splits))
+        yield from itertools.starmap(judge.run_split, enumerate(splits))
         return
     threads = max(1, thread_count() // n_workers)
     run = Parallel(n_jobs=n_workers, return_as="generator")
-    yield from run(delayed(judge.on_fold)(*task, threads) for task in enumerate(splits))
+    yield from run(delayed(judge.run_split)(*task, threads) for task in enumerate(splits))
 
 
 @dataclass(eq=False)
-class Judge:
+class FoldRunner:
     """The classifier and resamplers that a user asked for, to be judged on parts of the data."""
 
     data: MultilabelDataset
@@ -470,9 +476,12 @@ class Judge:
     keep: bool  # whether folds keep what was predicted
 
     def __post_init__(self) -> None:
-        self.chain, self.model = as_chain(self.resampler), as_classifier(self.classifier)
+        self.chain, self.model = (
+            resolve_resamplers(self.resampler),
+            resolve_classifier(self.classifier),
+        )
 
-    def on_fold(self, at: int, split: Split, threads: int | None = None) -> FoldResult:
+    def run_split(self, at: int, split: Split, threads: int | None = None) -> FoldResult:
         """Judge on fold number ``at``; its seeds come from this number and the seed of all."""
         drawn = np.random.SeedSequence([self.seed, at]).generate_state(len(self.chain) + 2)
         first, own, *further = map(int, drawn)
@@ -490,9 +499,9 @@ class Judge:
 def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
     """Clone the steps and give a seed of its own to each that was left without one, in order."""
     steps = [clone(step) for step in chain]
-    waiting = (s for s in steps if hasattr(s, "get_params") and open_seeds(s))
+    waiting = (s for s in steps if hasattr(s, "get_params") and unset_random_states(s))
     for step, seed in zip(waiting, seeds, strict=False):
-        close_seeds(step, seed)
+        set_random_states(step, seed)
     return steps
 
 

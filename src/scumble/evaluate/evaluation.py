@@ -12,22 +12,27 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import limit_threads
-from scumble._core.registry import registered
-from scumble._core.shown import Sheet, Shown, cell_text
-from scumble._core.validation import check_labels, check_same_names, match_lists, names_of
+from scumble._core.registry import registered_objects
+from scumble._core.table_repr import TableReprMixin, TableView, format_cell
+from scumble._core.validation import (
+    align_label_lists,
+    check_labels,
+    check_same_names,
+    get_label_names,
+)
 from scumble.evaluate import counts
-from scumble.evaluate.bipartition_metrics import hierarchical_loss, label_table
-from scumble.evaluate.counts import Counts, LabelConfusion, Rankings, Undefined, confusion
-from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups, find_metric
+from scumble.evaluate.bipartition_metrics import hierarchical_loss, label_metrics
+from scumble.evaluate.counts import Counts, LabelConfusion, Rankings, UndefinedPolicy, confusion
+from scumble.evaluate.groups import MIN_TRAINING_POSITIVES, check_groups, find_metric, group_masks
 from scumble.evaluate.metric import Metric
 from scumble.learn.predictions import predict_with_scores
-from scumble.measures.passes import count
+from scumble.measures.threaded_kernels import count_labels
 
 #: What a line about an evaluation tells, where it is known.
 KEY_METRICS = ("macro_f1", "micro_f1", "hamming_loss", "ranking_loss")
 
 
-class Evaluation(Shown, Mapping[str, float]):
+class Evaluation(TableReprMixin, Mapping[str, float]):
     """Every metric by name.
 
     Parameters
@@ -75,8 +80,8 @@ class Evaluation(Shown, Mapping[str, float]):
     def _why_not(self, name: str) -> str:
         """Say why a metric is not here."""
         group, _, last = name.rpartition(".")
-        metric = registered("metric").get(last)
-        if metric is None or (group and not metric.of_labels):
+        metric = registered_objects("metric").get(last)
+        if metric is None or (group and not metric.label_based):
             return name
         if group and group not in self.groups:
             return f"{name}: there is no group {group!r} here"
@@ -89,32 +94,32 @@ class Evaluation(Shown, Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def _headline(self) -> str:
-        return f"Evaluation: {len(self)} values{key_values(self._values)}"
+    def _repr_title(self) -> str:
+        return f"Evaluation: {len(self)} values{key_metrics_text(self._values)}"
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         told = {name: (value,) for name, value in self._values.items()}
-        return sheet_of_metrics(told, ("value",), self.groups)
+        return metrics_table(told, ("value",), self.groups)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._values, dict(self.by_label), dict(self.groups))
 
 
-def key_values(values: Mapping[str, float]) -> str:
+def key_metrics_text(values: Mapping[str, float]) -> str:
     """Tell the key metrics in a line, where they are known."""
-    return "".join(f", {n} {cell_text(values[n])}" for n in KEY_METRICS if n in values)
+    return "".join(f", {n} {format_cell(values[n])}" for n in KEY_METRICS if n in values)
 
 
-def sheet_of_metrics(
+def metrics_table(
     told: Mapping[str, tuple[float, ...]], head: tuple[str, ...], groups: Iterable[str]
-) -> Sheet:
+) -> TableView:
     """List what is told of every metric, and beside it the first of that for each group."""
     rows = [
         (name, *values, *(told.get(f"{group}.{name}", (None,))[0] for group in groups))
         for name, values in told.items()
         if "." not in name
     ]
-    return Sheet(("metric", *head, *groups), rows, len(rows))
+    return TableView(("metric", *head, *groups), rows, len(rows))
 
 
 def evaluate(
@@ -205,18 +210,18 @@ def evaluate(
     """
     if predictions is None and scores is None:
         raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
-    policy = Undefined(undefined)
+    policy = UndefinedPolicy(undefined)
     counts.check_ties(ties, caller="evaluate")
     if predictions is not None:
-        Y, predictions = match_lists(Y, predictions)
+        Y, predictions = align_label_lists(Y, predictions)
     for given, what in ((predictions, "predictions"), (scores, "scores")):
         check_same_names(Y, given, what=what, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
     truth = counts.check_truth(Y, caller="evaluate")
     wanted = check_groups(groups, caller="evaluate")
     trained = None if training is None else _check_training(training, truth.shape[1])
-    masks = find_groups(wanted, truth.shape[1], trained, names_of(Y))
-    counted = count(truth) > 0
+    masks = group_masks(wanted, truth.shape[1], trained, get_label_names(Y))
+    counted = count_labels(truth) > 0
     values: dict[str, float] = {}
     by_label: dict[str, Array] = {}
     with limit_threads(n_jobs):
@@ -225,7 +230,7 @@ def evaluate(
             values |= {m.name: m.formula(found, policy) for m in _needing("predictions")}
             if parents is not None:
                 values["hierarchical_loss"] = hierarchical_loss(truth, found.predictions, parents)
-            by_label |= label_table(found, policy)
+            by_label |= label_metrics(found, policy)
         if scores is not None:
             rankings = Rankings(truth, scores, ties=ties)
             values |= {m.name: m.formula(rankings, policy) for m in _needing("scores")}
@@ -236,21 +241,23 @@ def evaluate(
             curves = rankings.by_label._asdict()
             by_label |= {name: policy.fill(part) for name, part in curves.items()}
         if trained is not None:
-            by_label["training_positives"] = count(trained)
-            counted &= by_label["training_positives"] >= LEARNABLE
+            by_label["training_positives"] = count_labels(trained)
+            counted &= by_label["training_positives"] >= MIN_TRAINING_POSITIVES
         for name, mask in masks.items():
             chosen = mask & counted
-            rated = {} if predictions is None else rate_group(found.by_label.take(chosen))
+            rated = {} if predictions is None else group_metrics(found.by_label.take(chosen))
             rated |= {} if scores is None else _rate_order(rankings, chosen)
             values |= {f"{name}.{metric}": value for metric, value in rated.items()}
     return Evaluation(values, by_label, masks)
 
 
-def rate_group(labels: Counts) -> dict[str, float]:
+def group_metrics(labels: Counts) -> dict[str, float]:
     """Compute the metrics of predictions for some labels; NaN where there are none."""
     some = LabelConfusion(labels)
-    policy = Undefined("mulan")  # of a label that occurs, it takes 0 for an undefined precision
-    metrics = [metric for metric in _needing("predictions") if metric.of_labels]
+    policy = UndefinedPolicy(
+        "mulan"
+    )  # of a label that occurs, it takes 0 for an undefined precision
+    metrics = [metric for metric in _needing("predictions") if metric.label_based]
     return {m.name: m.formula(some, policy) if len(labels.hits) else math.nan for m in metrics}
 
 
@@ -259,8 +266,8 @@ def _rate_order(rankings: Rankings, chosen: Array) -> dict[str, float]:
     # As much of `Rankings` as metrics of labels read.
     labels = rankings.by_label
     some = SimpleNamespace(by_label=type(labels)(*(part[chosen] for part in labels)))
-    policy = Undefined("ignore")
-    return {m.name: m.formula(some, policy) for m in _needing("scores") if m.of_labels}
+    policy = UndefinedPolicy("ignore")
+    return {m.name: m.formula(some, policy) for m in _needing("scores") if m.label_based}
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
@@ -274,7 +281,7 @@ def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
 
 
 def _needing(what: str) -> list[Metric]:
-    return [metric for metric in registered("metric").values() if metric.needs == what]
+    return [metric for metric in registered_objects("metric").values() if metric.needs == what]
 
 
 # For scikit-learn -------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.shown import Records, Shown
+from scumble._core.table_repr import RecordList, TableReprMixin
 from scumble.data import MultilabelDataset
 from scumble.evaluate.bipartition_metrics import RATES
 from scumble.evaluate.counts import Counts
-from scumble.evaluate.evaluation import Evaluation, evaluate, rate_group
-from scumble.evaluate.groups import GROUPS, LEARNABLE
+from scumble.evaluate.evaluation import Evaluation, evaluate, group_metrics
+from scumble.evaluate.groups import GROUPS, MIN_TRAINING_POSITIVES
 from scumble.learn import TextColumns, fit_dataset
 from scumble.learn.predictions import predict_with_scores
 from scumble.resample import run_chain
@@ -26,7 +26,7 @@ STEPS = ("resample", "fit", "predict")
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class FittedFold:
     """Everything that came of one fold.
 
     Attributes
@@ -74,7 +74,7 @@ def run_fold(
     groups: Any = GROUPS,
     undefined: Any = "mulan",
     ties: str = "mulan",
-) -> Fold:
+) -> FittedFold:
     """Learn from one part of the data and judge on another.
 
     Cross-validation and experiments run their folds here, so that they cannot differ.
@@ -108,22 +108,22 @@ def run_fold(
     ((50, 6), True)
     """
     seconds = dict.fromkeys(STEPS, 0.0)
-    with timed(seconds, "fit"):
+    with add_elapsed_seconds(seconds, "fit"):
         texts = TextColumns.of(training)
-        training = texts.apply(training)
-    with timed(seconds, "resample"):
+        training = texts.transform(training)
+    with add_elapsed_seconds(seconds, "resample"):
         resampled = run_chain(training, resamplers)
-    with timed(seconds, "fit"):
+    with add_elapsed_seconds(seconds, "fit"):
         model = fit_dataset(classifier, resampled, random_state=random_state)
-    with timed(seconds, "predict"):
-        predictions, scores = predict_with_scores(model, texts.apply(tested).X, tested.n_labels)
+    with add_elapsed_seconds(seconds, "predict"):
+        predictions, scores = predict_with_scores(model, texts.transform(tested).X, tested.n_labels)
     rules = {"undefined": undefined, "ties": ties, "groups": groups}
     evaluation = evaluate(tested, predictions, scores, training=training.Y, **rules)
-    return Fold(training, resampled, model, predictions, scores, evaluation, seconds)
+    return FittedFold(training, resampled, model, predictions, scores, evaluation, seconds)
 
 
 @contextmanager
-def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+def add_elapsed_seconds(seconds: dict[str, float], step: str) -> Iterator[None]:
     """Add the wall time of a block to what a step took."""
     started = time.perf_counter()
     yield
@@ -134,7 +134,7 @@ def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelCounts(Shown):
+class LabelCounts(TableReprMixin):
     """What one fold says of each label, in numbers that may be added up.
 
     Attributes
@@ -185,7 +185,7 @@ class LabelCounts(Shown):
         n_test = int((predicted + true - hits + others)[0])
         return cls(table["training_positives"], hits, predicted, true, n_test, evaluation.groups)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return lists of whole numbers, as JSON can hold them.
 
         Returns
@@ -199,7 +199,7 @@ class LabelCounts(Shown):
         return {**columns, "n_test": self.n_test, "groups": groups}
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> LabelCounts:
+    def from_dict(cls, plain: Mapping[str, Any]) -> LabelCounts:
         """Read what `to_plain` gave.
 
         Parameters
@@ -222,7 +222,7 @@ class LabelCounts(Shown):
 COLUMNS = ("training", "hits", "predicted", "true")
 
 
-def pool(folds: Iterable[LabelCounts]) -> dict[str, float]:
+def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
     """Compute metrics from counts added up over folds.
 
     A mean over folds of macro F does not punish false positives of labels that a fold's test part
@@ -251,22 +251,22 @@ def pool(folds: Iterable[LabelCounts]) -> dict[str, float]:
     On the first fold the label is found; on the second it is absent and predicted twice.
 
     >>> import numpy as np
-    >>> from scumble.evaluate.folds import LabelCounts, pool
+    >>> from scumble.evaluate.folds import LabelCounts, pooled_metrics
     >>> def fold(hits, predicted, true):
     ...     counts = (np.array([n]) for n in (5, hits, predicted, true))
     ...     return LabelCounts(*counts, n_test=10, groups={})
-    >>> pool([fold(2, 2, 2), fold(0, 2, 0)])["macro_precision"]
+    >>> pooled_metrics([fold(2, 2, 2), fold(0, 2, 0)])["macro_precision"]
     0.5
     """
     folds = list(folds)
-    found = rate_group(_added(folds, None))
+    found = group_metrics(_added(folds, None))
     for group in folds[0].groups:
-        rated = rate_group(_added(folds, group))
+        rated = group_metrics(_added(folds, group))
         found |= {f"{group}.{name}": value for name, value in rated.items()}
     return found
 
 
-def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> Records[dict[str, Any]]:
+def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordList[dict[str, Any]]:
     """Tell for every label what the folds together say of it."""
     folds = list(folds)
     counts = _summed(folds, np.ones((len(folds), len(names)), bool))
@@ -283,12 +283,12 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> Records[d
         if group != "all":
             columns[group] = np.sum([fold.groups[group] for fold in folds], axis=0).tolist()
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    return Records(rows, "labels", tuple(columns))
+    return RecordList(rows, "labels", tuple(columns))
 
 
 def _added(folds: Sequence[LabelCounts], group: str | None) -> Counts:
     """Add up each label over the folds on which it counts, and keep labels that occur."""
-    member = np.stack([fold.training >= LEARNABLE for fold in folds])
+    member = np.stack([fold.training >= MIN_TRAINING_POSITIVES for fold in folds])
     if group is not None:
         member &= np.stack([fold.groups[group] for fold in folds])
     counts = _summed(folds, member)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError, suggest
-from scumble._core.registry import load_plugins, registered
-from scumble._core.selection import find_labels
+from scumble._core.errors import ParameterError, ParameterTypeError, did_you_mean
+from scumble._core.registry import load_plugins, registered_objects
+from scumble._core.selection import resolve_label_indices
 from scumble._core.validation import check_named_labels
 from scumble.evaluate.metric import Metric
 from scumble.measures import concurrence
 from scumble.measures.imbalance import minority_from_ratios
-from scumble.measures.passes import count
+from scumble.measures.threaded_kernels import count_labels
 
 #: Name of a group -> its labels, None for the rule of that name.
 Groups = Mapping[str, Any]
@@ -27,9 +27,9 @@ GROUPS = ("all", "minority", "difficult", "few")
 #: A label with fewer training positives than this belongs to the group ``few``.
 FEW = 10
 #: A label with fewer training positives than this is in no mean of a group: nobody can learn it.
-LEARNABLE = 2
+MIN_TRAINING_POSITIVES = 2
 #: Stands before a metric whose counts were added up over the folds first.
-POOLED = "pooled."
+POOLED_PREFIX = "pooled."
 #: What stands before a dot in the name of a score and is no group.
 RESERVED = ("pooled", "ignore", "hits", "before", "after")
 
@@ -83,10 +83,10 @@ def label_groups(
     """
     wanted = check_groups(groups, caller="label_groups")
     matrix, names = check_named_labels(Y, caller="label_groups")
-    return find_groups(wanted, matrix.shape[1], matrix, names if labels is None else labels)
+    return group_masks(wanted, matrix.shape[1], matrix, names if labels is None else labels)
 
 
-def check_groups(groups: Any, *, caller: str, own: bool = True) -> dict[str, Any]:
+def check_groups(groups: Any, *, caller: str, allow_custom: bool = True) -> dict[str, Any]:
     """Bring what a user says about groups into one form."""
     if groups is None:
         return {}
@@ -99,17 +99,17 @@ def check_groups(groups: Any, *, caller: str, own: bool = True) -> dict[str, Any
         )
     found = dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups)
     for name, chosen in found.items():
-        _check_name(name, chosen, own and isinstance(groups, Mapping), caller)
+        _check_name(name, chosen, allow_custom and isinstance(groups, Mapping), caller)
     return found
 
 
-def _check_name(name: Any, chosen: Any, own: bool, caller: str) -> None:
-    if chosen is None or not own:
+def _check_name(name: Any, chosen: Any, allow_custom: bool, caller: str) -> None:
+    if chosen is None or not allow_custom:
         if name not in GROUPS:
             raise ParameterError(
-                f"{caller}: there is no group of labels {name!r}.{suggest(str(name), GROUPS)} "
+                f"{caller}: there is no group of labels {name!r}.{did_you_mean(str(name), GROUPS)} "
                 f"Expected {', '.join(GROUPS)}"
-                + (", or a mapping with labels of your own." if own else ".")
+                + (", or a mapping with labels of your own." if allow_custom else ".")
             )
     elif not isinstance(name, str) or "." in name or not name or name in RESERVED:
         raise ParameterError(
@@ -118,7 +118,7 @@ def _check_name(name: Any, chosen: Any, own: bool, caller: str) -> None:
         )
 
 
-def find_groups(
+def group_masks(
     groups: Groups, n_labels: int, training: Any, names: Sequence[str] | None
 ) -> dict[str, Array]:
     """Make the masks of groups; ``training`` holds canonical labels, or None where unknown."""
@@ -136,7 +136,7 @@ def find_groups(
 
 
 def _by_rule(Y: Any) -> dict[str, Array]:
-    counts = count(Y)
+    counts = count_labels(Y)
     found = concurrence(Y)
     minority = minority_from_ratios(found.irlbl)
     middle = np.median(found.by_label[minority]) if minority.any() else np.nan
@@ -147,7 +147,7 @@ def _by_rule(Y: Any) -> dict[str, Array]:
 
 def _by_choice(name: str, chosen: Any, n_labels: int, names: Sequence[str] | None) -> Array:
     """Make a mask of names, numbers or a mask."""
-    members = find_labels(chosen, n_labels, names, caller=f"The group {name!r}")
+    members = resolve_label_indices(chosen, n_labels, names, caller=f"The group {name!r}")
     return np.isin(np.arange(n_labels), members)
 
 
@@ -208,25 +208,27 @@ def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
     if name in known:
         return known[name]
     plain = [each for each in known if "." not in each]
-    hint = suggest(str(name), plain) or suggest(str(name), known)
-    more = "" if hint else f" Expected for example {', '.join(sorted(registered('metric')))}."
+    hint = did_you_mean(str(name), plain) or did_you_mean(str(name), known)
+    more = (
+        "" if hint else f" Expected for example {', '.join(sorted(registered_objects('metric')))}."
+    )
     raise ParameterError(f"There is no metric {name!r}.{hint}{more}")
 
 
-def direction(name: str) -> int:
+def metric_sign(name: str) -> int:
     """Tell which values of a metric are better: 1 for more, -1 for less, 0 where neither is."""
     start, _, last = name.rpartition(".")
     if start in ("before", "after"):  # measures of training parts
         return 0
-    if last not in registered("metric"):
+    if last not in registered_objects("metric"):
         load_plugins()
-    metric = registered("metric").get(last)
+    metric = registered_objects("metric").get(last)
     return 0 if metric is None else 1 if metric.greater_is_better else -1
 
 
 def metric_title(name: str) -> str:
     """Write the name of a metric as a reader says it."""
-    pooled, rest = name.startswith(POOLED), name.removeprefix(POOLED)
+    pooled, rest = name.startswith(POOLED_PREFIX), name.removeprefix(POOLED_PREFIX)
     group, _, last = rest.rpartition(".")
     title = last.replace("auc_pr", "AUC-PR").replace("auc", "AUC").replace("f1", "F1")
     of_group = f" of {group} labels" if group not in ("", "all") else ""
@@ -235,10 +237,10 @@ def metric_title(name: str) -> str:
 
 def _known(groups: Iterable[str]) -> dict[str, Metric]:
     groups = tuple(groups)
-    plain: dict[str, Metric] = dict(registered("metric"))
-    told = {name: metric for name, metric in plain.items() if metric.of_labels}
+    plain: dict[str, Metric] = dict(registered_objects("metric"))
+    told = {name: metric for name, metric in plain.items() if metric.label_based}
     counted = {name: metric for name, metric in told.items() if metric.needs == "predictions"}
     found = plain | {f"{group}.{name}": told[name] for group in groups for name in told}
     for start in ("", *(f"{group}." for group in groups)) if groups else ():
-        found |= {f"{POOLED}{start}{name}": metric for name, metric in counted.items()}
+        found |= {f"{POOLED_PREFIX}{start}{name}": metric for name, metric in counted.items()}
     return found

@@ -10,7 +10,7 @@ def count_hits(
     by_row: Array,
     by_label: Array,
 ) -> None: ...
-def count_top_faults(
+def count_topmost_errors(
     indptr: Array,
     indices: Array,
     other_indptr: Array,
@@ -28,6 +28,6 @@ def rank_labels(
 def count_positives_above(
     scores: Array, distinct: Array, below: Array, start: int, stop: int
 ) -> int: ...
-def judge_probabilities(
+def sum_probability_losses(
     indptr: Array, indices: Array, scores: Array, start: int, stop: int
 ) -> tuple[float, float]: ...

@@ -85,7 +85,7 @@ def count_hits(
             by_row[row] = hits
 
 
-def count_top_faults(
+def count_topmost_errors(
     const index_t[::1] indptr, const index_t[::1] indices, const index_t[::1] other_indptr,
     const index_t[::1] other_indices, const int64_t[::1] parents, Py_ssize_t start,
     Py_ssize_t stop,
@@ -465,7 +465,7 @@ def count_positives_above(
     return twice
 
 
-def judge_probabilities(
+def sum_probability_losses(
     const index_t[::1] indptr, const index_t[::1] indices, const double[:, ::1] scores,
     Py_ssize_t start, Py_ssize_t stop,
 ):

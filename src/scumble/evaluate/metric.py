@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from scumble._core.errors import DataError
 from scumble._core.registry import register
 from scumble._core.validation import check_same_names
-from scumble.evaluate.counts import Confusion, Rankings, Undefined, check_truth, confusion
+from scumble.evaluate.counts import Confusion, Rankings, UndefinedPolicy, check_truth, confusion
 
 Needs = Literal["predictions", "scores", "probabilities"]
 Function = TypeVar("Function", bound=Callable[..., float])
@@ -51,7 +51,7 @@ class Metric:
     upper: float
     function: Callable[..., float]
     formula: Callable[..., float]
-    of_labels: bool = False
+    label_based: bool = False
 
 
 class BipartitionMetric(Protocol):
@@ -119,8 +119,8 @@ def bipartition_metric(
     greater_is_better: bool = True,
     lower: float = 0.0,
     upper: float = 1.0,
-    of_labels: bool = False,
-) -> Callable[[Callable[[Confusion, Undefined], float]], BipartitionMetric]:
+    label_based: bool = False,
+) -> Callable[[Callable[[Confusion, UndefinedPolicy], float]], BipartitionMetric]:
     """Make a metric of predicted labels from a formula on their counts.
 
     Parameters
@@ -143,7 +143,7 @@ def bipartition_metric(
     --------
     >>> from scumble import catalogue
     >>> from scumble.evaluate import bipartition_metric, evaluate
-    >>> @bipartition_metric(of_labels=True)
+    >>> @bipartition_metric(label_based=True)
     ... def prevalence(counts, undefined):
     ...     '''Share of all cells that were predicted.'''
     ...     predicted = counts.by_label.predicted
@@ -154,13 +154,13 @@ def bipartition_metric(
     """
     facts = (greater_is_better, lower, upper)
 
-    def make(formula: Callable[[Confusion, Undefined], float]) -> BipartitionMetric:
+    def make(formula: Callable[[Confusion, UndefinedPolicy], float]) -> BipartitionMetric:
         def function(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-            policy = Undefined(undefined, caller=name)
+            policy = UndefinedPolicy(undefined, caller=name)
             return formula(confusion(Y, predictions, caller=name), policy)
 
         name = formula.__name__
-        return _enter(function, Metric(name, "predictions", *facts, function, formula, of_labels))
+        return _enter(function, Metric(name, "predictions", *facts, function, formula, label_based))
 
     return make
 
@@ -170,8 +170,8 @@ def ranking_metric(
     greater_is_better: bool = True,
     lower: float = 0.0,
     upper: float = 1.0,
-    of_labels: bool = False,
-) -> Callable[[Callable[[Rankings, Undefined], float]], RankingMetric]:
+    label_based: bool = False,
+) -> Callable[[Callable[[Rankings, UndefinedPolicy], float]], RankingMetric]:
     """Make a metric of the order of labels from a formula on their rankings.
 
     Parameters
@@ -205,15 +205,15 @@ def ranking_metric(
     """
     facts = (greater_is_better, lower, upper)
 
-    def make(formula: Callable[[Rankings, Undefined], float]) -> RankingMetric:
+    def make(formula: Callable[[Rankings, UndefinedPolicy], float]) -> RankingMetric:
         def function(
             Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
         ) -> float:
-            policy = Undefined(undefined, caller=name)
+            policy = UndefinedPolicy(undefined, caller=name)
             return formula(_rankings(Y, scores, name, ties), policy)
 
         name = formula.__name__
-        return _enter(function, Metric(name, "scores", *facts, function, formula, of_labels))
+        return _enter(function, Metric(name, "scores", *facts, function, formula, label_based))
 
     return make
 
@@ -284,5 +284,5 @@ def _enter(function: Function, entry: Metric) -> Function:
     better = "larger" if entry.greater_is_better else "smaller"
     returns = _RETURNS.format(lower=entry.lower, upper=entry.upper, better=better)
     function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
-    register("metric", entry.name, entry, family=family)
+    register("metric", entry.name, entry, display_group=family)
     return function

@@ -12,10 +12,10 @@ from scumble._core.errors import DataError, ParameterError
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
 from scumble.learn import score_files as files
-from scumble.learn.score_files import NamedCells
+from scumble.learn.score_files import NamedMatrix
 from scumble.learn.thresholds import predict_labels
-from scumble.measures.passes import count
-from scumble.measures.summary import plain
+from scumble.measures.summary import to_json_value
+from scumble.measures.threaded_kernels import count_labels
 
 #: From this probability on a label is predicted, unless something else is said.
 HALF = 0.5
@@ -27,7 +27,7 @@ OF_LABELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class PredictionReport:
     """What predictions are worth."""
 
     evaluation: Evaluation  # every metric, of all labels and by label
@@ -43,7 +43,7 @@ class Judgement:
         columns = {"name": list(self.labels), "positives": self.positives.tolist()}
         columns |= {name: known[name].tolist() for name in OF_LABELS if name in known}
         rows = zip(*columns.values(), strict=True)
-        return [plain(dict(zip(columns, row, strict=True))) for row in rows]
+        return [to_json_value(dict(zip(columns, row, strict=True))) for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; NaN becomes None."""
@@ -51,21 +51,21 @@ class Judgement:
             "n_instances": self.n_instances,
             "n_labels": len(self.labels),
             "cut": self.cut,
-            "metrics": plain(dict(self.evaluation)),
+            "metrics": to_json_value(dict(self.evaluation)),
             "labels": self.label_table(),
         }
 
 
-def judge_predictions(
-    predictions: NamedCells,
-    truth: NamedCells,
+def score_predictions(
+    predictions: NamedMatrix,
+    truth: NamedMatrix,
     *,
-    scores: NamedCells | None = None,
+    scores: NamedMatrix | None = None,
     cut: float | None = None,
-    training: NamedCells | None = None,
+    training: NamedMatrix | None = None,
     undefined: Any = "mulan",
     ties: str = "mulan",
-) -> Judgement:
+) -> PredictionReport:
     """Judge tables of 0 and 1, of scores, or of both, by every metric there is.
 
     Columns are found by their names, where both sides have names. Numbers other than 0 and 1 are
@@ -78,18 +78,18 @@ def judge_predictions(
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from scumble.evaluate.prediction_files import judge_predictions
-    >>> from scumble.learn.score_files import NamedCells
-    >>> Y = NamedCells(sparse.csr_array(np.array([[1, 0], [1, 1]], bool)), ("sky", "ship"), "Y.csv")
-    >>> said = NamedCells(np.array([[0.9, 0.2], [0.8, 0.4]]), ("sky", "ship"), "said.csv")
-    >>> found = judge_predictions(said, Y)
+    >>> from scumble.evaluate.prediction_files import score_predictions
+    >>> from scumble.learn.score_files import NamedMatrix
+    >>> Y = NamedMatrix(sparse.csr_array(np.array([[1, 0], [1, 1]], bool)), ("sky", "ship"), "Y.csv")
+    >>> said = NamedMatrix(np.array([[0.9, 0.2], [0.8, 0.4]]), ("sky", "ship"), "said.csv")
+    >>> found = score_predictions(said, Y)
     >>> found.evaluation["micro_recall"], found.evaluation["ranking_loss"], found.cut
     (0.6666666666666666, 0.0, 0.5)
     """
     known = predictions.names
-    predictions = files.with_missed(predictions, truth)
-    truth = files.with_unseen(truth, predictions)
-    cells, names = files.aligned(files.picked(predictions, truth), truth)
+    predictions = files.add_missing_labels(predictions, truth)
+    truth = files.add_unseen_labels(truth, predictions)
+    cells, names = files.align_to_labels(files.select_label_columns(predictions, truth), truth)
     said, sure = cells, None
     if _are_labels(cells):
         if cut is not None:
@@ -97,7 +97,9 @@ def judge_predictions(
                 f"A cut, {cut:g}, is for scores. {predictions.path} holds 0 and 1."
             )
         if scores is not None:
-            sure, _ = files.aligned(files.picked(files.with_missed(scores, truth), truth), truth)
+            sure, _ = files.align_to_labels(
+                files.select_label_columns(files.add_missing_labels(scores, truth), truth), truth
+            )
     elif scores is not None:
         raise DataError(
             f"{predictions.path} holds scores, as {scores.path} does. Expected 0 and 1 in it, or "
@@ -112,7 +114,7 @@ def judge_predictions(
         rules |= {"groups": GROUPS, "training": _training_labels(training, truth)}
     found = evaluate(truth.cells, said, sure, **rules)
     labels = tuple(str(name) for name in names)
-    return Judgement(found, labels, count(truth.cells), truth.cells.shape[0], cut)
+    return PredictionReport(found, labels, count_labels(truth.cells), truth.cells.shape[0], cut)
 
 
 def _cuts(cut: float, names: Sequence[Any], known: tuple[str, ...] | None) -> Array:
@@ -127,9 +129,9 @@ def _are_labels(cells: Any) -> bool:
     return bool(np.isin(values, (0, 1)).all())
 
 
-def _training_labels(training: NamedCells, truth: NamedCells) -> Any:
+def _training_labels(training: NamedMatrix, truth: NamedMatrix) -> Any:
     """Bring the labels of the training part into the order of the others."""
-    table = files.picked(files.with_missed(training, truth, told=False), truth)
+    table = files.select_label_columns(files.add_missing_labels(training, truth, warn=False), truth)
     if truth.names is not None and table.names is not None and table.names != truth.names:
         lacking = next((name for name in truth.names if name not in table.names), table.names[0])
         raise DataError(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble.evaluate.counts import Rankings, Undefined, ratio
+from scumble.evaluate.counts import Rankings, UndefinedPolicy, ratio
 from scumble.evaluate.metric import probability_metric, ranking_metric
 
 
@@ -14,7 +14,7 @@ def _where(values: Array, defined: Array) -> Array:
     return np.where(defined, values, math.nan)
 
 
-def _geometric(values: Array, undefined: Undefined) -> float:
+def _geometric(values: Array, undefined: UndefinedPolicy) -> float:
     """Average in log space; one 0 makes the mean 0."""
     with np.errstate(divide="ignore"):
         logs = np.log(undefined.fill(values))
@@ -22,7 +22,7 @@ def _geometric(values: Array, undefined: Undefined) -> float:
 
 
 @ranking_metric(greater_is_better=False)
-def one_error(rankings: Rankings, undefined: Undefined) -> float:
+def one_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Share of instances whose best label is wrong.
 
     An instance without labels is undefined; MULAN counts it as an error.
@@ -34,11 +34,11 @@ def one_error(rankings: Rankings, undefined: Undefined) -> float:
     0.5
     """
     found = rankings.by_instance
-    return undefined.mean(_where(found.top_fault, found.n_relevant > 0), 1.0)
+    return undefined.mean(_where(found.top_label_error, found.n_relevant > 0), 1.0)
 
 
 @ranking_metric(greater_is_better=False)
-def ranking_loss(rankings: Rankings, undefined: Undefined) -> float:
+def ranking_loss(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Share of pairs of a right and a wrong label with the wrong one first, over instances.
 
     An instance with no label or all labels has no pairs and is undefined; MULAN takes 0.
@@ -56,7 +56,7 @@ def ranking_loss(rankings: Rankings, undefined: Undefined) -> float:
 
 
 @ranking_metric(greater_is_better=False, upper=math.inf)
-def coverage(rankings: Rankings, undefined: Undefined) -> float:
+def coverage(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """How far down the ranking the labels of an instance reach, averaged over instances.
 
     The worst rank of a right label, less one. An instance without labels is undefined; MULAN
@@ -73,7 +73,7 @@ def coverage(rankings: Rankings, undefined: Undefined) -> float:
 
 
 @ranking_metric()
-def average_precision(rankings: Rankings, undefined: Undefined) -> float:
+def average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """For each right label the share of right ones among those ranked as high, over instances.
 
     An instance without labels is undefined; MULAN leaves it out (mldr takes 1).
@@ -85,11 +85,11 @@ def average_precision(rankings: Rankings, undefined: Undefined) -> float:
     0.792
     """
     found = rankings.by_instance
-    return undefined.mean(_where(found.precision, found.n_relevant > 0), skipped=True)
+    return undefined.mean(_where(found.average_precision, found.n_relevant > 0), skipna=True)
 
 
 @ranking_metric(greater_is_better=False)
-def is_error(rankings: Rankings, undefined: Undefined) -> float:
+def is_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Share of instances with a wrong label ranked before a right one.
 
     Examples
@@ -102,7 +102,7 @@ def is_error(rankings: Rankings, undefined: Undefined) -> float:
 
 
 @ranking_metric(greater_is_better=False, upper=math.inf)
-def error_set_size(rankings: Rankings, undefined: Undefined) -> float:
+def error_set_size(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Pairs of a right and a wrong label with the wrong one first, per instance.
 
     Examples
@@ -115,7 +115,7 @@ def error_set_size(rankings: Rankings, undefined: Undefined) -> float:
 
 
 @ranking_metric()
-def example_auc(rankings: Rankings, undefined: Undefined) -> float:
+def example_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Area under the ROC curve of each instance's labels, averaged over instances.
 
     Equal scores count half, whatever `ties`. An instance with no label or all labels is
@@ -131,8 +131,8 @@ def example_auc(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(1 - ratio(found.tied_wrong_pairs, found.n_pairs), 0.5)
 
 
-@ranking_metric(of_labels=True)
-def macro_auc(rankings: Rankings, undefined: Undefined) -> float:
+@ranking_metric(label_based=True)
+def macro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Area under the ROC curve of each label, averaged over labels.
 
     Equal scores count half, whatever `ties`. A label that no instance or all instances have is
@@ -148,7 +148,7 @@ def macro_auc(rankings: Rankings, undefined: Undefined) -> float:
 
 
 @ranking_metric()
-def micro_auc(rankings: Rankings, undefined: Undefined) -> float:
+def micro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Area under the ROC curve of all cells together.
 
     Equal scores count half, whatever `ties`.
@@ -162,8 +162,8 @@ def micro_auc(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(np.array([rankings.micro_auc]))
 
 
-@ranking_metric(of_labels=True)
-def macro_auc_pr(rankings: Rankings, undefined: Undefined) -> float:
+@ranking_metric(label_based=True)
+def macro_auc_pr(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Area under the precision-recall curve of each label, averaged over labels.
 
     The curve is a step function: precision at each distinct score times the recall gained there.
@@ -178,8 +178,8 @@ def macro_auc_pr(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(rankings.by_label.auc_pr)
 
 
-@ranking_metric(of_labels=True)
-def mean_average_precision(rankings: Rankings, undefined: Undefined) -> float:
+@ranking_metric(label_based=True)
+def mean_average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Precision at each instance that has a label, averaged per label and then over labels.
 
     MULAN ranks instances with equal scores in the order of the rows; with other `ties` they are
@@ -192,11 +192,11 @@ def mean_average_precision(rankings: Rankings, undefined: Undefined) -> float:
     >>> round(mean_average_precision(Y, scores), 3)
     0.833
     """
-    return undefined.mean(rankings.by_label.average_precision, skipped=True)
+    return undefined.mean(rankings.by_label.average_precision, skipna=True)
 
 
-@ranking_metric(of_labels=True)
-def geometric_mean_average_precision(rankings: Rankings, undefined: Undefined) -> float:
+@ranking_metric(label_based=True)
+def geometric_mean_average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Geometric mean over the labels of their average precision.
 
     A few labels with bad rankings pull it down. A label without instances is undefined; MULAN's
@@ -212,8 +212,8 @@ def geometric_mean_average_precision(rankings: Rankings, undefined: Undefined) -
     return _geometric(rankings.by_label.average_precision, undefined)
 
 
-@ranking_metric(of_labels=True)
-def mean_average_interpolated_precision(rankings: Rankings, undefined: Undefined) -> float:
+@ranking_metric(label_based=True)
+def mean_average_interpolated_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     """Best precision at a recall of 0, 1/9, ..., 1 or more, averaged per label and over labels.
 
     Ties and undefined labels as in `mean_average_precision`.
@@ -225,12 +225,12 @@ def mean_average_interpolated_precision(rankings: Rankings, undefined: Undefined
     >>> round(mean_average_interpolated_precision(Y, scores), 3)
     0.833
     """
-    return undefined.mean(rankings.by_label.interpolated_precision, skipped=True)
+    return undefined.mean(rankings.by_label.interpolated_precision, skipna=True)
 
 
-@ranking_metric(of_labels=True)
+@ranking_metric(label_based=True)
 def geometric_mean_average_interpolated_precision(
-    rankings: Rankings, undefined: Undefined
+    rankings: Rankings, undefined: UndefinedPolicy
 ) -> float:
     """Geometric mean over the labels of their average interpolated precision.
 
@@ -258,7 +258,7 @@ def log_loss(rankings: Rankings) -> float:
     >>> round(log_loss([[1, 0]], [[0.5, 0.5]]), 3)
     1.386
     """
-    return rankings.log_and_square[0] / rankings.Y.shape[0]
+    return rankings.log_loss_and_squared_error[0] / rankings.Y.shape[0]
 
 
 @probability_metric()
@@ -273,4 +273,4 @@ def mean_squared_error(rankings: Rankings) -> float:
     >>> mean_squared_error([[1, 0]], [[0.5, 0.5]])
     0.25
     """
-    return rankings.log_and_square[1] / rankings.scores.size
+    return rankings.log_loss_and_squared_error[1] / rankings.scores.size

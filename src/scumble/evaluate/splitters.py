@@ -15,17 +15,24 @@ from sklearn.base import BaseEstimator
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.files import Source, writing
+from scumble._core.files import InputFile, atomic_write
 from scumble._core.java import JavaRandom
-from scumble._core.parameters import Declared, Free, Int, Seed, as_generator, declare
+from scumble._core.parameters import (
+    AnyValue,
+    Int,
+    RandomStateConstraint,
+    ValidatedParametersMixin,
+    as_generator,
+    parameter_constraints,
+)
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.registry import find, register
-from scumble._core.validation import check_labels, check_same_length, is_dataset
+from scumble._core.registry import find_object, register
+from scumble._core.validation import check_consistent_length, check_labels, is_dataset
 from scumble.measures import labelset_of_rows
-from scumble.measures.stratification import deal_rows
+from scumble.measures.stratification import assign_folds
 
 
-class BaseSplitter(Declared, BaseEstimator):
+class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
     """Base of all splitters.
 
     A subclass implements `_deal`, which gives every row the number of its fold. Training and test
@@ -52,7 +59,9 @@ class BaseSplitter(Declared, BaseEstimator):
     [[0, 2, 4], [1, 3]]
     """
 
-    domains = declare(n_splits=Int(2), n_repeats=Int(1), random_state=Seed())
+    _parameter_constraints = parameter_constraints(
+        n_splits=Int(2), n_repeats=Int(1), random_state=RandomStateConstraint()
+    )
 
     def __init__(self, n_splits: int = 5, n_repeats: int = 1, *, random_state: Any = None) -> None:
         self.n_splits = n_splits
@@ -60,13 +69,13 @@ class BaseSplitter(Declared, BaseEstimator):
         self.random_state = random_state
 
     def __init_subclass__(
-        cls, name: str | None = None, family: str = "More", **options: Any
+        cls, name: str | None = None, display_group: str = "More", **options: Any
     ) -> None:
         super().__init_subclass__(**options)
         if name is not None:
-            register("splitter", name, cls, family=family)
+            register("splitter", name, cls, display_group=display_group)
 
-    def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+    def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         """Give every row of ``Y`` the number of its fold, from 0 to n_splits - 1."""
         raise NotImplementedError  # the one thing every splitter does in its own way
 
@@ -139,7 +148,7 @@ class BaseSplitter(Declared, BaseEstimator):
         caller = type(self).__name__
         generator = as_generator(self.random_state, caller=caller)
         for seed in generator.integers(2**63, size=self.n_repeats):
-            folds = self._deal(Y, np.random.default_rng(seed))
+            folds = self._assign_folds(Y, np.random.default_rng(seed))
             if np.bincount(folds, minlength=self.n_splits).min() == 0:
                 raise DataError(
                     f"{caller}: the labels of these {Y.shape[0]} rows leave one of "
@@ -163,7 +172,7 @@ class BaseSplitter(Declared, BaseEstimator):
             raise DataError(f"{caller}: to split rows by their labels, give split(X, Y) both.")
         labels = check_labels(Y, caller=caller)
         if hasattr(X, "shape"):
-            check_same_length(X, labels, caller=caller)
+            check_consistent_length(X, labels, caller=caller)
         return labels
 
 
@@ -175,7 +184,7 @@ def deal_blocks(order: Array, n_folds: int) -> Array:
     return folds
 
 
-class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
+class RepeatedKFold(BaseSplitter, name="kfold", display_group="By chance"):
     """Deal the rows into folds of equal size by chance.
 
     Parameters
@@ -202,11 +211,11 @@ class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
     def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
         super().__init__(n_splits, n_repeats, random_state=random_state)
 
-    def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+    def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         return deal_blocks(generator.permutation(Y.shape[0]), self.n_splits)
 
 
-class MulanKFold(BaseSplitter, name="mulan", family="By chance"):
+class MulanKFold(BaseSplitter, name="mulan", display_group="By chance"):
     """Shuffle as MULAN does, then cut into consecutive blocks.
 
     Parameters
@@ -232,7 +241,7 @@ class MulanKFold(BaseSplitter, name="mulan", family="By chance"):
     [[3, 0, 5], [1, 2], [6, 4]]
     """
 
-    domains = declare(random_state=Int(0))
+    _parameter_constraints = parameter_constraints(random_state=Int(0))
 
     def __init__(self, n_splits: int = 10, n_repeats: int = 1, *, random_state: int = 1) -> None:
         super().__init__(n_splits, n_repeats, random_state=random_state)
@@ -261,7 +270,7 @@ def _shuffled(n_rows: int, seed: int) -> Array:
     return order
 
 
-class IterativeStratification(BaseSplitter, name="iterative", family="By labels"):
+class IterativeStratification(BaseSplitter, name="iterative", display_group="By labels"):
     """Deal the rows so that every fold gets its share of every label, rare labels first.
 
     Parameters
@@ -304,11 +313,11 @@ class IterativeStratification(BaseSplitter, name="iterative", family="By labels"
     ([0, 1], [0, 0, 0, 1, 1, 1])
     """
 
-    def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        return deal_rows(Y, self.n_splits, generator)
+    def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+        return assign_folds(Y, self.n_splits, generator)
 
 
-class LabelsetStratification(BaseSplitter, name="labelset", family="By labels"):
+class LabelsetStratification(BaseSplitter, name="labelset", display_group="By labels"):
     """Deal the rows of each labelset in turns, so that every fold gets its share of each.
 
     Parameters
@@ -339,7 +348,7 @@ class LabelsetStratification(BaseSplitter, name="labelset", family="By labels"):
     ([0, 1], [0, 0, 0, 1, 1, 1])
     """
 
-    def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+    def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         numbers, _ = labelset_of_rows(Y)
         order = generator.permutation(len(numbers))
         order = order[np.argsort(numbers[order], kind="stable")]
@@ -348,7 +357,7 @@ class LabelsetStratification(BaseSplitter, name="labelset", family="By labels"):
         return folds
 
 
-class FixedFolds(BaseSplitter, name="fixed", family="Given"):
+class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
     """Take the folds as they are given.
 
     Parameters
@@ -367,7 +376,9 @@ class FixedFolds(BaseSplitter, name="fixed", family="Given"):
     [[0, 2], [1]]
     """
 
-    domains = declare(fold_table=Free("fold numbers, one per row, or the path of a CSV file"))
+    _parameter_constraints = parameter_constraints(
+        fold_table=AnyValue("fold numbers, one per row, or the path of a CSV file")
+    )
 
     def __init__(self, fold_table: Any) -> None:
         self.fold_table = fold_table
@@ -391,7 +402,7 @@ class FixedFolds(BaseSplitter, name="fixed", family="Given"):
 
 def read_folds(path: str | os.PathLike[str]) -> Array:
     """Read fold numbers from a CSV file."""
-    source = Source(path)
+    source = InputFile(path)
     with source.open(progress=False) as stream:
         text = stream.read().decode("utf-8", "replace")
     try:
@@ -449,7 +460,7 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     >>> make_splitter(10)
     RepeatedKFold(n_repeats=1, n_splits=10)
     """
-    splitter = find("splitter", kind)
+    splitter = find_object("splitter", kind)
     repeats, cross, folds = str(text).lower().rpartition("x")
     if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
         if kind == "fixed":
@@ -488,7 +499,7 @@ def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str])
     names = [f"rep{at}_fold" for at in range(folds.shape[1])]
     lines = [",".join(["instance", *names])]
     lines += [",".join(map(str, [row, *numbers])) for row, numbers in enumerate(folds.tolist())]
-    with writing(path) as target, target.open() as stream:
+    with atomic_write(path) as target, target.open() as stream:
         stream.write(("\n".join(lines) + "\n").encode())
 
 

@@ -12,12 +12,12 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleWarning
 from scumble._core.parameters import Either, Int, Real, as_generator
 from scumble._core.provenance import warn_if_resampled
-from scumble._core.text import listed
-from scumble._core.validation import check_labels, check_same_length
+from scumble._core.text import join_names
+from scumble._core.validation import check_consistent_length, check_labels
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn.storage.columns import align_columns
-from scumble.measures.passes import count
-from scumble.measures.stratification import deal_rows
+from scumble.measures.stratification import assign_folds
+from scumble.measures.threaded_kernels import count_labels
 from scumble.resample.containers import take_rows
 
 _SIZES = Either(Real(0, 1, open="both"), Int(1))
@@ -99,10 +99,10 @@ def train_test_split(
         )
     labels = check_labels(data.Y if Y is None else Y, caller="train_test_split")
     if Y is not None and hasattr(data, "shape"):
-        check_same_length(data, labels, caller="train_test_split")
+        check_consistent_length(data, labels, caller="train_test_split")
     warn_if_resampled(data, Y, caller="train_test_split")
     n_test = _count_test_rows(labels.shape[0], test_size)
-    sides = deal_sides(labels, n_test, as_generator(random_state, caller="train_test_split"))
+    sides = assign_train_test(labels, n_test, as_generator(random_state, caller="train_test_split"))
     parts = [np.flatnonzero(sides == side) for side in (0, 1)]
     given = (data,) if Y is None else (data, Y)
     return tuple(_take(one, rows) for one in given for rows in parts)
@@ -131,35 +131,35 @@ def _take(given: Any, rows: Array) -> Any:
 # Two sides of a chosen size, both with every label that occurs twice, where that can be ----------
 
 
-def deal_sides(Y: sparse.csr_array, n_test: int, generator: np.random.Generator) -> Array:
+def assign_train_test(Y: sparse.csr_array, n_test: int, generator: np.random.Generator) -> Array:
     """Give 0 to the rows of the training and 1 to those of the test side."""
-    wanted = wanted_on(Y, n_test)
+    wanted = target_label_counts(Y, n_test)
     rows = np.array([Y.shape[0] - n_test, n_test], float)
-    dealt = Sides(Y, deal_rows(Y, 2, generator, wanted, rows))
-    dealt.bring_labels_to_both()
+    dealt = TrainTestAssignment(Y, assign_folds(Y, 2, generator, wanted, rows))
+    dealt.ensure_labels_on_both_sides()
     dealt.resize(n_test, wanted, generator.random(Y.shape[0]))
     return dealt.sides
 
 
-def wanted_on(Y: sparse.csr_array, n_test: int) -> Array:
+def target_label_counts(Y: sparse.csr_array, n_test: int) -> Array:
     """Tell how many rows of each label each side should have: at least one of two or more."""
     # The only row of a label is for training: a label that cannot be learnt cannot be judged.
-    counts = count(Y)
+    counts = count_labels(Y)
     share = counts * (n_test / Y.shape[0])
     tested = np.where(counts < 2, 0.0, np.clip(share, 1.0, np.maximum(counts - 1.0, 1.0)))
     return np.column_stack([counts - tested, tested])
 
 
-class Sides:
+class TrainTestAssignment:
     """Rows on two sides, and the number of each label's rows on either."""
 
     def __init__(self, Y: sparse.csr_array, sides: Array) -> None:
         self._rows, self._columns = Y, Y.tocsc()
         self.sides = sides
-        self.counts = np.stack([count(Y[sides == side]) for side in (TRAIN, TEST)])
+        self.counts = np.stack([count_labels(Y[sides == side]) for side in (TRAIN, TEST)])
         self._can_part = self.counts.sum(axis=0) >= 2
 
-    def bring_labels_to_both(self) -> None:
+    def ensure_labels_on_both_sides(self) -> None:
         """Move rows until every label of two rows or more is on both sides, or cannot be."""
         # Each label that is on one side only is freed by a move, further moves for the labels that
         # the move has taken from a side, and so on; rows move once. What no such chain of moves can
@@ -252,7 +252,7 @@ class Sides:
 # A training and a test part that were read by themselves -----------------------------------------
 
 
-def with_test_part(
+def append_test_set(
     data: MultilabelDataset, test: Any, *, caller: str
 ) -> tuple[MultilabelDataset, tuple[Array, Array]]:
     """Append a test part, and tell which rows are for training and which for testing.
@@ -265,10 +265,10 @@ def with_test_part(
     Examples
     --------
     >>> from scumble import MultilabelDataset
-    >>> from scumble.evaluate.train_test import with_test_part
+    >>> from scumble.evaluate.train_test import append_test_set
     >>> data = MultilabelDataset([[1.0], [2.0]], [[1, 0], [0, 1]], labels=["war", "love"])
     >>> test = MultilabelDataset([[3.0]], [[1, 0]], labels=["love", "war"])
-    >>> both, (train_rows, test_rows) = with_test_part(data, test, caller="example")
+    >>> both, (train_rows, test_rows) = append_test_set(data, test, caller="example")
     >>> train_rows, test_rows, both.Y[test_rows].toarray()
     (array([0, 1]), array([2]), array([[False,  True]]))
     """
@@ -301,13 +301,13 @@ def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple
 
 def _all_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> tuple[str, ...]:
     """List the labels of training, and behind them those that only rows of the test part have."""
-    known, tested = set(data.labels), dict(zip(test.labels, count(test.Y), strict=True))
+    known, tested = set(data.labels), dict(zip(test.labels, count_labels(test.Y), strict=True))
     new = tuple(name for name, n_rows in tested.items() if name not in known and n_rows)
     missing = tuple(name for name in data.labels if name not in tested)
     if len(missing) == data.n_labels:
         raise DataError(
-            f"{caller}: the training part has {listed(data.labels, 3)} as labels, the test part "
-            f"{listed(test.labels, 3)}. Expected the same labels in both, in any order."
+            f"{caller}: the training part has {join_names(data.labels, 3)} as labels, the test part "
+            f"{join_names(test.labels, 3)}. Expected the same labels in both, in any order."
         )
     parts = (
         (missing, data, "training", test, "test", "count as labels that its rows do not have"),
@@ -323,7 +323,7 @@ def _all_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -
         if alone:
             warnings.warn(
                 f"{caller}: no row of the {its_name} part has {len(alone)} of the {part.n_labels} "
-                f"labels of the {name} part: {listed(alone, 3)}. They {what}.",
+                f"labels of the {name} part: {join_names(alone, 3)}. They {what}.",
                 ScumbleWarning,
                 stacklevel=6,
             )

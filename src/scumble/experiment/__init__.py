@@ -2,27 +2,49 @@
 
 import typing
 
-from scumble._core import exports
+from scumble._core import lazy_imports
 from scumble.experiment.cell import (
-    Cell as Cell,
-    Part as Part,
-    PlanError as PlanError,
-    Result as Result,
+    Cell,
+    Component,
+    PlanError,
+    Result,
 )
-from scumble.experiment.executors import Outcome as Outcome
-from scumble.experiment.plan import Plan as Plan, read_plan as read_plan
+from scumble.experiment.executors import Outcome
+from scumble.experiment.plan import Plan, read_plan
 from scumble.experiment.runner import (
-    Estimate as Estimate,
-    Report as Report,
-    cells_of as cells_of,
-    estimate as estimate,
-    run as run,
-    run_cells as run_cells,
+    RunReport,
+    RuntimeEstimate,
+    estimate_runtime,
+    plan_cells,
+    run,
+    run_cells,
 )
-from scumble.experiment.store import Store as Store, StoreError as StoreError
+from scumble.experiment.store import Store, StoreError
 
 if typing.TYPE_CHECKING:
-    from scumble.experiment.same_folds import compare as compare
+    from scumble.experiment.stored_comparison import compare
 
 # Comparing needs classifiers and resamplers, which planning and tables do not.
-exports.publish(globals(), {"scumble.experiment.same_folds": ("compare",)})
+__all__ = [
+    "Cell",
+    "Component",
+    "Outcome",
+    "Plan",
+    "PlanError",
+    "Result",
+    "RunReport",
+    "RuntimeEstimate",
+    "Store",
+    "StoreError",
+    "compare",
+    "estimate_runtime",
+    "plan_cells",
+    "read_plan",
+    "run",
+    "run_cells",
+]
+
+if not typing.TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_imports.attach(
+        __name__, __all__, {"scumble.experiment.stored_comparison": ("compare",)}
+    )

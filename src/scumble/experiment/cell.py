@@ -7,20 +7,27 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from scumble._core.errors import ScumbleError, suggest
+from scumble._core.errors import ScumbleError, did_you_mean
 
 #: The name that stands for "nothing is done here": no resampling, no classifier.
 NOTHING = "none"
 #: Measures of the training part that are kept with every cell, before and after resampling.
 MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
 #: Metrics that are kept a second time with undefined values left out.
-IGNORING = ("precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1")
+METRICS_IGNORING_UNDEFINED = (
+    "precision",
+    "recall",
+    "f1",
+    "macro_precision",
+    "macro_recall",
+    "macro_f1",
+)
 #: Metrics that are kept a third time over what has at least one hit.
 WITH_HITS = ("f1", "macro_f1")
 #: A score that every cell with a classifier has since groups of labels and pooling are known.
-NEWER = "never_predicted"
+GROUP_SCORES_MARKER = "never_predicted"
 #: Where the details of a cell hold what can be added up over folds.
-LABELS = "labels"
+LABEL_COUNTS_KEY = "labels"
 
 
 class PlanError(ScumbleError, ValueError):
@@ -37,7 +44,7 @@ class PlanError(ScumbleError, ValueError):
 
 
 @dataclass(frozen=True)
-class Part:
+class Component:
     """A data set, resampler, classifier or splitter by name, with its parameters.
 
     Parameters
@@ -54,8 +61,8 @@ class Part:
 
     Examples
     --------
-    >>> from scumble.experiment import Part
-    >>> Part("remedial", {"one_sided": "keep"}).label
+    >>> from scumble.experiment import Component
+    >>> Component("remedial", {"one_sided": "keep"}).label
     'remedial(one_sided=keep)'
     """
 
@@ -75,7 +82,7 @@ class Part:
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def __hash__(self) -> int:
-        return hash((canonical(self.spec), self.label))
+        return hash((canonical_json(self.spec), self.label))
 
 
 @dataclass(frozen=True)
@@ -107,23 +114,23 @@ class Cell:
     --------
     A plan makes its own cells. The key does not depend on what the parts are called:
 
-    >>> from scumble.experiment import Cell, Part
-    >>> parts = Part("yeast"), Part("remedial"), Part("br"), Part("kfold")
+    >>> from scumble.experiment import Cell, Component
+    >>> parts = Component("yeast"), Component("remedial"), Component("br"), Component("kfold")
     >>> cell = Cell(*parts, seed=1, fold=0)
-    >>> renamed = Cell(parts[0], Part("remedial", label="REMEDIAL"), *parts[2:], seed=1, fold=0)
+    >>> renamed = Cell(parts[0], Component("remedial", label="REMEDIAL"), *parts[2:], seed=1, fold=0)
     >>> cell.key == renamed.key
     True
     >>> cell.key == Cell(*parts, seed=1, fold=1).key
     False
     """
 
-    dataset: Part
-    resampler: Part
-    classifier: Part
-    splitter: Part
+    dataset: Component
+    resampler: Component
+    classifier: Component
+    splitter: Component
     seed: int
     fold: int
-    content: str = ""
+    dataset_checksum: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     seconds: float | None = None
     megabytes: float | None = None
@@ -142,7 +149,7 @@ class Cell:
         kinds = ("resampler", "classifier", "splitter")
         parts = {kind: getattr(self, kind).spec for kind in kinds}
         turn = {"seed": self.seed, "fold": self.fold, "versions": dict(self.versions)}
-        return {"content": self.content or self.dataset.spec, **parts, **turn}
+        return {"content": self.dataset_checksum or self.dataset.spec, **parts, **turn}
 
     def seed_for(self, purpose: str) -> int:
         """Derive a seed from what the purpose depends on, never from the order of cells.
@@ -192,14 +199,14 @@ class Result:
     predictions: bytes | None = None
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """Write plain values so that equal ones have equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest(value: Any) -> str:
     """Return a checksum of plain values."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()[:32]
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:32]
 
 
 # What the scores of a cell are called -----------------------------------------------------------
@@ -211,22 +218,22 @@ def score_names() -> tuple[str, ...]:
 
     return (
         *metric_names(),
-        *(f"ignore.{name}" for name in IGNORING),
+        *(f"ignore.{name}" for name in METRICS_IGNORING_UNDEFINED),
         *(f"hits.{name}" for name in WITH_HITS),
         *(f"{when}.{name}" for when in ("before", "after") for name in (*MEASURES, "mean_ir_zero")),
     )
 
 
-def complaint(name: object) -> str | None:
+def score_name_error(name: object) -> str | None:
     """Say what is wrong with the name of a score."""
     known = score_names()
     if name in known:
         return None
-    return f"There is no metric {name!r}.{suggest(str(name), known)}"
+    return f"There is no metric {name!r}.{did_you_mean(str(name), known)}"
 
 
-def is_newer(name: str) -> bool:
+def needs_group_scores(name: str) -> bool:
     """Tell whether a score is missing from the cells of stores made before groups were known."""
     from scumble.evaluate import metric_names
 
-    return name == NEWER or ("." in name and name in metric_names())
+    return name == GROUP_SCORES_MARKER or ("." in name and name in metric_names())

@@ -11,9 +11,16 @@ import numpy as np
 
 from scumble.evaluate import confusion, evaluate
 from scumble.evaluate.bipartition_metrics import f1s
-from scumble.evaluate.folds import LabelCounts, run_fold, timed
+from scumble.evaluate.folds import LabelCounts, add_elapsed_seconds, run_fold
 from scumble.experiment import parts
-from scumble.experiment.cell import IGNORING, LABELS, MEASURES, NOTHING, Cell, Result
+from scumble.experiment.cell import (
+    LABEL_COUNTS_KEY,
+    MEASURES,
+    METRICS_IGNORING_UNDEFINED,
+    NOTHING,
+    Cell,
+    Result,
+)
 from scumble.learn import TextColumns
 from scumble.measures import characterize
 from scumble.resample import run_chain
@@ -24,7 +31,7 @@ _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 def compute_cell(cell: Cell) -> Result:
     """Compute one cell; resampling sees the training part only."""
     started = time.process_time()
-    data = parts.dataset_of(cell)
+    data = parts.load_cell_dataset(cell)
     train, test = _split(cell, data)
     chain = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NOTHING:
@@ -38,8 +45,8 @@ def compute_cell(cell: Cell) -> Result:
 
 def _only_resample(training: Any, chain: list[Any]) -> Result:
     seconds = {"seconds_resampling": 0.0}
-    with timed(seconds, "seconds_resampling"):
-        treated = run_chain(TextColumns.of(training).apply(training), chain)
+    with add_elapsed_seconds(seconds, "seconds_resampling"):
+        treated = run_chain(TextColumns.of(training).transform(training), chain)
     return Result({**_measures("before", training.Y), **_measures("after", treated.Y)}, seconds)
 
 
@@ -54,7 +61,7 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
         "seconds_fitting": fold.seconds["fit"],
         "seconds_predicting": fold.seconds["predict"],
         "n_predicted": int(fold.predictions.nnz),
-        LABELS: LabelCounts.of(fold.evaluation).to_plain(),
+        LABEL_COUNTS_KEY: LabelCounts.of(fold.evaluation).to_dict(),
     }
     archive = _archive(test, fold.predictions, fold.scores) if cell.keep_predictions else None
     return Result(scores, details, archive)
@@ -66,7 +73,9 @@ def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
         return list(splitter.split(data))
 
     seed = cell.seed_for("folds")  # it depends on data and splitter, too
-    train, test = parts.recent(_folds, (cell.content, seed, cell.folder), split)[cell.fold]
+    train, test = parts.lru_get(_folds, (cell.dataset_checksum, seed, cell.folder), split)[
+        cell.fold
+    ]
     return train, test
 
 
@@ -85,7 +94,7 @@ def _judge(fold: Any, test: Any) -> dict[str, float]:
     # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
     # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
     ignoring = evaluate(test, fold.predictions, undefined="ignore")
-    found |= {f"ignore.{name}": float(ignoring[name]) for name in IGNORING}
+    found |= {f"ignore.{name}": float(ignoring[name]) for name in METRICS_IGNORING_UNDEFINED}
     found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
     return found
 

@@ -17,11 +17,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scumble._core.optional import require
-from scumble._core.processes import Child, ChildGoneError, pack, peak, reset_peak, resident_of
+from scumble._core.optional import import_optional_dependency
+from scumble._core.processes import (
+    ChildExitedError,
+    ChildProcess,
+    peak_memory,
+    pickle_value,
+    reset_peak,
+    resident_memory,
+)
 from scumble.experiment.cell import Cell, PlanError, Result
 
-Compute = Callable[[Cell], Result]
+ComputeFunction = Callable[[Cell], Result]
 #: How often limits are looked at, in seconds.
 TICK = 0.05
 #: Seconds to wait for the scheduler to answer.
@@ -49,8 +56,8 @@ class Outcome:
 
     Examples
     --------
-    >>> from scumble.experiment import Cell, Outcome, Part
-    >>> parts = Part("toy"), Part("none"), Part("none"), Part("kfold")
+    >>> from scumble.experiment import Cell, Outcome, Component
+    >>> parts = Component("toy"), Component("none"), Component("none"), Component("kfold")
     >>> outcome = Outcome(Cell(*parts, seed=1, fold=0), None, "time", "stopped after 60.0 s")
     >>> outcome.result is None, outcome.reason
     (True, 'time')
@@ -91,11 +98,11 @@ def _arrived(waiting: Any, timeout: float) -> Iterator[Any]:
 class HereExecutor:
     """Computes in the calling process; for tiny cells and for debugging. No limits are enforced."""
 
-    def __init__(self, compute: Compute) -> None:
+    def __init__(self, compute: ComputeFunction) -> None:
         self._compute = compute
         self._waiting: list[Cell] = []
 
-    def has_room(self) -> bool:
+    def can_submit(self) -> bool:
         """Tell whether nothing waits."""
         return not self._waiting
 
@@ -122,14 +129,14 @@ class _Job:
 class ProcessExecutor:
     """Computes in child processes; a cell over its limits is killed with its process."""
 
-    def __init__(self, compute: Compute, *, n_jobs: int, threads: int) -> None:
+    def __init__(self, compute: ComputeFunction, *, n_jobs: int, threads: int) -> None:
         self._compute, self._n_jobs = compute, n_jobs
         self._environment = dict.fromkeys(("SCUMBLE_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
-        self._messages: queue.Queue[tuple[Child, Any]] = queue.Queue()
-        self._idle: list[Child] = []
-        self._busy: dict[Child, _Job] = {}
+        self._messages: queue.Queue[tuple[ChildProcess, Any]] = queue.Queue()
+        self._idle: list[ChildProcess] = []
+        self._busy: dict[ChildProcess, _Job] = {}
 
-    def has_room(self) -> bool:
+    def can_submit(self) -> bool:
         """Tell whether a process is free or can be started."""
         return len(self._busy) < self._n_jobs
 
@@ -158,19 +165,21 @@ class ProcessExecutor:
             child.close()
         self._idle, self._busy = [], {}
 
-    def _start(self) -> Child:
+    def _start(self) -> ChildProcess:
         answer = "scumble.experiment.executors.compute_measured"
-        child = Child(answer, self._compute, environment=self._environment, keeps_stderr=True)
+        child = ChildProcess(
+            answer, self._compute, environment=self._environment, keeps_stderr=True
+        )
         threading.Thread(target=self._listen, args=(child,), daemon=True).start()
         return child
 
-    def _listen(self, child: Child) -> None:
-        with suppress(ChildGoneError):
+    def _listen(self, child: ChildProcess) -> None:
+        with suppress(ChildExitedError):
             while True:
                 self._messages.put((child, child.receive()))
         self._messages.put((child, None))
 
-    def _receive(self, child: Child, message: Any) -> Iterator[Outcome]:
+    def _receive(self, child: ChildProcess, message: Any) -> Iterator[Outcome]:
         job = self._busy.pop(child, None)
         if job is None:  # killed, or died while idle
             if child in self._idle:
@@ -178,7 +187,7 @@ class ProcessExecutor:
                 child.close()
         elif message is None:
             spent = time.perf_counter() - job.began
-            words = child.last_words()
+            words = child.describe_exit()
             child.close()
             yield Outcome(job.cell, None, "crash", words, spent, job.largest)
         else:
@@ -192,7 +201,7 @@ class ProcessExecutor:
             # Starting an interpreter is not the cell's fault.
             ready = child.ready_at
             spent = 0.0 if ready is None else time.perf_counter() - max(job.began, ready)
-            job.largest = max(job.largest, resident_of(child.pid) / 2**20)
+            job.largest = max(job.largest, resident_memory(child.pid) / 2**20)
             verdict = _over_limit(job, spent)
             if verdict is not None:
                 del self._busy[child]
@@ -200,11 +209,13 @@ class ProcessExecutor:
                 yield Outcome(job.cell, None, *verdict, spent, job.largest)
 
 
-def compute_measured(compute: Compute, cell: Cell, _tell: Any) -> tuple[Outcome, Any, float]:
+def compute_measured(
+    compute: ComputeFunction, cell: Cell, _tell: Any
+) -> tuple[Outcome, Any, float]:
     """Compute a cell in a child: what became of it, the pickled result, and megabytes."""
     reset_peak()
     found = _try(lambda cell: pickle.dumps(compute(cell)), cell)
-    return replace(found, result=None), found.result, peak() / 2**20
+    return replace(found, result=None), found.result, peak_memory() / 2**20
 
 
 def _over_limit(job: _Job, spent: float) -> tuple[str, str] | None:
@@ -222,8 +233,10 @@ def _over_limit(job: _Job, spent: float) -> tuple[str, str] | None:
 class ClusterExecutor:
     """Computes cells on the workers of a Dask cluster."""
 
-    def __init__(self, compute: Compute, address: Any) -> None:
-        distributed = require("distributed", purpose="--cluster", extra="cluster")
+    def __init__(self, compute: ComputeFunction, address: Any) -> None:
+        distributed = import_optional_dependency(
+            "distributed", purpose="--cluster", extra="cluster"
+        )
         self._compute = compute
         self._is_ours = isinstance(address, str)
         self._client = address
@@ -238,7 +251,7 @@ class ClusterExecutor:
         self._futures: dict[Any, Cell] = {}
         self._ended: queue.Queue[Any] = queue.Queue()
 
-    def has_room(self) -> bool:
+    def can_submit(self) -> bool:
         """Tell whether a thread of the cluster is free, with one cell in reserve for each."""
         threads = sum(self._client.nthreads().values())
         return len(self._futures) < max(1, 2 * threads)
@@ -275,9 +288,9 @@ class ClusterExecutor:
         return outcome
 
 
-def compute_guarded(compute: Compute, cell: Cell) -> Outcome:
+def compute_guarded(compute: ComputeFunction, cell: Cell) -> Outcome:
     """Compute a cell in a process of its own, with its limits; called on a cluster's worker."""
-    known = pack(compute)
+    known = pickle_value(compute)
     executor = _idle_for(known) or ProcessExecutor(compute, n_jobs=1, threads=1)
     executor.submit(cell)
     outcomes: list[Outcome] = []
@@ -300,7 +313,7 @@ def _idle_for(known: bytes) -> ProcessExecutor | None:
 Executor = HereExecutor | ProcessExecutor | ClusterExecutor
 
 
-def make_executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
+def make_executor(compute: ComputeFunction, n_jobs: int | None, cluster: Any) -> Executor:
     """Choose where cells are computed."""
     if cluster is not None:
         return ClusterExecutor(compute, cluster)

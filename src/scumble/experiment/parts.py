@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scumble._core.errors import DataError, ScumbleError, suggest, suggest_parameter
+from scumble._core.errors import DataError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble._core.version import __version__
-from scumble.experiment.cell import NOTHING, Cell, Part, PlanError, canonical
+from scumble.experiment.cell import NOTHING, Cell, Component, PlanError, canonical_json
 from scumble.experiment.store import Store
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 #: What is known of a data set before it is used: checksum, work, shape, whether it has weights.
-Facts = dict[str, Any]
+DatasetMetadata = dict[str, Any]
 #: Parameters of a data set that cut it after reading.
 CUTS = ("rows", "drop")
 #: How many data sets, and how many lists of folds, a process keeps.
@@ -31,7 +31,7 @@ KEPT = 2
 _data: OrderedDict[Hashable, MultilabelDataset] = OrderedDict()
 
 
-def recent(kept: OrderedDict[Hashable, Kind], key: Hashable, make: Callable[[], Kind]) -> Kind:
+def lru_get(kept: OrderedDict[Hashable, Kind], key: Hashable, make: Callable[[], Kind]) -> Kind:
     """Return what was made for a key, made anew if it is not among those used last."""
     if key not in kept:
         kept[key] = make()
@@ -41,56 +41,58 @@ def recent(kept: OrderedDict[Hashable, Kind], key: Hashable, make: Callable[[], 
     return kept[key]
 
 
-def dataset_of(cell: Cell) -> MultilabelDataset:
+def load_cell_dataset(cell: Cell) -> MultilabelDataset:
     """Load the data set of a cell, and make sure that it is the one the plan saw."""
 
     def load() -> MultilabelDataset:
         data = load_dataset(cell.dataset, cell.folder)
-        if cell.content and content_of(data) != cell.content:
+        if cell.dataset_checksum and dataset_checksum(data) != cell.dataset_checksum:
             raise DataError(
                 f"{cell.dataset.name}: the data set has changed since the plan was made. "
                 "Run the plan again."
             )
         return data
 
-    return recent(_data, cell.content or canonical([cell.dataset.spec, cell.folder]), load)
+    return lru_get(
+        _data, cell.dataset_checksum or canonical_json([cell.dataset.spec, cell.folder]), load
+    )
 
 
-def forget_data() -> None:
+def clear_dataset_cache() -> None:
     """Free what planning has read, where other processes compute."""
     _data.clear()
 
 
-def facts_of(part: Part, folder: str, store: Store | None) -> Facts:
+def dataset_metadata(part: Component, folder: str, store: Store | None) -> DatasetMetadata:
     """Return checksum, size and shape of a data set, read only if its file is new to the store."""
     part = with_label_file(part, folder)
     path = file_of(part, folder) or _on_the_shelf(part.name)
     stamp = "" if path is None else _stamp(path, part.parameters.get("labels"))
-    place = "data at " + canonical([str(path or part.name), part.spec])
-    known = store.recall(place) if store is not None and stamp else None
+    place = "data at " + canonical_json([str(path or part.name), part.spec])
+    known = store.get_metadata(place) if store is not None and stamp else None
     if known is not None and known["stamp"] == stamp:
         return dict(known["facts"])
     data = load_dataset(part, folder)
     facts = _measured(data)
-    recent(_data, facts["content"], lambda: data)
+    lru_get(_data, facts["content"], lambda: data)
     if store is not None and stamp:
-        store.remember(place, {"stamp": stamp, "facts": facts})
+        store.set_metadata(place, {"stamp": stamp, "facts": facts})
     return facts
 
 
-def _measured(data: MultilabelDataset) -> Facts:
+def _measured(data: MultilabelDataset) -> DatasetMetadata:
     values = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
     return {
-        "content": content_of(data),
+        "content": dataset_checksum(data),
         "work": float(values) * data.n_labels,
         "weighted": data.weights is not None,
         **{f"n_{what}": getattr(data, f"n_{what}") for what in ("instances", "features", "labels")},
     }
 
 
-def _data_complaints(part: Part, folder: str) -> Iterator[str]:
+def _data_complaints(part: Component, folder: str) -> Iterator[str]:
     """Say what is wrong with a data set that can be told without reading it."""
-    from scumble.data import shelf
+    from scumble.data import repository
 
     yield from _cut_complaints(part)
     path = file_of(part, folder)
@@ -99,17 +101,17 @@ def _data_complaints(part: Part, folder: str) -> Iterator[str]:
             yield f"{part.name}: there is no such file."
         return
     try:
-        shelf.find(part.name)
+        repository.find(part.name)
     except ScumbleError as error:
         if _on_the_shelf(part.name) is None:  # a folder of SCUMBLE_DATA may hold it
             yield str(error)
 
 
 def _on_the_shelf(name: str) -> Path | None:
-    from scumble.data import shelf
+    from scumble.data import repository
 
     with suppress(ScumbleError):
-        return shelf.locate(name)
+        return repository.locate(name)
     return None
 
 
@@ -118,22 +120,22 @@ def _stamp(path: Path, labels: Any) -> str:
     files = [path, *sorted(path.parent.glob("*.xml"))]
     if isinstance(labels, str) and Path(labels).is_file():
         files.append(Path(labels))
-    return canonical([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in files])
+    return canonical_json([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in files])
 
 
-def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
+def load_dataset(part: Component, folder: str = "") -> MultilabelDataset:
     """Load a data set by file or name."""
-    from scumble.data import read, shelf
+    from scumble.data import read, repository
 
     part = with_label_file(part, folder)
     options = dict(part.parameters)
     cut = {name: options.pop(name, None) for name in CUTS}
     path = file_of(part, folder)
-    data = read(path, **options) if path is not None else shelf.load(part.name, **options)
+    data = read(path, **options) if path is not None else repository.load(part.name, **options)
     return _cut_rows(_drop_features(data, cut["drop"]), cut["rows"])
 
 
-def file_of(part: Part, folder: str = "") -> Path | None:
+def file_of(part: Component, folder: str = "") -> Path | None:
     """Find the file a data set is named by."""
     path = Path(folder, part.name)
     if path.is_file() or any(sign in part.name for sign in ("/", "\\")):
@@ -141,7 +143,7 @@ def file_of(part: Part, folder: str = "") -> Path | None:
     return None
 
 
-def with_label_file(part: Part, folder: str = "") -> Part:
+def with_label_file(part: Component, folder: str = "") -> Component:
     """Let the path of a file of labels start where that of the data does."""
     labels = part.parameters.get("labels")
     if not isinstance(labels, str) or not Path(folder, labels).is_file():
@@ -149,7 +151,7 @@ def with_label_file(part: Part, folder: str = "") -> Part:
     return replace(part, parameters={**part.parameters, "labels": str(Path(folder, labels))})
 
 
-def content_of(data: MultilabelDataset) -> str:
+def dataset_checksum(data: MultilabelDataset) -> str:
     """Return a checksum of everything in a data set but its name."""
     import numpy as np
     from scipy import sparse
@@ -173,7 +175,7 @@ def _drop_features(data: MultilabelDataset, names: list[str] | None) -> Multilab
         return data
     absent = [name for name in names if name not in data.feature_names]
     if absent:
-        meant = suggest(absent[0], data.feature_names)
+        meant = did_you_mean(absent[0], data.feature_names)
         raise DataError(
             f"{data.name}: there is no feature {absent[0]!r} to drop.{meant} Expected for example "
             f"{', '.join(data.feature_names[:5])}."
@@ -190,7 +192,7 @@ def _cut_rows(data: MultilabelDataset, rows: int | None) -> MultilabelDataset:
     return data[np.random.default_rng(0).permutation(len(data))[:rows]]
 
 
-def _cut_complaints(part: Part) -> Iterator[str]:
+def _cut_complaints(part: Component) -> Iterator[str]:
     rows, drop = (part.parameters.get(name) for name in ("rows", "drop"))
     if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or rows < 1):
         yield f"{part.label}: 'rows' must be a whole number of at least 1. Got {rows!r}."
@@ -202,7 +204,7 @@ def _cut_complaints(part: Part) -> Iterator[str]:
 # Resamplers, classifiers and splitters ------------------------------------------------------------
 
 
-def make_splitter(part: Part, *, seed: int, folder: str = "") -> Any:
+def make_splitter(part: Component, *, seed: int, folder: str = "") -> Any:
     """Make a splitter; the path of a file of folds starts at ``folder``."""
     from scumble import catalogue
 
@@ -212,7 +214,7 @@ def make_splitter(part: Part, *, seed: int, folder: str = "") -> Any:
     return _instance(catalogue.get("splitter", part.name), parameters, seed)
 
 
-def make_resamplers(part: Part, *, seed: int) -> list[Any]:
+def make_resamplers(part: Component, *, seed: int) -> list[Any]:
     """Make a chain of resamplers."""
     if part.name == NOTHING:
         return []
@@ -221,27 +223,29 @@ def make_resamplers(part: Part, *, seed: int) -> list[Any]:
     return make_chain(part.name, **{"random_state": seed, **part.parameters})
 
 
-def make_classifier(part: Part, *, seed: int) -> Any:
+def make_classifier(part: Component, *, seed: int) -> Any:
     """Make a classifier; a parameter that is a table with a ``name`` stands for another one."""
     return _instance(_class_of(part.name), part.parameters, seed)
 
 
-def runs_otherwise(part: Part, weighted: bool) -> bool:
+def needs_fold_revision(part: Component, weighted: bool) -> bool:
     """Tell whether a classifier's cells hold other numbers than those of the first stores."""
     # Their fold runner knew neither weights nor scores other than probabilities, and told nominal
     # columns to the outermost classifier only. Cells for which this matters have keys of their own.
-    from scumble.learn.weights import takes_weights
+    from scumble.learn.weights import supports_sample_weight
 
     if part.name == NOTHING:
         return False
     made = make_classifier(part, seed=0)
     outer, inner = made.get_params(deep=False), getattr(made, "estimator", None)
     told_inside = "categorical_features" not in outer and hasattr(inner, "categorical_features")
-    uses_weights = weighted and takes_weights(made)
+    uses_weights = weighted and supports_sample_weight(made)
     return uses_weights or told_inside or not hasattr(made, "predict_proba")
 
 
-def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, str]:
+def code_versions(
+    resampler: Component, classifier: Component, splitter: Component
+) -> dict[str, str]:
     """Name the versions of the code that decides about results."""
     # A class whose results change raises its revision, so that stored cells are computed anew.
     from scumble import catalogue
@@ -262,7 +266,7 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
     return found
 
 
-def complaints(kind: str, part: Part, folder: str) -> Iterator[str]:
+def component_errors(kind: str, part: Component, folder: str) -> Iterator[str]:
     """Say what is wrong with a part; everything but data is made to find out."""
     if kind == "datasets":
         yield from _data_complaints(part, folder)
@@ -295,9 +299,9 @@ def _checked(made: Any) -> Any:
 
 def _class_of(name: str) -> Any:
     """Find a classifier's class by its name in the catalogue or its dotted name."""
-    from scumble.learn.make_and_fit import class_of
+    from scumble.learn.make_and_fit import find_classifier_class
 
-    return class_of(name)
+    return find_classifier_class(name)
 
 
 def _instance(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:
@@ -305,7 +309,7 @@ def _instance(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:
     for name in parameters:
         if name not in known:
             raise PlanError(
-                f"{cls.__name__} has no parameter {name!r}.{suggest_parameter(name, known)} "
+                f"{cls.__name__} has no parameter {name!r}.{did_you_mean_parameter(name, known)} "
                 f"Known are: {', '.join(sorted(known)) or 'none'}."
             )
     given = {name: _value(value, seed) for name, value in parameters.items()}

@@ -12,8 +12,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from scumble._core.errors import ReadError, ScumbleError, suggest, suggest_parameter
-from scumble.experiment.cell import NOTHING, Part, PlanError, canonical, complaint
+from scumble._core.errors import ReadError, ScumbleError, did_you_mean, did_you_mean_parameter
+from scumble.experiment.cell import NOTHING, Component, PlanError, canonical_json, score_name_error
 
 #: Metrics shown where a plan names none; all are computed in any case.
 METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
@@ -63,10 +63,10 @@ class Plan:
 
     Examples
     --------
-    >>> from scumble.experiment import Part, Plan
+    >>> from scumble.experiment import Component, Plan
     >>> plan = Plan(
     ...     datasets=["debtags"],
-    ...     resamplers=["none", Part("lpros", {"percent": 25})],
+    ...     resamplers=["none", Component("lpros", {"percent": 25})],
     ...     classifiers=["br", "mlknn"],
     ...     splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}),
     ... )
@@ -75,10 +75,10 @@ class Plan:
     40
     """
 
-    datasets: Sequence[Part | str]
-    classifiers: Sequence[Part | str]
-    resamplers: Sequence[Part | str] = (NOTHING,)
-    splitter: Part | str = "kfold"
+    datasets: Sequence[Component | str]
+    classifiers: Sequence[Component | str]
+    resamplers: Sequence[Component | str] = (NOTHING,)
+    splitter: Component | str = "kfold"
     seeds: Sequence[int] = (0,)
     metrics: Sequence[str] = METRICS
     seconds: float | None = None
@@ -97,7 +97,7 @@ class Plan:
         """Training and test parts that the splitter makes."""
         from scumble.experiment.parts import make_splitter
 
-        (part,) = parts_of(self, "splitter")
+        (part,) = get_components(self, "splitter")
         return int(make_splitter(part, seed=0, folder=self.folder).get_n_splits())
 
     @property
@@ -107,40 +107,40 @@ class Plan:
 
     def check(self) -> None:
         """Refuse with a `PlanError` that says everything that cannot work; no data is read."""
-        found = [*(list(_duties(self)) or _the_same(self)), *_complaints(self)]
+        found = [*(list(_plan_errors(self)) or _the_same(self)), *_complaints(self)]
         if found:
             raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(found))
 
-    def with_only(self, **kinds: Sequence[str]) -> Plan:
+    def select(self, **kinds: Sequence[str]) -> Plan:
         """Keep only some ``datasets``, ``resamplers`` or ``classifiers``, named by their labels."""
         kept: dict[str, Any] = {}
         for kind, labels in kinds.items():
-            have = {part.label: part for part in parts_of(self, kind)}
+            have = {part.label: part for part in get_components(self, kind)}
             for label in labels:
                 if label not in have:
                     raise PlanError(
-                        f"The plan has no {label!r} among its {kind}.{suggest(label, have)} "
+                        f"The plan has no {label!r} among its {kind}.{did_you_mean(label, have)} "
                         f"It has: {', '.join(have)}."
                     )
             kept[kind] = [have[label] for label in labels]
         return replace(self, **kept)
 
 
-def parts_of(plan: Plan, kind: str) -> tuple[Part, ...]:
+def get_components(plan: Plan, kind: str) -> tuple[Component, ...]:
     """Return the parts of one kind; a plan has made parts of names."""
     found = getattr(plan, kind)
     return found if isinstance(found, tuple) else (found,)
 
 
-def _part(given: Any, kind: str) -> Part:
+def _part(given: Any, kind: str) -> Component:
     """Turn a name, a mapping with a name, or a Part into a Part."""
     if isinstance(given, str):
-        given = Part(given)
+        given = Component(given)
     elif isinstance(given, Mapping) and isinstance(given.get("name"), str):
         rest = {key: value for key, value in given.items() if key not in OWN_KEYS}
         where = _where(given.get("where", {}), kind)
-        given = Part(given["name"], rest, str(given.get("label", "")), where)
-    if not isinstance(given, Part):
+        given = Component(given["name"], rest, str(given.get("label", "")), where)
+    if not isinstance(given, Component):
         raise PlanError(
             f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
         )
@@ -183,8 +183,8 @@ def _where(given: Any, kind: str) -> dict[str, int]:
     return dict(given)
 
 
-def _parts(given: Any, kind: str) -> tuple[Part, ...]:
-    if isinstance(given, str | Part | Mapping):
+def _parts(given: Any, kind: str) -> tuple[Component, ...]:
+    if isinstance(given, str | Component | Mapping):
         given = [given]
     return tuple(_part(one, kind) for one in _values(given, kind))
 
@@ -198,13 +198,13 @@ def _values(given: Any, kind: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _duties(plan: Plan) -> Iterator[str]:
+def _plan_errors(plan: Plan) -> Iterator[str]:
     """Check what concerns the plan alone."""
     for kind in (*KINDS, "seeds"):
         if not getattr(plan, kind):
             yield f"There are no {kind}."
     for kind in KINDS:
-        labels = Counter(part.label for part in parts_of(plan, kind))
+        labels = Counter(part.label for part in get_components(plan, kind))
         for label in sorted(label for label, times in labels.items() if times > 1):
             yield f"Among the {kind}, {label!r} stands twice: give one a 'label'."
     for seed in plan.seeds:
@@ -221,29 +221,29 @@ def _duties(plan: Plan) -> Iterator[str]:
         yield f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}."
     if not isinstance(plan.name, str):
         yield f"'name' must be a text. Got {plan.name!r}."
-    for part in (part for kind in (*KINDS, "splitter") for part in parts_of(plan, kind)):
+    for part in (part for kind in (*KINDS, "splitter") for part in get_components(plan, kind)):
         try:
-            canonical(part.spec)
+            canonical_json(part.spec)
         except (TypeError, ValueError):
             yield f"Parameters must be plain values: {part!r}."
 
 
 def _complaints(plan: Plan) -> Iterator[str]:
     """Try everything a plan names, without reading data."""
-    from scumble.experiment.parts import complaints
+    from scumble.experiment.parts import component_errors
 
     for kind in ("splitter", "resamplers", "classifiers", "datasets"):
-        for part in parts_of(plan, kind):
-            yield from complaints(kind, part, plan.folder)
-    yield from filter(None, map(complaint, plan.metrics))
+        for part in get_components(plan, kind):
+            yield from component_errors(kind, part, plan.folder)
+    yield from filter(None, map(score_name_error, plan.metrics))
 
 
 def _the_same(plan: Plan) -> Iterator[str]:
     """Find parts that differ by their label alone: they would share their cells."""
     for kind in KINDS:
         first: dict[str, str] = {}
-        for part in parts_of(plan, kind):
-            known = first.setdefault(canonical(part.spec), part.label)
+        for part in get_components(plan, kind):
+            known = first.setdefault(canonical_json(part.spec), part.label)
             if known != part.label:
                 yield f"Among the {kind}, {known!r} and {part.label!r} are the same: keep one."
             if part.name == NOTHING and part.parameters and kind != "datasets":
@@ -295,10 +295,10 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         raise ReadError(f"the plan cannot be read: {error.strerror}.", path=file) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ReadError(f"this is not TOML: {error}.", path=file) from error
-    return plan_from(content, name=file.stem, folder=str(file.parent), where=str(file))
+    return plan_from_dict(content, name=file.stem, folder=str(file.parent), where=str(file))
 
 
-def plan_from(
+def plan_from_dict(
     content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", where: str = "plan"
 ) -> Plan:
     """Make a plan from the tables of a file."""
@@ -317,5 +317,5 @@ def plan_from(
 def _refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in content:
         if key not in known:
-            hint = suggest_parameter(key, known) or f" Known are: {', '.join(known)}."
+            hint = did_you_mean_parameter(key, known) or f" Known are: {', '.join(known)}."
             raise PlanError(f"{where}: unknown key {key!r}.{hint}")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, suggest
-from scumble._core.files import writing
-from scumble._core.shown import Records
-from scumble.experiment.store import PLACE, Store, StoreError, grid
+from scumble._core.errors import ParameterError, did_you_mean
+from scumble._core.files import atomic_write
+from scumble._core.table_repr import RecordList
+from scumble.experiment.store import IDENTIFYING_COLUMNS, Store, StoreError, score_table_from_cells
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -37,7 +37,7 @@ def _refuse_unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> No
     for name in names:
         if name not in known:
             raise ParameterError(
-                f"The store has no {kind} {name!r}.{suggest(name, known)} "
+                f"The store has no {kind} {name!r}.{did_you_mean(name, known)} "
                 f"There are: {', '.join(known) or 'none'}."
             )
 
@@ -61,7 +61,7 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     names = sorted({name for cell in done for name in cell["scores"]})
     return [
         {
-            **{key: cell[key] for key in PLACE},
+            **{key: cell[key] for key in IDENTIFYING_COLUMNS},
             **{key: cell[key] if key in cell else cell["details"].get(key) for key in COST_KEYS},
             **{name: cell["scores"].get(name, math.nan) for name in names},
         }
@@ -73,7 +73,7 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Against:
+class PairwiseComparison:
     """One method beside another, by one metric."""
 
     metric: str
@@ -97,17 +97,17 @@ class Against:
 
 def compare_methods(
     one: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
-) -> Records[Against]:
+) -> RecordList[PairwiseComparison]:
     """Compare all methods with one; up to a difference of ``rope`` two are practically equal."""
     _refuse_unknown("method", [against], one.columns)
     _refuse_unknown("data set", without, one.rows)
     rows = [row for row in one.rows if row not in without]
     others = [column for column in one.columns if column != against]
     found = [_against(one, column, against, rows, rope) for column in (against, *others)]
-    return Records(_with_holm(found), f"methods beside {against}, by {one.metric}")
+    return RecordList(_with_holm(found), f"methods beside {against}, by {one.metric}")
 
 
-def _with_holm(found: list[Against]) -> list[Against]:
+def _with_holm(found: list[PairwiseComparison]) -> list[PairwiseComparison]:
     """Adjust the p-values of all methods but the first, which is compared with itself."""
     from scumble.evaluate.statistics import holm
 
@@ -117,13 +117,15 @@ def _with_holm(found: list[Against]) -> list[Against]:
     return [replace(row, holm=by_place.get(at, math.nan)) for at, row in enumerate(found)]
 
 
-def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope: float) -> Against:
+def _against(
+    one: ScoreTable, method: str, other: str, rows: Sequence[str], rope: float
+) -> PairwiseComparison:
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
     pairs = [[one.means.get((row, m), math.nan) for m in (other, method)] for row in rows]
     known = [pair for pair in pairs if not any(map(math.isnan, pair))]
     if not known:
-        return Against(one.metric, method)
+        return PairwiseComparison(one.metric, method)
     theirs, ours = zip(*known, strict=True)
     tally = win_tie_loss(theirs, ours, higher_is_better=one.higher_is_better)
     mean, base = sum(ours) / len(ours), sum(theirs) / len(theirs)
@@ -132,7 +134,7 @@ def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope
     sides = (chances.lower, chances.equal, chances.higher)
     sides = sides if one.higher_is_better is not False else sides[::-1]
     rest = (*vars(tally).values(), wilcoxon(theirs, ours).p_value, math.nan, *sides)
-    return Against(one.metric, method, len(known), *means, *rest)
+    return PairwiseComparison(one.metric, method, len(known), *means, *rest)
 
 
 # In files -----------------------------------------------------------------------------------------
@@ -156,7 +158,9 @@ def export(
         content = _OF_CELLS[suffix](long_table(cells))
     elif suffix in _FORMS:
         write, start, end = _FORMS[suffix]
-        tables = [grid(cells, metric).select(methods=methods) for metric in metrics]
+        tables = [
+            score_table_from_cells(cells, metric).select(methods=methods) for metric in metrics
+        ]
         lines = [line for one in tables for line in write(one, deviations=deviations, ranks=ranks)]
         content = "\n".join([*start, *lines, *end]).encode()
     else:
@@ -164,7 +168,7 @@ def export(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
             f"Expected one of {', '.join((*_OF_CELLS, *_FORMS))}."
         )
-    with writing(path) as target, target.open() as stream:
+    with atomic_write(path) as target, target.open() as stream:
         stream.write(content)
 
 
@@ -280,7 +284,7 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
     # Returns the cells, as a store gives them, and the metrics that a plan named.
     if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
         with Store(path, create=False) as store:
-            return store.cells(), store.recall("metrics") or []
+            return store.cells(), store.get_metadata("metrics") or []
     from scumble.evaluate.statistics.score_table import read_table, score_table
 
     table = read_table(path)
@@ -301,7 +305,9 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
     metrics = []
     if "classifier" not in table.column_names:
         table = table.rename_columns({"method": "classifier"})
-        metrics = [name for name in table.column_names if name not in {*PLACE, *COST_KEYS}]
+        metrics = [
+            name for name in table.column_names if name not in {*IDENTIFYING_COLUMNS, *COST_KEYS}
+        ]
     return [_cell_of_row(row) for row in table.to_pylist()], metrics
 
 
@@ -316,8 +322,10 @@ def _is_store(path: str | os.PathLike[str]) -> bool:
 def _cell_of_row(row: dict[str, Any]) -> dict[str, Any]:
     """Undo what `long_table` did, as far as that is possible."""
     usual = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
-    place = {key: usual.get(key) if row.get(key) is None else row[key] for key in PLACE}
-    names = row.keys() - {*PLACE, *COST_KEYS}
+    place = {
+        key: usual.get(key) if row.get(key) is None else row[key] for key in IDENTIFYING_COLUMNS
+    }
+    names = row.keys() - {*IDENTIFYING_COLUMNS, *COST_KEYS}
     scores = {name: math.nan if row[name] is None else float(row[name]) for name in names}
     costs = {key: row.get(key) for key in COST_KEYS}
     return {**place, **costs, "state": "done", "scores": scores, "details": {}}

@@ -11,15 +11,34 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ScumbleError
-from scumble._core.progress import track
-from scumble.experiment.cell import NEWER, NOTHING, Cell, Part, PlanError, is_newer
-from scumble.experiment.executors import Compute, Executor, Outcome, count_workers, make_executor
-from scumble.experiment.parts import Facts, facts_of, forget_data, runs_otherwise, versions_of
-from scumble.experiment.plan import LIMITS, Plan, parts_of
+from scumble._core.progress import progress_bar
+from scumble.experiment.cell import (
+    GROUP_SCORES_MARKER,
+    NOTHING,
+    Cell,
+    Component,
+    PlanError,
+    needs_group_scores,
+)
+from scumble.experiment.executors import (
+    ComputeFunction,
+    Executor,
+    Outcome,
+    count_workers,
+    make_executor,
+)
+from scumble.experiment.parts import (
+    DatasetMetadata,
+    clear_dataset_cache,
+    code_versions,
+    dataset_metadata,
+    needs_fold_revision,
+)
+from scumble.experiment.plan import LIMITS, Plan, get_components
 from scumble.experiment.store import Store
 
 #: Seconds between signs of life.
-BEAT = 10.0
+HEARTBEAT_SECONDS = 10.0
 #: Seconds to wait for something to end before looking around.
 WAIT = 0.5
 #: Raised when cells hold other numbers than before, so that stored ones are computed anew.
@@ -30,7 +49,7 @@ SECONDS_AT_LEAST = 0.3
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RuntimeEstimate:
     """How long a plan will take.
 
     Attributes
@@ -45,10 +64,10 @@ class Estimate:
 
     Examples
     --------
-    See `estimate`, which makes them.
+    See `estimate_errors`, which makes them.
 
-    >>> from scumble.experiment import Estimate
-    >>> Estimate(n_cells=20, n_done=5, seconds=90.0, n_measured=15).seconds
+    >>> from scumble.experiment import RuntimeEstimate
+    >>> RuntimeEstimate(n_cells=20, n_done=5, seconds=90.0, n_measured=15).seconds
     90.0
     """
 
@@ -58,7 +77,7 @@ class Estimate:
     n_measured: int
 
 
-def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
+def plan_cells(plan: Plan, store: Store | None = None) -> list[Cell]:
     """Check a plan and make its cells; data sets are read for their checksums.
 
     Parameters
@@ -80,10 +99,10 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
 
     Examples
     --------
-    >>> from scumble.experiment import Part, Plan, cells_of
-    >>> two_folds = Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    >>> from scumble.experiment import Component, Plan, plan_cells
+    >>> two_folds = Component("kfold", {"n_splits": 2, "n_repeats": 1})
     >>> plan = Plan(["debtags"], ["br"], resamplers=["none", "remedial"], splitter=two_folds)
-    >>> [(cell.resampler.name, cell.fold) for cell in cells_of(plan)]
+    >>> [(cell.resampler.name, cell.fold) for cell in plan_cells(plan)]
     [('none', 0), ('none', 1), ('remedial', 0), ('remedial', 1)]
     """
     plan.check()
@@ -93,10 +112,10 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
 def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
     """Make the cells of a plan that was checked."""
     known = _facts(plan, store)
-    (splitter,) = parts_of(plan, "splitter")
+    (splitter,) = get_components(plan, "splitter")
     folds = _fold_file(splitter, plan.folder)
     turns = list(itertools.product(plan.seeds, range(plan.n_folds)))
-    kinds = (parts_of(plan, kind) for kind in ("datasets", "classifiers", "resamplers"))
+    kinds = (get_components(plan, kind) for kind in ("datasets", "classifiers", "resamplers"))
     given = {name: getattr(plan, name) for name in (*LIMITS, "keep_predictions", "folder")}
     return [
         Cell(dataset, resampler, classifier, splitter, *turn, facts["content"], versions, **rest)
@@ -109,7 +128,9 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
     ]
 
 
-def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> Estimate:
+def estimate_runtime(
+    cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1
+) -> RuntimeEstimate:
     """Tell how long the cells will take that are not done yet.
 
     Parameters
@@ -128,9 +149,9 @@ def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> 
 
     Examples
     --------
-    >>> from scumble.experiment import Part, Plan, cells_of, estimate
+    >>> from scumble.experiment import Component, Plan, plan_cells, estimate_errors
     >>> plan = Plan(["debtags"], ["br"], splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}))
-    >>> guess = estimate(cells_of(plan), None, n_jobs=2)
+    >>> guess = estimate_errors(plan_cells(plan), None, n_jobs=2)
     >>> guess.n_cells, guess.n_done, guess.n_measured
     (10, 0, 0)
     """
@@ -144,26 +165,26 @@ def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> 
         known = exact.get((*place, cell.resampler.label), similar.get(place))
         measured += known is not None
         total += known if known is not None else SECONDS_AT_LEAST + SECONDS_PER_WORK * cell.work
-    return Estimate(len(cells), len(cells) - len(todo), total / max(n_jobs, 1), measured)
+    return RuntimeEstimate(len(cells), len(cells) - len(todo), total / max(n_jobs, 1), measured)
 
 
-def _facts(plan: Plan, store: Store | None) -> dict[str, Facts]:
-    found: dict[str, Facts] = {}
+def _facts(plan: Plan, store: Store | None) -> dict[str, DatasetMetadata]:
+    found: dict[str, DatasetMetadata] = {}
     broken = []
-    with track("Reading data sets", len(plan.datasets)) as advance:
-        for part in parts_of(plan, "datasets"):
+    with progress_bar("Reading data sets", len(plan.datasets)) as advance:
+        for part in get_components(plan, "datasets"):
             try:
-                found[part.label] = facts_of(part, plan.folder, store)
+                found[part.label] = dataset_metadata(part, plan.folder, store)
             except ScumbleError as error:
                 broken.append(f"{part.label}: {error}")
             advance(1)
-    broken += _twins(found)
+    broken += _duplicate_datasets(found)
     if broken:
         raise PlanError("Data sets cannot be used, so nothing was run. " + " ".join(broken))
     return found
 
 
-def _twins(found: dict[str, Facts]) -> Iterator[str]:
+def _duplicate_datasets(found: dict[str, DatasetMetadata]) -> Iterator[str]:
     """Find data sets of the same content: they would share their cells."""
     first: dict[str, str] = {}
     for label, facts in found.items():
@@ -172,18 +193,20 @@ def _twins(found: dict[str, Facts]) -> Iterator[str]:
             yield f"{known} and {label} hold the same data: keep one."
 
 
-def _fits(classifier: Part, facts: Facts) -> bool:
+def _fits(classifier: Component, facts: DatasetMetadata) -> bool:
     """Tell whether a classifier is meant for data of some size."""
     limits = classifier.where.items()
     return all(facts[f"n_{name.removeprefix('max_')}"] <= most for name, most in limits)
 
 
-def _versions(resampler: Part, classifier: Part, splitter: Part, facts: Facts) -> dict[str, str]:
-    newer = {"fold": "2"} if runs_otherwise(classifier, facts["weighted"]) else {}
-    return {"cells": str(REVISION), **versions_of(resampler, classifier, splitter), **newer}
+def _versions(
+    resampler: Component, classifier: Component, splitter: Component, facts: DatasetMetadata
+) -> dict[str, str]:
+    newer = {"fold": "2"} if needs_fold_revision(classifier, facts["weighted"]) else {}
+    return {"cells": str(REVISION), **code_versions(resampler, classifier, splitter), **newer}
 
 
-def _fold_file(splitter: Part, folder: str) -> dict[str, str]:
+def _fold_file(splitter: Component, folder: str) -> dict[str, str]:
     """Make the content of a file of folds part of the key."""
     table = splitter.parameters.get("fold_table")
     if not isinstance(table, str):
@@ -195,7 +218,7 @@ def _fold_file(splitter: Part, folder: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Report:
+class RunReport:
     """What a run has done.
 
     Attributes
@@ -217,8 +240,8 @@ class Report:
     --------
     See `run`, which makes them.
 
-    >>> from scumble.experiment import Report
-    >>> report = Report(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0)
+    >>> from scumble.experiment import RunReport
+    >>> report = RunReport(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0)
     >>> report.n_cells - report.n_done - report.n_known  # what other runners have computed
     2
     """
@@ -239,9 +262,9 @@ def run(
     n_jobs: int | None = 1,
     cluster: Any = None,
     retry_failed: bool = False,
-    observe: Callable[[str, Any], None] | None = None,
-    compute: Compute | None = None,
-) -> Report:
+    on_event: Callable[[str, Any], None] | None = None,
+    compute: ComputeFunction | None = None,
+) -> RunReport:
     """Check a plan and compute every cell that the store does not have yet.
 
     Parameters
@@ -253,7 +276,7 @@ def run(
     n_jobs, cluster, retry_failed : object
         See `run_cells`.
     observe : callable, optional
-        Called with ``"plan"`` and an `Estimate` before anything is computed, and as `run_cells`
+        Called with ``"plan"`` and an `RuntimeEstimate` before anything is computed, and as `run_cells`
         says.
     compute : callable, optional
         Computes a cell; by default it learns, predicts and judges.
@@ -266,8 +289,8 @@ def run(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from scumble.experiment import Part, Plan, run
-    >>> two_folds = Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    >>> from scumble.experiment import Component, Plan, run
+    >>> two_folds = Component("kfold", {"n_splits": 2, "n_repeats": 1})
     >>> plan = Plan(["debtags"], ["none"], resamplers=["none", "remedial"], splitter=two_folds)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder) / "results.db"
@@ -281,16 +304,16 @@ def run(
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         cells = enumerate_cells(plan, opened)
         if n_jobs != 0 or cluster is not None:
-            forget_data()
-        opened.remember("metrics", list(plan.metrics))
-        if any(map(is_newer, plan.metrics)):
+            clear_dataset_cache()
+        opened.set_metadata("metrics", list(plan.metrics))
+        if any(map(needs_group_scores, plan.metrics)):
             learnt = [cell.key for cell in cells if cell.classifier.name != NOTHING]
-            opened.reopen(learnt, without_score=NEWER)
-        if observe is not None:
-            observe("plan", estimate(cells, opened, n_jobs=count_workers(n_jobs)))
+            opened.requeue_incomplete(learnt, without_score=GROUP_SCORES_MARKER)
+        if on_event is not None:
+            on_event("plan", estimate_runtime(cells, opened, n_jobs=count_workers(n_jobs)))
         return run_cells(
             cells, opened, compute=compute or compute_cell, n_jobs=n_jobs, cluster=cluster,
-            retry_failed=retry_failed, observe=observe,
+            retry_failed=retry_failed, on_event=on_event,
         )  # fmt: skip
 
 
@@ -298,12 +321,12 @@ def run_cells(
     cells: Iterable[Cell],
     store: Store,
     *,
-    compute: Compute,
+    compute: ComputeFunction,
     n_jobs: int | None = 1,
     cluster: Any = None,
     retry_failed: bool = False,
-    observe: Callable[[str, Any], None] | None = None,
-) -> Report:
+    on_event: Callable[[str, Any], None] | None = None,
+) -> RunReport:
     """Compute all cells that the store does not have yet.
 
     Results do not depend on ``n_jobs``, on the order of cells, or on interruptions.
@@ -334,8 +357,8 @@ def run_cells(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from scumble.experiment import Cell, Part, Result, Store, run_cells
-    >>> parts = Part("toy"), Part("none"), Part("none"), Part("kfold")
+    >>> from scumble.experiment import Cell, Component, Result, Store, run_cells
+    >>> parts = Component("toy"), Component("none"), Component("none"), Component("kfold")
     >>> cells = [Cell(*parts, seed=1, fold=fold) for fold in range(3)]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Store(pathlib.Path(folder) / "results.db") as store:
@@ -353,34 +376,34 @@ def run_cells(
     if retry_failed:
         store.retry_failed(list(wanted))
     kept = [key for key, cell in wanted.items() if cell.keep_predictions]
-    store.reopen([key for key in kept if wanted[key].classifier.name != NOTHING])
+    store.requeue_incomplete([key for key in kept if wanted[key].classifier.name != NOTHING])
     store.register()
     try:
         with closing(make_executor(compute, n_jobs, cluster)) as executor:
-            loop = _Loop(wanted, store, executor, observe or (lambda _event, _what: None))
+            loop = _Scheduler(wanted, store, executor, on_event or (lambda _event, _what: None))
             return loop.run(began)
     finally:
-        store.retire()
+        store.unregister()
 
 
 @dataclass
-class _Loop:
+class _Scheduler:
     """Claim, compute, record."""
 
     wanted: dict[str, Cell]
     store: Store
     executor: Executor
-    observe: Callable[[str, Any], None]
+    on_event: Callable[[str, Any], None]
     n_done: int = 0
     last_beat: float = 0.0
     in_flight: set[str] = field(default_factory=set)
     failed: list[Outcome] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
 
-    def run(self, began: float) -> Report:
+    def run(self, began: float) -> RunReport:
         self.store.release_stale()
         n_known, n_failed_before = self._look()
-        with track("Computing cells", len(self.wanted)) as advance:
+        with progress_bar("Computing cells", len(self.wanted)) as advance:
             advance(len(self.wanted) - len(self.open))
             while self.open or self.in_flight:
                 self._beat()
@@ -392,7 +415,7 @@ class _Loop:
                     advance(self._record(outcome))
         counted = (len(self.wanted), self.n_done, len(self.failed), n_known)
         seconds = time.perf_counter() - began
-        return Report(*counted, tuple(self.failed), seconds, n_failed_before)
+        return RunReport(*counted, tuple(self.failed), seconds, n_failed_before)
 
     def _look(self) -> tuple[int, int]:
         """Find out what is left to do; count what is done and what has failed."""
@@ -403,10 +426,10 @@ class _Loop:
 
     def _fill(self) -> None:
         """Claim cells while there is room."""
-        while self.open and self.executor.has_room() and (key := self.store.claim(self.open)):
+        while self.open and self.executor.can_submit() and (key := self.store.claim(self.open)):
             self.open.remove(key)
             self.in_flight.add(key)
-            self.observe("begin", self.wanted[key])
+            self.on_event("begin", self.wanted[key])
             self.executor.submit(self.wanted[key])
 
     def _record(self, outcome: Outcome) -> int:
@@ -420,9 +443,9 @@ class _Loop:
         elif is_ours := self.store.fail(key, outcome.reason, outcome.error, **costs):
             self.failed.append(outcome)
         if not is_ours:  # others took us for dead: whoever has the cell now, it is not done
-            self.store.beat()
+            self.store.send_heartbeat()
             self.open.append(key)
-        self.observe("end", outcome)
+        self.on_event("end", outcome)
         return int(is_ours)
 
     def _follow_others(self) -> int:
@@ -435,7 +458,7 @@ class _Loop:
         return before - len(self.open)
 
     def _beat(self) -> None:
-        if time.monotonic() - self.last_beat > BEAT:
-            self.store.beat()
+        if time.monotonic() - self.last_beat > HEARTBEAT_SECONDS:
+            self.store.send_heartbeat()
             self.store.release_stale()
             self.last_beat = time.monotonic()

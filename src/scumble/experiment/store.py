@@ -19,10 +19,17 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ScumbleError, suggest
-from scumble._core.processes import is_alive, machine, started_at
+from scumble._core.errors import ScumbleError, did_you_mean
+from scumble._core.processes import is_alive, machine_id, process_start_time
 from scumble._core.version import __version__
-from scumble.experiment.cell import LABELS, Cell, PlanError, Result, complaint, digest
+from scumble.experiment.cell import (
+    LABEL_COUNTS_KEY,
+    Cell,
+    PlanError,
+    Result,
+    digest,
+    score_name_error,
+)
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -63,10 +70,10 @@ CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES cells (key), archive B
 
 STATES = ("pending", "running", "done", "failed")
 #: What a cell is called in tables; the same place may hold cells of earlier data or code.
-PLACE = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
+IDENTIFYING_COLUMNS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
 _place_of = itemgetter("dataset", "splitter", "classifier", "resampler")
 COLUMNS = (
-    "key", *PLACE, "state", "attempts",
+    "key", *IDENTIFYING_COLUMNS, "state", "attempts",
     "began", "ended", "seconds", "megabytes", "reason", "error", "details",
 )  # fmt: skip
 #: What to do about a fault, by a word in SQLite's message.
@@ -140,7 +147,7 @@ class Store(AbstractContextManager["Store"]):
     def close(self) -> None:
         """Give up all claims and close the file."""
         with suppress(StoreError):  # claims of a runner that has gone are found by others
-            self.retire()
+            self.unregister()
         self._connection.close()
 
     # -- writing ---------------------------------------------------------------------------
@@ -153,26 +160,28 @@ class Store(AbstractContextManager["Store"]):
         """
         rows: dict[str, tuple[Any, ...]] = {}
         for cell in cells:
-            labels = (getattr(cell, kind).label for kind in PLACE[:4])
+            labels = (getattr(cell, kind).label for kind in IDENTIFYING_COLUMNS[:4])
             rows[cell.key] = (*labels, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True))
         places = {row[:-1] for row in rows.values()}
         with self._transaction() as cursor:
-            known = cursor.execute(f"SELECT key, spec, {', '.join(PLACE)} FROM cells").fetchall()
+            known = cursor.execute(
+                f"SELECT key, spec, {', '.join(IDENTIFYING_COLUMNS)} FROM cells"
+            ).fetchall()
             renamed = [
                 (f"{place[0]} (earlier {_tag(spec)})", key)
                 for key, spec, *place in known
                 if key not in rows and tuple(place) in places
             ]
             cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
-            newer = ", ".join(f"{name} = excluded.{name}" for name in PLACE[:4])
+            newer = ", ".join(f"{name} = excluded.{name}" for name in IDENTIFYING_COLUMNS[:4])
             cursor.executemany(
-                f"INSERT INTO cells (key, {', '.join(PLACE)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                f"INSERT INTO cells (key, {', '.join(IDENTIFYING_COLUMNS)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 f" ON CONFLICT (key) DO UPDATE SET {newer}",
                 [(key, *row) for key, row in rows.items()],
             )
         return len(rows.keys() - {key for key, *_ in known})
 
-    def reopen(self, keys: Sequence[str], *, without_score: str | None = None) -> int:
+    def requeue_incomplete(self, keys: Sequence[str], *, without_score: str | None = None) -> int:
         """Make finished cells pending again that lack a score, or their predictions; count them."""
         lacking = "SELECT 1 FROM predictions WHERE predictions.key = cells.key"
         if without_score is not None:
@@ -192,7 +201,7 @@ class Store(AbstractContextManager["Store"]):
             json.dumps(keys),
         )
 
-    def remember(self, name: str, value: Any) -> None:
+    def set_metadata(self, name: str, value: Any) -> None:
         """Keep a plain value under a name."""
         self._change("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, json.dumps(value))
 
@@ -200,14 +209,14 @@ class Store(AbstractContextManager["Store"]):
         """Enter this process as a runner."""
         self._change(
             "INSERT OR REPLACE INTO runners VALUES (?, ?, ?, ?, ?)",
-            self.runner, machine(), os.getpid(), started_at(os.getpid()), time.time(),
+            self.runner, machine_id(), os.getpid(), process_start_time(os.getpid()), time.time(),
         )  # fmt: skip
 
-    def beat(self) -> None:
+    def send_heartbeat(self) -> None:
         """Tell others that this runner lives, also those that took it for dead."""
         self.register()
 
-    def retire(self) -> None:
+    def unregister(self) -> None:
         """Give this runner's claims back and forget it."""
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM runners WHERE id = ?", (self.runner,))
@@ -277,7 +286,7 @@ class Store(AbstractContextManager["Store"]):
 
     # -- reading ---------------------------------------------------------------------------
 
-    def recall(self, name: str) -> Any:
+    def get_metadata(self, name: str) -> Any:
         """Return what is kept under a name, or None."""
         row = self._read("SELECT value FROM meta WHERE name = ?", name)
         return json.loads(row[0][0]) if row else None
@@ -319,11 +328,11 @@ class Store(AbstractContextManager["Store"]):
 
     def __scumble_scores__(self, metric: str | None = None) -> ScoreTable:
         """Give the statistics of `scumble.evaluate` a table of one metric."""
-        asked = [metric] if metric is not None else self.recall("metrics") or []
+        asked = [metric] if metric is not None else self.get_metadata("metrics") or []
         if len(asked) != 1:
             planned = f" The plan names {', '.join(asked)}." if asked else ""
             raise StoreError(f"{self.path}: say which metric, metric=...{planned}")
-        return grid(self.cells(), asked[0])
+        return score_table_from_cells(self.cells(), asked[0])
 
     def predictions(self, key: str) -> bytes | None:
         """Return the archive of a cell's predictions; None where they were not kept."""
@@ -431,7 +440,7 @@ def _tag(spec: str) -> str:
 
 def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bool:
     """Tell whether a runner has gone: surely on this machine, by its silence elsewhere."""
-    if host == machine():
+    if host == machine_id():
         return not is_alive(pid, started)
     return time.time() - heartbeat > STALE_AFTER
 
@@ -441,20 +450,20 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
-def grid(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
+def score_table_from_cells(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
     """Average a metric over folds and seeds, or pool it."""
-    from scumble.evaluate.statistics.score_table import collect
+    from scumble.evaluate.statistics.score_table import build_score_table
 
     done = [cell for cell in cells if cell["state"] == "done"]
     names = {name for cell in done for name in cell["scores"]}
     if metric.startswith("pooled."):
-        names = set(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
+        names = set(_pooled([cell for cell in done if LABEL_COUNTS_KEY in cell["details"]][:1]))
     _refuse_absent(metric, sorted(names))
     places: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for cell in done:
         places.setdefault(_place_of(cell), []).append(cell)
     values = {place: _values(found, metric) for place, found in places.items()}
-    return collect(metric, values, {place: len(found) for place, found in places.items()})
+    return build_score_table(metric, values, {place: len(found) for place, found in places.items()})
 
 
 def _values(cells: list[dict[str, Any]], metric: str) -> list[float]:
@@ -468,20 +477,22 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
     if metric in names:
         return
     hint = ""
-    if complaint(metric) is None:
+    if score_name_error(metric) is None:
         hint = " Cells that an earlier version computed lack it: run a plan that names it."
     raise PlanError(
-        f"No finished cell has a value {metric!r}.{suggest(metric, names)} "
+        f"No finished cell has a value {metric!r}.{did_you_mean(metric, names)} "
         f"There are: {', '.join(names) or 'none'}.{hint}"
     )
 
 
 def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
     """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
-    from scumble.evaluate.folds import LabelCounts, pool
+    from scumble.evaluate.folds import LabelCounts, pooled_metrics
 
-    counts = [cell["details"][LABELS] for cell in cells if LABELS in cell["details"]]
+    counts = [
+        cell["details"][LABEL_COUNTS_KEY] for cell in cells if LABEL_COUNTS_KEY in cell["details"]
+    ]
     if not counts:
         return {}
-    found = pool(LabelCounts.from_plain(plain) for plain in counts)
+    found = pooled_metrics(LabelCounts.from_dict(plain) for plain in counts)
     return {f"pooled.{name}": value for name, value in found.items()}

@@ -22,7 +22,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
-from scumble.gui.answers import Answer, Kept, RefusedError, Thing
+from scumble.gui.http_messages import ApiResponse, ItemsById, RequestError, Thing
 
 try:
     import fcntl
@@ -30,7 +30,7 @@ except ImportError:  # Windows, where a folder in use cannot be told from one le
     fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 if TYPE_CHECKING:
-    from scumble.gui.jobs import After, Job
+    from scumble.gui.jobs import DoneCallback, Job
 
 PREFIX = "scumble-gui-"
 LOCK = "lock"
@@ -75,7 +75,7 @@ class PrivateFolder:
         self._remover()
 
 
-def remove_abandoned() -> int:
+def remove_abandoned_folders() -> int:
     """Remove the folders of this user's servers that were killed."""
     if fcntl is None:
         return 0
@@ -107,7 +107,7 @@ def _remove(folder: Path, lock: IO[bytes]) -> None:
     lock.close()
 
 
-class Numbered(Kept[Thing]):
+class ItemsWithFolders(ItemsById[Thing]):
     """Things by number, each with a folder of its own, whose name is the number."""
 
     def __init__(self, folder: Path, gone: str) -> None:
@@ -121,18 +121,18 @@ class Numbered(Kept[Thing]):
         folder.mkdir(mode=0o700)
         return folder
 
-    def forget_folder(self, number: str) -> None:
+    def remove_unused_folder(self, number: str) -> None:
         """Remove the folder of what is not kept after all."""
-        if number not in self._kept:
+        if number not in self._items:
             shutil.rmtree(self._folder / number, ignore_errors=True)
 
     def discard(self, number: str) -> None:
         """Remove one of them, if it is still there."""
-        if self._kept.pop(number, None) is not None:
-            self.forget_folder(number)
+        if self._items.pop(number, None) is not None:
+            self.remove_unused_folder(number)
 
 
-class Downloads(Numbered[str]):
+class Downloads(ItemsWithFolders[str]):
     """Files made for download, by their names."""
 
     def __init__(self, folder: Path) -> None:
@@ -141,61 +141,61 @@ class Downloads(Numbered[str]):
 
     def offer(self, number: str, name: str) -> dict[str, Any]:
         """Offer a file for download."""
-        self._kept[number] = name
-        fetched = [each for each in self._kept if each in self._fetched]
-        waiting = [each for each in self._kept if each not in self._fetched]
+        self._items[number] = name
+        fetched = [each for each in self._items if each in self._fetched]
+        waiting = [each for each in self._items if each not in self._fetched]
         for old in (*fetched[:-KEPT_FILES], *waiting[:-KEPT_WAITING]):
             self._fetched.discard(old)
             self.discard(old)
         size = (self._folder / number / name).stat().st_size
         return {"file": number, "name": name, "size": size}
 
-    def fetch(self, number: str) -> Answer:
+    def fetch(self, number: str) -> ApiResponse:
         """Find a file offered for download."""
         name = self.get(number)
         self._fetched.add(number)
-        return Answer(self._folder / number / name, filename=name)
+        return ApiResponse(self._folder / number / name, filename=name)
 
 
 @dataclass(frozen=True)
-class Model:
+class TrainedModel:
     """A model in a file of ours."""
 
     id: str
     path: Path
     dataset: str
-    facts: dict[str, Any]
+    metadata: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the API tells about it."""
-        return {"model": self.id, "trained_on": self.dataset, **self.facts}
+        return {"model": self.id, "trained_on": self.dataset, **self.metadata}
 
 
-class Models(Numbered[Model]):
+class TrainedModels(ItemsWithFolders[TrainedModel]):
     """Trained models, to be asked about further files."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "This model is gone. Train it again.")
 
-    def add(self, number: str, dataset: str, facts: dict[str, Any]) -> Model:
+    def add(self, number: str, dataset: str, metadata: dict[str, Any]) -> TrainedModel:
         """Keep a model that was trained; of too many, or too large ones, the oldest go."""
-        path = self._folder / number / facts["name"]
-        facts = {**facts, "size": path.stat().st_size}
-        model = self._kept[number] = Model(number, path, dataset, facts)
-        for old in list(self._kept)[:-1]:
-            size = sum(model.facts["size"] for model in self._kept.values())
-            if len(self._kept) > KEPT_MODELS or size > KEPT_BYTES:
+        path = self._folder / number / metadata["name"]
+        metadata = {**metadata, "size": path.stat().st_size}
+        model = self._items[number] = TrainedModel(number, path, dataset, metadata)
+        for old in list(self._items)[:-1]:
+            size = sum(model.metadata["size"] for model in self._items.values())
+            if len(self._items) > KEPT_MODELS or size > KEPT_BYTES:
                 self.discard(old)
         return model
 
-    def forget(self, dataset: str) -> None:
+    def discard_trained_on(self, dataset: str) -> None:
         """Remove the models of a data set: another one may come to have its name."""
-        for model in self.of(dataset):
+        for model in self.list_trained_on(dataset):
             self.discard(model.id)
 
-    def of(self, dataset: str) -> list[Model]:
+    def list_trained_on(self, dataset: str) -> list[TrainedModel]:
         """List the models trained on a data set, the newest first."""
-        return [one for one in reversed(self._kept.values()) if one.dataset == dataset]
+        return [one for one in reversed(self._items.values()) if one.dataset == dataset]
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,11 @@ class Upload:
     id: str = ""
     size: int = 0
     #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
-    is_lent: bool = False
+    is_local_file: bool = False
 
 
 @dataclass(frozen=True)
-class Sent:
+class UploadedDataset:
     """The files that make a data set, its XML if any, with what is said of them and their bound."""
 
     file: Upload
@@ -220,12 +220,12 @@ class Sent:
     max_unpacked: int
 
     @property
-    def numbers(self) -> list[str]:
+    def upload_ids(self) -> list[str]:
         """The numbers of the uploads."""
         return [each.id for each in (self.file, self.xml) if each is not None]
 
 
-class Uploads(Numbered[Upload]):
+class Uploads(ItemsWithFolders[Upload]):
     """Uploaded files, by number."""
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
@@ -244,7 +244,7 @@ class Uploads(Numbered[Upload]):
     ) -> Upload:
         """Receive a file."""
         if declared is not None and declared > self._max_bytes:
-            raise RefusedError(self._too_large, 413)
+            raise RequestError(self._too_large, 413)
         await self._wait_for_turn()
         number = token_hex(8)
         try:
@@ -252,43 +252,43 @@ class Uploads(Numbered[Upload]):
             path = place / f"data{_known_suffix(name, suffixes)}"
             size = await self._receive(path, body)
         except BaseException:  # also when the client goes away
-            self.forget_folder(number)
+            self.remove_unused_folder(number)
             raise
         finally:
             self._turns.release()
-        stored = self._kept[number] = Upload(path, name[:MAX_NAME], number, size)
+        stored = self._items[number] = Upload(path, name[:MAX_NAME], number, size)
         self._make_room(stored)
         return stored
 
-    def lend(self, path: Path, shown: str) -> Upload:
+    def add_local_file(self, path: Path, shown: str) -> Upload:
         """Take a file that lies elsewhere on this machine as if it had been sent."""
         place = self.new_folder()
         target = place / f"data{''.join(path.suffixes[-2:])}"
         link_or_copy(os.symlink, path.resolve(), target)
-        stored = self._kept[place.name] = Upload(target, shown, place.name, is_lent=True)
+        stored = self._items[place.name] = Upload(target, shown, place.name, is_local_file=True)
         return stored
 
     def holds(self, number: str) -> bool:
         """Tell whether an upload is still there."""
-        return number in self._kept
+        return number in self._items
 
-    def reading(self, numbers: Collection[str], *, is_last: bool = True) -> After:
+    def reserve(self, upload_ids: Collection[str], *, is_last: bool = True) -> DoneCallback:
         """Keep uploads for a job to read them; what it is to call at its end removes the rest.
 
         The last job to read them removes them with it, unless it was not done: then there may be
         another try with other options.
         """
-        self._n_readers.update(numbers)
+        self._n_readers.update(upload_ids)
 
         def let_go(job: Job) -> None:
-            self._n_readers.subtract(numbers)
+            self._n_readers.subtract(upload_ids)
             self._n_readers = +self._n_readers
-            for number in set(numbers) - set(self._n_readers):
-                self.forget_folder(number)  # if nobody wants it any more
+            for number in set(upload_ids) - set(self._n_readers):
+                self.remove_unused_folder(number)  # if nobody wants it any more
                 for path in (self._folder / number).iterdir() if self.holds(number) else ():
-                    if path != self._kept[number].path:
+                    if path != self._items[number].path:
                         path.unlink()
-            for number in numbers if is_last and job.state == "done" else ():
+            for number in upload_ids if is_last and job.state == "done" else ():
                 self.discard(number)
 
         return let_go
@@ -297,7 +297,7 @@ class Uploads(Numbered[Upload]):
         """Push out the oldest uploads that nobody reads, where there are too many or too much."""
         waiting = [
             each
-            for each in self._kept.values()
+            for each in self._items.values()
             if each is not newest and not self._n_readers[each.id]
         ]
         size = newest.size + sum(each.size for each in waiting)
@@ -311,17 +311,19 @@ class Uploads(Numbered[Upload]):
         try:
             await asyncio.wait_for(self._turns.acquire(), PATIENCE)
         except TimeoutError:
-            raise RefusedError(
+            raise RequestError(
                 "Too many files are being sent at once. Try again in a moment.", 503
             ) from None
 
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
         size = 0
         with open(path, "xb") as out:
-            async for block in patiently(body, PATIENCE, self._max_bytes, self._too_large):
+            async for block in receive_with_timeout(
+                body, PATIENCE, self._max_bytes, self._too_large
+            ):
                 size += out.write(block)
         if size == 0:
-            raise RefusedError("The file is empty. Expected a data set.")
+            raise RequestError("The file is empty. Expected a data set.")
         return size
 
     @property
@@ -340,7 +342,7 @@ def link_or_copy(link: Callable[[Path, Path], None], path: Path, target: Path) -
         shutil.copyfile(path, target)
 
 
-async def patiently(
+async def receive_with_timeout(
     body: AsyncIterator[bytes], seconds: float, most: int = sys.maxsize, refusal: str = ""
 ) -> AsyncIterator[bytes]:
     """Receive a body, unless its sender falls silent: a few such would hold all we have.
@@ -355,10 +357,10 @@ async def patiently(
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise RefusedError("The rest of this stopped coming. Send it again.", 408) from None
+            raise RequestError("The rest of this stopped coming. Send it again.", 408) from None
         size += len(block)
         if size > most:
-            raise RefusedError(refusal, 413)
+            raise RequestError(refusal, 413)
         yield block
 
 

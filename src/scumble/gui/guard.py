@@ -20,17 +20,17 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: Nothing but our own files; no markup from strings at all (Trusted Types), so that a label
 #: called ``<img ...>`` could not become an element even by mistake.
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -89,7 +89,7 @@ class Settings:
         return tuple(f"http://{authority}" for authority in self.authorities)
 
 
-class Tickets:
+class DownloadTokens:
     """Addresses that a browser may fetch once without the token, to save a file.
 
     A browser that saves a file sends no header of ours. So the page, which knows the token, asks
@@ -97,17 +97,17 @@ class Tickets:
 
     Examples
     --------
-    >>> from scumble.gui.guard import Tickets
-    >>> tickets = Tickets()
-    >>> path, _, query = tickets.give("/files/a").partition("?")
-    >>> tickets.take(path, query), tickets.take(path, query)
+    >>> from scumble.gui.guard import DownloadTokens
+    >>> tickets = DownloadTokens()
+    >>> path, _, query = tickets.issue("/files/a").partition("?")
+    >>> tickets.redeem(path, query), tickets.redeem(path, query)
     (True, False)
     """
 
     def __init__(self) -> None:
         self._valid: dict[str, tuple[str, float]] = {}
 
-    def give(self, address: str) -> str:
+    def issue(self, address: str) -> str:
         """Make an address that can be fetched once."""
         path, _, query = address.partition("?")
         ticket = secrets.token_urlsafe(24)
@@ -116,7 +116,7 @@ class Tickets:
             del self._valid[old]
         return f"{path}?{urlencode([*parse_qsl(query), (KEY, ticket)])}"
 
-    def take(self, path: str, query: str) -> bool:
+    def redeem(self, path: str, query: str) -> bool:
         """Use up the ticket in an address; whether it was one for this address."""
         given = [value for key, value in parse_qsl(query) if key == KEY]
         if len(given) != 1:
@@ -137,8 +137,8 @@ class Guard:
     machine as well.
     """
 
-    def __init__(self, app: App, settings: Settings, tickets: Tickets) -> None:
-        self._app, self._settings, self._tickets = app, settings, tickets
+    def __init__(self, app: ASGIApp, settings: Settings, download_tokens: DownloadTokens) -> None:
+        self._app, self._settings, self._tickets = app, settings, download_tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one connection."""
@@ -168,7 +168,7 @@ class Guard:
         if not scope["path"].startswith("/api/") or self._knows_token(headers):
             return None
         query = scope.get("query_string", b"").decode("latin-1")
-        if scope["method"] == "GET" and self._tickets.take(scope["path"], query):
+        if scope["method"] == "GET" and self._tickets.redeem(scope["path"], query):
             return None
         return 401, NO_TOKEN
 
@@ -206,7 +206,7 @@ def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
     return is_navigation and not scope["path"].startswith("/api/")
 
 
-def _refused(status: int, text: str) -> App:
+def _refused(status: int, text: str) -> ASGIApp:
     """Make the answer to who may not come in."""
     from starlette.responses import PlainTextResponse
 
@@ -214,7 +214,7 @@ def _refused(status: int, text: str) -> App:
     return PlainTextResponse(f"{text}\n", status, {"connection": "close"})
 
 
-def impatient_protocol() -> Any:
+def make_timeout_protocol() -> Any:
     """Make the class by which uvicorn speaks HTTP, with an end to its patience."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 

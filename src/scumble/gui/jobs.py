@@ -10,15 +10,15 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from scumble._core.processes import ChildGoneError
-from scumble.gui.answers import Kept, RefusedError
-from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Values, Worker
+from scumble._core.processes import ChildExitedError
+from scumble.gui.http_messages import ItemsById, RequestError
+from scumble.gui.worker import INTERNAL_ERROR_MESSAGE, Payload, TaskError, TaskStoppedError, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
-Finish = Callable[[Any, list[str]], Values]
+ResultCallback = Callable[[Any, list[str]], Payload]
 #: Is called with a job when it is over, however that came.
-After = Callable[["Job"], None]
+DoneCallback = Callable[["Job"], None]
 #: Finished jobs that can still be asked about.
 KEPT = 200
 #: Seconds in which work that was asked to stop may still tell what it has found.
@@ -57,11 +57,11 @@ class Job:
     id: str
     title: str
     state: State = "queued"
-    progress: Values = field(default_factory=dict)
-    result: Values | None = None
+    progress: Payload = field(default_factory=dict)
+    result: Payload | None = None
     error: str | None = None
     notes: list[str] = field(default_factory=list)
-    is_asked_for: bool = True
+    is_user_requested: bool = True
     can_stop: bool = False
     is_stopping: bool = False
     has_begun: bool = False
@@ -71,14 +71,14 @@ class Job:
     _task: asyncio.Task[None] | None = None
     _worker: Worker | None = None
 
-    def to_dict(self) -> Values:
+    def to_dict(self) -> Payload:
         """Return what the API tells about it."""
         seconds = (self._ended or time.monotonic()) - self._began
         shown = ("id", "title", "state", "progress", "result", "error", "notes")
         return {**{key: getattr(self, key) for key in shown}, "seconds": round(seconds, 3)}
 
     @property
-    def is_over(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether nothing will change any more."""
         return self.state in ("done", "failed", "cancelled")
 
@@ -87,21 +87,21 @@ class Job:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), seconds)
 
-    def settle(self, state: State, error: str | None = None) -> None:
+    def set_final_state(self, state: State, error: str | None = None) -> None:
         """Say how it ended; what is said first stays."""
-        if not self.is_over:
+        if not self.is_finished:
             self.state, self.error, self._ended = state, error, time.monotonic()
             self._over.set()
 
 
-class Pace:
+class RemainingTimeEstimator:
     """Watches steps being done, and tells how many seconds the others will take.
 
     Examples
     --------
-    >>> from scumble.gui.jobs import Pace
+    >>> from scumble.gui.jobs import RemainingTimeEstimator
     >>> seconds = iter([0.0, 1.0, 5.0])
-    >>> pace = Pace(clock=lambda: next(seconds))
+    >>> pace = RemainingTimeEstimator(clock=lambda: next(seconds))
     >>> pace.left("Folds", 0, 10), pace.left("Folds", 6, 10), pace.left("Folds", 8, 10)
     (None, None, 4.0)
     """
@@ -129,7 +129,7 @@ class Pace:
         return (now - began) / (done - known) * max(0, total - done)
 
 
-class Jobs(Kept[Job]):
+class Jobs(ItemsById[Job]):
     """The jobs of a server. All methods belong to the event loop."""
 
     def __init__(self, n_workers: int, idle: Sequence[Worker] = ()) -> None:
@@ -144,29 +144,29 @@ class Jobs(Kept[Job]):
     @property
     def running(self) -> list[Job]:
         """Jobs that are not over."""
-        return [job for job in self._kept.values() if not job.is_over]
+        return [job for job in self._items.values() if not job.is_finished]
 
     @property
     def shown(self) -> list[Job]:
         """Jobs that are not over and that somebody asked for."""
-        return [job for job in self.running if job.is_asked_for]
+        return [job for job in self.running if job.is_user_requested]
 
     def submit(
         self,
         title: str,
         task: str,
-        arguments: Values,
-        finish: Finish = lambda found, _: found,
-        after: After = lambda _: None,
+        arguments: Payload,
+        finish: ResultCallback = lambda found, _: found,
+        after: DoneCallback = lambda _: None,
         *,
-        is_asked_for: bool = True,
+        is_user_requested: bool = True,
         is_long: bool = False,
         can_stop: bool = False,
     ) -> Job:
         """Queue a task."""
         number = str(next(self._numbers))
-        job = Job(number, title, is_asked_for=is_asked_for, can_stop=can_stop)
-        self._kept[job.id] = job
+        job = Job(number, title, is_user_requested=is_user_requested, can_stop=can_stop)
+        self._items[job.id] = job
         self._forget_old()
         job._task = asyncio.get_running_loop().create_task(
             self._run(job, task, arguments, finish, is_long), name=f"job {job.id}"
@@ -177,9 +177,9 @@ class Jobs(Kept[Job]):
 
     def cancel(self, job: Job) -> None:
         """Stop a job, whatever it is doing; one that is over stays as it is."""
-        if job.is_over:
+        if job.is_finished:
             return
-        job.settle("cancelled")
+        job.set_final_state("cancelled")
         if job._worker is not None:
             job._worker.kill()
         elif job._task is not None:
@@ -200,17 +200,17 @@ class Jobs(Kept[Job]):
         """Cancel everything and end all processes."""
         for job in self.running:
             self.cancel(job)
-        tasks = [job._task for job in self._kept.values() if job._task is not None]
+        tasks = [job._task for job in self._items.values() if job._task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
         while self._idle:
             self._idle.pop().close()
         self._threads.shutdown(wait=False)
 
     async def _run(
-        self, job: Job, task: str, arguments: Values, finish: Finish, is_long: bool
+        self, job: Job, task: str, arguments: Payload, finish: ResultCallback, is_long: bool
     ) -> None:
         loop = asyncio.get_running_loop()
-        pace = Pace()
+        pace = RemainingTimeEstimator()
 
         def tell(title: str, done: int, total: int | None) -> None:
             left = pace.left(title, done, total)
@@ -223,28 +223,30 @@ class Jobs(Kept[Job]):
             try:
                 worker = job._worker = self._take_worker()
             except OSError as error:  # too many processes, or no memory for another
-                job.settle("failed", f"No process can be started for this: {error}.")
+                job.set_final_state("failed", f"No process can be started for this: {error}.")
                 return
             job.state = "running"
             try:
                 result, notes = await loop.run_in_executor(
                     self._threads, worker.run, task, arguments, tell
                 )
-                if not job.is_over:  # it may have been cancelled while the answer was on its way
+                if (
+                    not job.is_finished
+                ):  # it may have been cancelled while the answer was on its way
                     job.notes = notes
                     job.result = finish(result, notes)
-                    job.settle("done")
-            except (TaskError, RefusedError) as error:
-                job.settle("failed", str(error))
+                    job.set_final_state("done")
+            except (TaskError, RequestError) as error:
+                job.set_final_state("failed", str(error))
             except TaskStoppedError:
-                job.settle("cancelled")
-            except ChildGoneError:
-                job.settle(
+                job.set_final_state("cancelled")
+            except ChildExitedError:
+                job.set_final_state(
                     "failed", "The work was ended from outside, most likely for want of memory."
                 )
             except Exception:  # else it would be taken for running for ever
                 traceback.print_exc()
-                job.settle("failed", WRONG_INSIDE)
+                job.set_final_state("failed", INTERNAL_ERROR_MESSAGE)
             finally:
                 job._worker = None
                 if worker.is_alive:
@@ -261,6 +263,6 @@ class Jobs(Kept[Job]):
         return Worker()
 
     def _forget_old(self) -> None:
-        over = [job.id for job in self._kept.values() if job.is_over]
-        for job_id in over[: max(0, len(self._kept) - KEPT)]:
-            del self._kept[job_id]
+        over = [job.id for job in self._items.values() if job.is_finished]
+        for job_id in over[: max(0, len(self._items) - KEPT)]:
+            del self._items[job_id]

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, suggest_parameter
-from scumble._core.text import plain_text
+from scumble._core.errors import ParameterError, did_you_mean_parameter
+from scumble._core.text import strip_markup
 
 if TYPE_CHECKING:
-    from scumble.catalogue import Entry, Parameter
+    from scumble.catalogue import CatalogueEntry, Parameter
 
 #: How parameters are called in a form.
 TITLES = {
@@ -37,9 +37,9 @@ def methods() -> list[dict[str, Any]]:
     >>> first["title"], [parameter["name"] for parameter in first["parameters"]]
     ('REMEDIAL', ['passes', 'one_sided', 'unseen'])
     """
-    from scumble.resample.base import FAMILIES
+    from scumble.resample.base import DISPLAY_GROUPS
 
-    return _by_family("resampler", FAMILIES)
+    return _by_family("resampler", DISPLAY_GROUPS)
 
 
 def classifiers() -> list[dict[str, Any]]:
@@ -57,17 +57,20 @@ def classifiers() -> list[dict[str, Any]]:
 def _by_family(kind: str, first: Sequence[str]) -> list[dict[str, Any]]:
     """Describe all of a kind, those of some families first, the others in their own order."""
     found = _entries(kind)
-    order = list(dict.fromkeys([*first, *(entry.family for entry in found)]))
-    return [_describe(entry) for entry in sorted(found, key=lambda each: order.index(each.family))]
+    order = list(dict.fromkeys([*first, *(entry.display_group for entry in found)]))
+    return [
+        _describe(entry)
+        for entry in sorted(found, key=lambda each: order.index(each.display_group))
+    ]
 
 
-def _entries(kind: str) -> list[Entry]:
+def _entries(kind: str) -> list[CatalogueEntry]:
     from scumble.catalogue import describe, names
 
     return [describe(kind, name) for name in names(kind)]
 
 
-def make_step(method: str, parameters: dict[str, Any]) -> Any:
+def make_resampler(method: str, parameters: dict[str, Any]) -> Any:
     """Make a resampler as a client asked for it."""
     from scumble.resample import make_chain
 
@@ -99,8 +102,8 @@ def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dic
     unknown = sorted(set(parameters) - set(offered))
     if unknown:
         raise ParameterError(
-            f"{entry.thing.__name__} has no parameter {unknown[0]!r} here."
-            f"{suggest_parameter(unknown[0], offered)} "
+            f"{entry.obj.__name__} has no parameter {unknown[0]!r} here."
+            f"{did_you_mean_parameter(unknown[0], offered)} "
             f"Known are: {', '.join(sorted(offered)) or 'none'}."
         )
     return entry.name, {
@@ -110,36 +113,38 @@ def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dic
     }
 
 
-def _describe(entry: Entry) -> dict[str, Any]:
-    more = (inspect.getdoc(entry.thing) or "").partition("\n\n")[2].partition("\n\n")[0]
+def _describe(entry: CatalogueEntry) -> dict[str, Any]:
+    more = (inspect.getdoc(entry.obj) or "").partition("\n\n")[2].partition("\n\n")[0]
     return {
         "name": entry.name,
-        "title": entry.thing.__name__,
-        "family": entry.family,
+        "title": entry.obj.__name__,
+        "family": entry.display_group,
         "summary": entry.description,
-        "details": "" if more.startswith("Parameters\n") else plain_text(more),
+        "details": "" if more.startswith("Parameters\n") else strip_markup(more),
         "parameters": _parameters(entry),
     }
 
 
-def _parameters(entry: Entry) -> list[dict[str, Any]]:
+def _parameters(entry: CatalogueEntry) -> list[dict[str, Any]]:
     from scumble.catalogue import parameters_of
 
-    found = [_parameter(each) for each in parameters_of(entry.thing)]
+    found = [_parameter(each) for each in parameters_of(entry.obj)]
     for each in found:
         if each["kind"] == "method":  # a resampler of another family, which can follow this one
-            others = (one for one in _entries("resampler") if one.family != entry.family)
+            others = (
+                one for one in _entries("resampler") if one.display_group != entry.display_group
+            )
             each["choices"] = [other.name for other in others]
     return [each for each in found if each["kind"] != "hidden"]
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    domain, default = parameter.domain, parameter.default
+    domain, default = parameter.constraint, parameter.default
     return {
         "name": parameter.name,
         "title": TITLES.get(parameter.name, parameter.name.replace("_", " ")),
-        "default": domain.usual if default is None else default,
+        "default": domain.value_for_none if default is None else default,
         "help": parameter.text,
-        "allowed": domain.words,
+        "allowed": domain.description,
         **domain.field(),
     }

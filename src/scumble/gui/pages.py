@@ -16,11 +16,11 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.data.feature_table import describe_features
-from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.measures.difficult import meetings_in, rank_difficult
-from scumble.measures.summary import LABEL_COLUMNS, Summary, plain
-from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
-from scumble.report.treatment import TRAITS, step_notes
+from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
+from scumble.measures.difficult import cooccurrence_counter, rank_difficult_labels
+from scumble.measures.summary import LABEL_COLUMNS, Summary, to_json_value
+from scumble.report.concurrence import difficult_label_to_dict, features_by_kind, verdict_sentences
+from scumble.report.treatment import BEFORE_AFTER_MEASURES, step_notes
 
 if TYPE_CHECKING:
     from scumble.gui.state import OpenDataset
@@ -44,11 +44,15 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
     """Gather what the overview shows."""
     table = summary.labels
-    difficult = rank_difficult(meetings_in(data.Y), table.irlbl, table.scumble, data.labels)
+    difficult = rank_difficult_labels(
+        cooccurrence_counter(data.Y), table.irlbl, table.scumble, data.labels
+    )
     return {
         "summary": summary.to_dict(),
-        "verdict": verdict(summary, difficult),
-        "difficult": [difficult_as_dict(label, N_PARTNERS) for label in difficult[:N_DIFFICULT]],
+        "verdict": verdict_sentences(summary, difficult),
+        "difficult": [
+            difficult_label_to_dict(label, N_PARTNERS) for label in difficult[:N_DIFFICULT]
+        ],
         "points": _points(summary),
         "histograms": {
             "labels_per_instance": _sizes(data),
@@ -102,7 +106,7 @@ def _by_decade(counts: Array) -> dict[str, Any]:
     return _histogram(seen, bins=np.array(edges) - 0.5) | {"edges": edges}
 
 
-def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
+def before_and_after(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
     first, steps = report["before"], report["steps"]
@@ -114,7 +118,7 @@ def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]
         "notes": step_notes(report),
         "traits": [
             {"key": key, "title": title, "before": first[key], "steps": [one[key] for one in steps]}
-            for key, title, _ in TRAITS
+            for key, title, _ in BEFORE_AFTER_MEASURES
         ],
         "labels": [] if before is None else _label_changes(before, both),
         "histograms": {when: scumble_histogram(each.packed.summary) for when, each in both.items()},
@@ -127,7 +131,7 @@ def _label_changes(before: OpenDataset, both: dict[str, OpenDataset]) -> list[di
     return [
         {"label": each["label"], "name": each["name"]}
         | {
-            when: {key: plain(table[key][each["label"]]) for key in TOLD}
+            when: {key: to_json_value(table[key][each["label"]]) for key in TOLD}
             for when, table in tables.items()
         }
         for each in before.packed.overview["difficult"][:N_DIFFICULT]
@@ -159,12 +163,12 @@ class PagedTable:
     details: Callable[[Array], list[dict[str, Any]]] = lambda rows: [{}] * len(rows)
     exported: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
 
-    def page(self, call: Call) -> dict[str, Any]:
+    def page(self, request: ApiRequest) -> dict[str, Any]:
         """Answer a call for a page: ``sort``, ``order``, ``q``, ``offset``, ``limit`` choose it."""
-        limit = call.integer("limit", PAGE, least=1, most=MAX_PAGE)
-        offset = call.integer("offset", 0)
-        sort, order = self._sorting(call)
-        rows = self._rows(call, sort, order)
+        limit = request.get_query_int("limit", PAGE, minimum=1, maximum=MAX_PAGE)
+        offset = request.get_query_int("offset", 0)
+        sort, order = self._sorting(request)
+        rows = self._rows(request, sort, order)
         return {
             "total": len(next(iter(self.columns.values()))),
             "found": len(rows),
@@ -175,9 +179,9 @@ class PagedTable:
             "rows": self._as_dicts(rows[offset : offset + limit]),
         }
 
-    def csv(self, call: Call, filename: str) -> Answer:
+    def to_csv(self, request: ApiRequest, filename: str) -> ApiResponse:
         """Answer a call for the whole table as CSV; formulas get an apostrophe before them."""
-        rows = self._rows(call, *self._sorting(call))
+        rows = self._rows(request, *self._sorting(request))
         out = io.StringIO(newline="")
         writer = csv.writer(out)
         cells = {name: column.__getitem__ for name, column in self.columns.items()}
@@ -185,25 +189,25 @@ class PagedTable:
         writer.writerow(cells)
         for row in rows:
             writer.writerow([_cell(cell_of(row)) for cell_of in cells.values()])
-        return Answer(out.getvalue(), filename=filename)
+        return ApiResponse(out.getvalue(), filename=filename)
 
-    def _sorting(self, call: Call) -> tuple[str, str]:
-        sort = call.choice("sort", tuple(self.columns), self.default_sort)
+    def _sorting(self, request: ApiRequest) -> tuple[str, str]:
+        sort = request.get_query_choice("sort", tuple(self.columns), self.default_sort)
         usual = self.default_order if sort == self.default_sort else "descending"
         if not isinstance(self.columns[sort], np.ndarray):
             usual = "ascending"
-        return sort, call.choice("order", ("ascending", "descending"), usual)
+        return sort, request.get_query_choice("order", ("ascending", "descending"), usual)
 
-    def _rows(self, call: Call, sort: str, order: str) -> Array:
-        ranked = _ranked(self.columns[sort], order == "descending")
-        text = call.query.get("q", "")
+    def _rows(self, request: ApiRequest, sort: str, order: str) -> Array:
+        ranked = _row_order(self.columns[sort], order == "descending")
+        text = request.query.get("q", "")
         if len(text) > 1000:
-            raise RefusedError("'q' is too long: a search has at most 1,000 characters.")
+            raise RequestError("'q' is too long: a search has at most 1,000 characters.")
         return ranked[self.matches(text)[ranked]] if text else ranked
 
     def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:
         return [
-            {name: plain(column[row]) for name, column in self.columns.items()} | details
+            {name: to_json_value(column[row]) for name, column in self.columns.items()} | details
             for row, details in zip(rows, self.details(rows), strict=True)
         ]
 
@@ -226,9 +230,9 @@ def labelsets_table(packed: PackedDataset) -> PagedTable:
     def matches(text: str) -> Array:
         return np.asarray(members @ matcher(data.labels)(text).astype(np.int64)).ravel() > 0
 
-    def names(at: int, most: int | None = None) -> list[str]:
+    def names(at: int, maximum: int | None = None) -> list[str]:
         held = members.indices[members.indptr[at] : members.indptr[at + 1]]
-        return [data.labels[label] for label in held[:most]]
+        return [data.labels[label] for label in held[:maximum]]
 
     return PagedTable(
         {
@@ -246,7 +250,7 @@ def labelsets_table(packed: PackedDataset) -> PagedTable:
     )
 
 
-def partners_table(packed: PackedDataset, label: int) -> PagedTable:
+def cooccurring_labels_table(packed: PackedDataset, label: int) -> PagedTable:
     """List the labels that share instances with a label, those it meets most often first."""
     table = packed.summary.labels
     joint = joint_counts(packed.data, label)
@@ -265,7 +269,7 @@ def partners_table(packed: PackedDataset, label: int) -> PagedTable:
     )
 
 
-def around(data: MultilabelDataset, label: int) -> list[int]:
+def most_cooccurring_labels(data: MultilabelDataset, label: int) -> list[int]:
     """Choose a label and those it meets most often, for a chord diagram."""
     joint = joint_counts(data, label)
     order = np.argsort(-joint, kind="stable")[:N_AROUND]
@@ -307,7 +311,7 @@ def features_table(packed: PackedDataset) -> PagedTable:
     )
 
 
-MAKERS = {"labels": labels_table, "labelsets": labelsets_table, "features": features_table}
+TABLE_BUILDERS = {"labels": labels_table, "labelsets": labelsets_table, "features": features_table}
 
 
 def matcher(names: Sequence[str]) -> Callable[[str], Array]:
@@ -323,7 +327,7 @@ def matcher(names: Sequence[str]) -> Callable[[str], Array]:
     return lambda text: np.array([text.casefold() in name for name in folded], bool)
 
 
-def _ranked(column: Any, descending: bool) -> Array:
+def _row_order(column: Any, descending: bool) -> Array:
     """Order rows; ties keep the order of the data, and what is missing comes last."""
     if not isinstance(column, np.ndarray):
         keys = [str(value).casefold() for value in column]
@@ -334,7 +338,7 @@ def _ranked(column: Any, descending: bool) -> Array:
 
 
 def _cell(value: Any) -> Any:
-    value = plain(value)
+    value = to_json_value(value)
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
     return "" if value is None else value

@@ -11,13 +11,13 @@ from typing import Any
 from zlib import crc32
 
 from scumble._core.errors import ReadError
-from scumble._core.files import BLOCK, COMPRESSIONS, NamedFile, Source
+from scumble._core.files import BLOCK_BYTES, COMPRESSIONS, CompressiblePath, InputFile
 from scumble.data import MultilabelDataset, read
 from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
-from scumble.data.sources import data_member, data_members, is_archive
-from scumble.gui.folders import Sent, Upload
-from scumble.gui.tasks import measured, speaking_of
-from scumble.gui.worker import PackedDataset, Values
+from scumble.data.input_files import find_data_member, is_archive, list_data_members
+from scumble.gui.folders import Upload, UploadedDataset
+from scumble.gui.tasks import pack_with_measures, replace_paths_in_messages
+from scumble.gui.worker import PackedDataset, Payload
 
 #: Bytes of a value in memory.
 VALUE = 8
@@ -25,21 +25,21 @@ VALUE = 8
 MAX_MEMBERS = 500
 
 
-def open_upload(sent: Sent) -> PackedDataset:
+def open_upload(sent: UploadedDataset) -> PackedDataset:
     """Open a file that a client sent."""
-    return measured(read_upload(read, sent))
+    return pack_with_measures(read_upload(read, sent))
 
 
-def preview_upload(file: Upload, options: Values, max_unpacked: int) -> Values:
+def preview_upload(file: Upload, options: Payload, max_unpacked: int) -> Payload:
     """Look at the beginning of a file that a client sent."""
     from scumble.data.preview import preview
 
-    with speaking_of({str(file.path): file.shown}):
+    with replace_paths_in_messages({str(file.path): file.shown}):
         refuse_large(file.path, max_unpacked, arrow=False)
         return preview(file.path, **options).to_dict()
 
 
-def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> MultilabelDataset:
+def read_upload(read: Callable[..., MultilabelDataset], sent: UploadedDataset) -> MultilabelDataset:
     """Read a file that a client sent, by a function that takes its path and the options."""
     file, options = sent.file, {**sent.options}
     shown = {str(file.path): file.shown}
@@ -47,7 +47,7 @@ def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> Multilabe
     if sent.xml is not None:
         shown[str(sent.xml.path)] = sent.xml.shown
         options["labels"] = str(sent.xml.path)
-    with speaking_of(shown):
+    with replace_paths_in_messages(shown):
         path = _unpacked(file.path, sent.max_unpacked, member)
         shown[str(path)] = file.shown if member is None else f"{file.shown}/{member}"
         refuse_large(path, sent.max_unpacked)
@@ -60,12 +60,12 @@ def read_upload(read: Callable[..., MultilabelDataset], sent: Sent) -> Multilabe
     return data
 
 
-def list_members(file: Upload) -> Values:
+def list_members(file: Upload) -> Payload:
     """List the files of an archive that may hold the data, and the one that is taken unasked."""
-    with speaking_of({str(file.path): file.shown}):
-        found = data_members(Source(file.path), _suffixes())
+    with replace_paths_in_messages({str(file.path): file.shown}):
+        found = list_data_members(InputFile(file.path), _suffixes())
         try:
-            taken = data_member(Source(file.path), _suffixes(), None).member
+            taken = find_data_member(InputFile(file.path), _suffixes(), None).member
         except ReadError:
             taken = None
     return {"members": found[:MAX_MEMBERS], "taken": taken}
@@ -79,11 +79,11 @@ def _suffixes() -> list[str]:
 
 def _unpacked(path: Path, limit: int, member: str | None) -> Path:
     """Decompress a file with a bound, so that everything after sees plain bytes."""
-    source = Source(path)
+    source = InputFile(path)
     companion: Any = None
     mark = ""
     if is_archive(source):
-        source = data_member(source, _suffixes(), member)
+        source = find_data_member(source, _suffixes(), member)
         companion, _ = find_label_xml(source)
         mark = f"-{crc32(source.member.encode()):08x}"  # another member may be read beside it
     elif member is not None:
@@ -101,11 +101,11 @@ def _unpacked(path: Path, limit: int, member: str | None) -> Path:
     return target
 
 
-def _copy(source: Source, target: Path, limit: int) -> None:
+def _copy(source: InputFile, target: Path, limit: int) -> None:
     partial = target.parent / "partial"
     n_bytes = 0
     with source.open() as stream, open(partial, "wb") as out:
-        while block := stream.read(BLOCK):
+        while block := stream.read(BLOCK_BYTES):
             n_bytes += len(block)
             if n_bytes > limit:
                 raise _too_much(source.path, limit)
@@ -171,4 +171,4 @@ def _no_xml(shown: str) -> str:
 
 
 def _stem(shown: str) -> str:
-    return NamedFile(shown.replace("\\", "/")).stem or "data"
+    return CompressiblePath(shown.replace("\\", "/")).stem or "data"

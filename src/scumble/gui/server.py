@@ -12,13 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.optional import require
-from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.gui.folders import PATIENCE, patiently
-from scumble.gui.guard import LOOPBACK, MEGABYTE, App, Guard, Settings, Tickets, impatient_protocol
+from scumble._core.optional import import_optional_dependency
+from scumble.gui.folders import PATIENCE, receive_with_timeout
+from scumble.gui.guard import (
+    LOOPBACK,
+    MEGABYTE,
+    ASGIApp,
+    DownloadTokens,
+    Guard,
+    Settings,
+    make_timeout_protocol,
+)
+from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
-from scumble.gui.worker import Worker, no_room
+from scumble.gui.worker import Worker, disk_full_message
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
@@ -52,7 +60,7 @@ def serve(
     max_upload_mb: int = 512,
     max_unpacked_mb: int = 4096,
     announce: Callable[[str], None] = print,
-    complain: Callable[[str], None] = print,
+    on_error: Callable[[str], None] = print,
     worker: Worker | None = None,
     **options: Any,
 ) -> None:
@@ -75,7 +83,7 @@ def serve(
         def on_start(state: ServerState) -> None:
             state.is_closing = lambda: server.should_exit
             if file is not None:
-                state.begin_with(file, options, complain)
+                state.open_initial_dataset(file, options, on_error)
             announce(address)
             if open_browser:
                 import webbrowser
@@ -88,12 +96,12 @@ def serve(
             server.run(sockets=[listener])
 
 
-def make_server(app: App) -> Any:
+def make_server(app: ASGIApp) -> Any:
     """Make the server of an application."""
-    uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
+    uvicorn = import_optional_dependency("uvicorn", purpose="scumble gui", extra="gui")
     config = uvicorn.Config(
         app,
-        http=impatient_protocol(),
+        http=make_timeout_protocol(),
         log_level="warning",
         access_log=False,  # addresses may hold the token
         server_header=False,
@@ -135,13 +143,13 @@ def create_app(
     settings: Settings,
     on_start: Callable[[ServerState], None] = lambda _: None,
     idle: Sequence[Worker] = (),
-) -> App:
+) -> ASGIApp:
     """Make the application of one server."""
-    require("starlette", purpose="scumble gui", extra="gui")
+    import_optional_dependency("starlette", purpose="scumble gui", extra="gui")
     from starlette.applications import Starlette
     from starlette.routing import Mount, Route
 
-    tickets = Tickets()
+    tickets = DownloadTokens()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -166,18 +174,18 @@ async def _api(scope: Any, receive: Any, send: Any) -> None:
 
 
 @cache
-def _router() -> App:
+def _router() -> ASGIApp:
     """Import what answers calls, once it is told where the page is.
 
     By then a worker is opening the data, and nobody waits for this process.
     """
     from starlette.routing import Route, Router
 
-    from scumble.gui.api.routes import ROUTES, UPLOAD
+    from scumble.gui.api.routes import ROUTES, UPLOAD_ROUTE
 
     routes = [
         *(Route(path, _endpoint(handler), methods=[method]) for method, path, handler in ROUTES),
-        Route(UPLOAD[1], _upload, methods=[UPLOAD[0]]),
+        Route(UPLOAD_ROUTE[1], _upload, methods=[UPLOAD_ROUTE[0]]),
         Route("/{rest:path}", _no_such_call),
     ]
     return Router(routes)
@@ -190,13 +198,13 @@ def _endpoint(handler: Callable[..., Any]) -> Any:
         state: ServerState = request.app.state.server
         try:
             body = await _body(request) if request.method == "POST" else b""
-            call = Call(request.path_params, request.query_params, body)
+            call = ApiRequest(request.path_params, request.query_params, body)
             named = [getattr(state, PLACES[n]).get(call.path[n]) for n in call.path if n in PLACES]
             if inspect.iscoroutinefunction(handler):
                 content = await handler(state, call, *named)
             else:
                 content = await asyncio.to_thread(handler, state, call, *named)
-        except (RefusedError, ScumbleError, OSError) as error:
+        except (RequestError, ScumbleError, OSError) as error:
             return _refused(error)
         return _response(content)
 
@@ -215,15 +223,15 @@ async def _upload(request: Any) -> Any:
         known = {"declared": declared, "suffixes": (await state.catalogue())["suffixes"]}
         stored = await state.uploads.store(name, request.stream(), **known)
     except ClientDisconnect:
-        return _refused(RefusedError("The upload was broken off.", 400))
-    except (RefusedError, OSError) as error:
+        return _refused(RequestError("The upload was broken off.", 400))
+    except (RequestError, OSError) as error:
         refused = _refused(error)
         if refused.status_code != 408:  # who has fallen silent need not be waited for once more
             await _drain(request)
         refused.headers["connection"] = "close"
         return refused
     shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
-    return _response(Answer(shown, 201))
+    return _response(ApiResponse(shown, 201))
 
 
 async def _drain(request: Any) -> None:
@@ -231,13 +239,13 @@ async def _drain(request: Any) -> None:
     from starlette.requests import ClientDisconnect
 
     # It may be gone, silent, still sending, or read to its end.
-    with suppress(ClientDisconnect, RefusedError, RuntimeError):
-        async for _ in patiently(request.stream(), PATIENCE, MAX_DRAINED):
+    with suppress(ClientDisconnect, RequestError, RuntimeError):
+        async for _ in receive_with_timeout(request.stream(), PATIENCE, MAX_DRAINED):
             pass
 
 
 async def _no_such_call(request: Any) -> Any:
-    return _refused(RefusedError("There is no such call; see /api/v1/openapi.json.", 404))
+    return _refused(RequestError("There is no such call; see /api/v1/openapi.json.", 404))
 
 
 async def _static(request: Any) -> Any:
@@ -256,7 +264,7 @@ def _asset(request: Any, name: str) -> Any:
 
     content = assets().get(name)
     if content is None:
-        return _refused(RefusedError("There is no such file.", 404))
+        return _refused(RequestError("There is no such file.", 404))
     headers = {"content-type": TYPES[name[name.rindex(".") :]], "cache-control": "no-cache"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         content, headers["content-encoding"] = _packed(name), "gzip"
@@ -282,7 +290,7 @@ def assets() -> dict[str, bytes]:
 
 async def _body(request: Any) -> bytes:
     refusal = f"The body of a call has at most {MAX_BODY:,} bytes."
-    blocks = patiently(request.stream(), PATIENCE, MAX_BODY, refusal)
+    blocks = receive_with_timeout(request.stream(), PATIENCE, MAX_BODY, refusal)
     return b"".join([block async for block in blocks])
 
 
@@ -290,8 +298,8 @@ def _response(content: Any) -> Any:
     from starlette.responses import FileResponse, Response
 
     if isinstance(content, Job):
-        content = Answer(content.to_dict(), 202)
-    answer = content if isinstance(content, Answer) else Answer(content)
+        content = ApiResponse(content.to_dict(), 202)
+    answer = content if isinstance(content, ApiResponse) else ApiResponse(content)
     if isinstance(answer.content, Path):
         return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
     if answer.content is None:
@@ -304,12 +312,12 @@ def _response(content: Any) -> Any:
     return Response(body, status_code=answer.status, media_type="application/json")
 
 
-def _refused(error: RefusedError | ScumbleError | OSError) -> Any:
+def _refused(error: RequestError | ScumbleError | OSError) -> Any:
     """Say why not, and that the disk is full; what else the system refuses is for the terminal."""
     if isinstance(error, OSError):
-        told = no_room(error)
+        told = disk_full_message(error)
         if told is None:
             raise error
-        error = RefusedError(told, 507)
-    status = error.status if isinstance(error, RefusedError) else 422
-    return _response(Answer({"error": str(error)}, status))
+        error = RequestError(told, 507)
+    status = error.status if isinstance(error, RequestError) else 422
+    return _response(ApiResponse({"error": str(error)}, status))

@@ -11,11 +11,18 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from scumble.gui.answers import Call, Kept, RefusedError
-from scumble.gui.folders import Downloads, Models, PrivateFolder, Upload, Uploads, remove_abandoned
-from scumble.gui.guard import Settings, Tickets
-from scumble.gui.jobs import Finish, Job, Jobs
-from scumble.gui.worker import PackedDataset, Values, Worker
+from scumble.gui.folders import (
+    Downloads,
+    PrivateFolder,
+    TrainedModels,
+    Upload,
+    Uploads,
+    remove_abandoned_folders,
+)
+from scumble.gui.guard import DownloadTokens, Settings
+from scumble.gui.http_messages import ApiRequest, ItemsById, RequestError
+from scumble.gui.jobs import Job, Jobs, ResultCallback
+from scumble.gui.worker import PackedDataset, Payload, Worker
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.gui.pages import PagedTable
@@ -28,14 +35,14 @@ HEAD_START = 0.5
 N_CHORDS = 32
 
 
-class Latest:
+class LatestJobs:
     """Jobs by kind: what runs, or else what was done last."""
 
     def __init__(self) -> None:
         self._begun: dict[str, Job] = {}
         self._done: dict[str, Job] = {}
 
-    def begin(self, kind: str, job: Job) -> Job:
+    def add_job(self, kind: str, job: Job) -> Job:
         """Remember a job; one of its kind that was done stays until this one is."""
         self.get(kind)
         self._begun[kind] = job
@@ -46,14 +53,14 @@ class Latest:
         job = self._begun.get(kind)
         if job is not None and job.state == "done":
             self._done[kind] = job
-        return job if job is not None and not job.is_over else self._done.get(kind)
+        return job if job is not None and not job.is_finished else self._done.get(kind)
 
     @property
     def running(self) -> list[Job]:
         """Jobs that are not over."""
-        return [job for job in self._begun.values() if not job.is_over]
+        return [job for job in self._begun.values() if not job.is_finished]
 
-    def result(self, kind: str) -> Values | None:
+    def result(self, kind: str) -> Payload | None:
         """Return what the last one that was done found."""
         self.get(kind)
         job = self._done.get(kind)
@@ -89,37 +96,37 @@ class OpenDataset:
     packed: PackedDataset
     source: str
     parent: str | None = None
-    treatment: Values | None = None
+    treatment: Payload | None = None
     notes: list[str] = field(default_factory=list)
     copy: int = 1
-    options: Values = field(default_factory=dict)
-    latest: Latest = field(default_factory=Latest, repr=False)
-    _chords: dict[str, Values] = field(default_factory=dict, repr=False)
+    options: Payload = field(default_factory=dict)
+    latest_jobs: LatestJobs = field(default_factory=LatestJobs, repr=False)
+    _chords: dict[str, Payload] = field(default_factory=dict, repr=False)
     _tables: dict[str, PagedTable] = field(default_factory=dict, repr=False)
     _making: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), repr=False)
 
     @property
     def name(self) -> str:
         """What the data set calls itself."""
-        return str(self.packed.facts["name"])
+        return str(self.packed.metadata["name"])
 
-    def to_dict(self) -> Values:
+    def to_dict(self) -> Payload:
         """Return what a list of data sets shows."""
         keys = ("id", "source", "parent", "treatment", "copy")
-        told = {key: getattr(self, key) for key in keys} | self.packed.facts
+        told = {key: getattr(self, key) for key in keys} | self.packed.metadata
         title = None if self.treatment is None else self.treatment["title"]
         return {**told, "treatment": title, "notes": self.notes}
 
     def table(self, name: str) -> PagedTable:
         """Return the table of all labels, labelsets or features; it is made once."""
-        from scumble.gui.pages import MAKERS
+        from scumble.gui.pages import TABLE_BUILDERS
 
         with self._making[name]:
             if name not in self._tables:
-                self._tables[name] = MAKERS[name](self.packed)
+                self._tables[name] = TABLE_BUILDERS[name](self.packed)
         return self._tables[name]
 
-    def chord(self, **wish: Any) -> Values:
+    def chord(self, **wish: Any) -> Payload:
         """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
         from scumble.plots.chord_layout import chord_layout
 
@@ -135,11 +142,11 @@ class OpenDataset:
     def warm_up(self) -> None:
         """Unpack, and make what the pages ask for first; importing all it takes costs a second."""
         for table in ("labels", "labelsets", "features"):
-            self.table(table).page(Call())
+            self.table(table).page(ApiRequest())
         self.chord(labels=None, n_labels=None, keep_order=False)
 
 
-class OpenDatasets(Kept[OpenDataset]):
+class OpenDatasets(ItemsById[OpenDataset]):
     """Open data sets by their names in addresses, up to a limit."""
 
     def __init__(self, max_open: int) -> None:
@@ -147,54 +154,57 @@ class OpenDatasets(Kept[OpenDataset]):
         self._max_open = max_open
 
     def __iter__(self) -> Any:
-        return iter(list(self._kept.values()))
+        return iter(list(self._items.values()))
 
-    def check_room(self) -> None:
+    def check_open_limit(self) -> None:
         """Refuse to begin work whose result would find no place."""
-        if len(self._kept) >= self._max_open:
-            raise RefusedError(
+        if len(self._items) >= self._max_open:
+            raise RequestError(
                 f"{self._max_open} data sets are open, which is the limit. Close one first.", 409
             )
 
     def add(self, packed: PackedDataset, source: str, **more: Any) -> OpenDataset:
         """Open a data set under a name of its own."""
-        self.check_room()
+        self.check_open_limit()
         treatment = more.get("treatment")
-        given = packed.facts["name"]
+        given = packed.metadata["name"]
         wanted = given if treatment is None else f"{given} {treatment['title']}"
         # The name of a closed data set is not given to another while something made of it is open.
-        parents = {each.parent for each in self._kept.values() if each.parent is not None}
-        name, copy = copy_of({*self._kept, *parents}, slug(wanted))
-        entry = self._kept[name] = OpenDataset(name, packed, source, copy=copy, **more)
+        parents = {each.parent for each in self._items.values() if each.parent is not None}
+        name, copy = copy_of({*self._items, *parents}, slug(wanted))
+        entry = self._items[name] = OpenDataset(name, packed, source, copy=copy, **more)
         return entry
 
     def holds(self, entry: OpenDataset) -> bool:
         """Tell whether this data set, not another one of its name, is still open."""
-        return self._kept.get(entry.id) is entry
+        return self._items.get(entry.id) is entry
 
     def close(self, name: str) -> None:
         """Forget a data set."""
-        del self._kept[self.get(name).id]
+        del self._items[self.get(name).id]
 
 
 class ServerState:
     """Open data sets, running jobs, uploads and files to download."""
 
     def __init__(
-        self, settings: Settings, tickets: Tickets | None = None, idle: Sequence[Worker] = ()
+        self,
+        settings: Settings,
+        download_tokens: DownloadTokens | None = None,
+        idle: Sequence[Worker] = (),
     ) -> None:
         self.settings = settings
-        self.tickets = tickets or Tickets()
-        remove_abandoned()
+        self.download_tokens = download_tokens or DownloadTokens()
+        remove_abandoned_folders()
         self._private = PrivateFolder()
         self.folder = self._private.path
         self.datasets = OpenDatasets(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
-        self.models = Models(self.folder / "models")
+        self.models = TrainedModels(self.folder / "models")
         self.files = Downloads(self.folder / "files")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
-        self.first: tuple[Upload, Values] | None = None
+        self.initial_upload: tuple[Upload, Payload] | None = None
         self._catalogue: Job | None = None
         self._warming: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
@@ -205,59 +215,63 @@ class ServerState:
         await asyncio.gather(*self._warming, return_exceptions=True)
         self._private.remove()
 
-    async def catalogue(self) -> Values:
+    async def catalogue(self) -> Payload:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods", "tasks.describe_catalogue", {}, is_asked_for=False
+                "Looking up methods", "tasks.describe_catalogue", {}, is_user_requested=False
             )
-        while not self._catalogue.is_over and not self.is_closing():
+        while not self._catalogue.is_finished and not self.is_closing():
             await self._catalogue.wait(0.2)
         if self._catalogue.result is None:
-            raise RefusedError(self._catalogue.error or "The server is closing.", 503)
+            raise RequestError(self._catalogue.error or "The server is closing.", 503)
         return self._catalogue.result
 
-    def proofs(self) -> Path:
+    def comparison_store_path(self) -> Path:
         """Tell where judged folds are kept; too many are forgotten while no proof needs them."""
         path = self.folder / "proofs.db"
-        jobs = [entry.latest.get("proof") for entry in self.datasets]
-        is_free = all(job is None or job.is_over for job in jobs)
+        jobs = [entry.latest_jobs.get("proof") for entry in self.datasets]
+        is_free = all(job is None or job.is_finished for job in jobs)
         if is_free and path.exists() and path.stat().st_size > MAX_PROOFS:
             for part in self.folder.glob("proofs.db*"):  # with what the data base keeps beside it
                 part.unlink()
         return path
 
-    def write(self, title: str, task: str, arguments: Values, reads: Collection[str] = ()) -> Job:
+    def submit_file_job(
+        self, title: str, task: str, arguments: Payload, reads: Collection[str] = ()
+    ) -> Job:
         """Begin to write a file for download, whose name and facts the task tells.
 
         The uploads that it ``reads`` are kept until its end.
         """
         folder = self.files.new_folder()  # first: a full disk must hold no upload for ever
-        let_go = self.uploads.reading(reads)
+        let_go = self.uploads.reserve(reads)
 
-        def finish(found: tuple[str, Values], _: list[str]) -> Values:
+        def finish(found: tuple[str, Payload], _: list[str]) -> Payload:
             name, facts = found
             return {**self.files.offer(folder.name, name), **facts}
 
         def clean_up(job: Job) -> None:
-            self.files.forget_folder(folder.name)
+            self.files.remove_unused_folder(folder.name)
             let_go(job)
 
         return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
 
-    def open_result(self, source: str, options: Values | None = None) -> Finish:
+    def make_open_callback(self, source: str, options: Payload | None = None) -> ResultCallback:
         """Make the function that puts the result of a job among the open ones, if there is room."""
-        self.datasets.check_room()
+        self.datasets.check_open_limit()
         return lambda packed, notes: self.open(packed, source, notes=notes, options=options or {})
 
-    def begin_with(self, name: str, options: Values, complain: Callable[[str], None]) -> None:
+    def open_initial_dataset(
+        self, name: str, options: Payload, on_error: Callable[[str], None]
+    ) -> None:
         """Open what was named on the command line; a plain table waits until it is asked about."""
         given = {key: value for key, value in options.items() if value is not None}
-        lent = self.uploads.lend(Path(name), name) if Path(name).is_file() else None
-        self.first = None if lent is None else (lent, given)
-        open_it = self.open_result(name, given)
+        lent = self.uploads.add_local_file(Path(name), name) if Path(name).is_file() else None
+        self.initial_upload = None if lent is None else (lent, given)
+        open_it = self.make_open_callback(name, given)
 
-        def finish(packed: PackedDataset | None, notes: list[str]) -> Values:
+        def finish(packed: PackedDataset | None, notes: list[str]) -> Payload:
             if packed is None:
                 return {"upload": None if lent is None else lent.id}
             if lent is not None:
@@ -266,14 +280,14 @@ class ServerState:
 
         def tell_failure(job: Job) -> None:
             if job.state == "failed":
-                complain(str(job.error))
+                on_error(str(job.error))
 
         arguments = {"name": name, "options": given}
         self.first_job = self.jobs.submit(
             f"Opening {name}", "tasks.open_path", arguments, finish, after=tell_failure
         )
 
-    def open(self, packed: PackedDataset, source: str, **more: Any) -> Values:
+    def open(self, packed: PackedDataset, source: str, **more: Any) -> Payload:
         """Put a data set among the open ones."""
         entry = self.datasets.add(packed, source, **more)
         asyncio.get_running_loop().call_later(HEAD_START, self._warm_up, entry)

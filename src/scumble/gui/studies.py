@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scumble._core.calls import write_call
+from scumble._core.calls import format_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
-from scumble._core.progress import track
-from scumble.gui.folders import Sent, Upload
-from scumble.gui.methods import make_model, make_step
-from scumble.gui.worker import PackedDataset, Values, stoppable
+from scumble._core.progress import progress_bar
+from scumble.gui.folders import Upload, UploadedDataset
+from scumble.gui.methods import make_model, make_resampler
+from scumble.gui.worker import PackedDataset, Payload, interruptible
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
 MAX_LABELS = 2000
@@ -26,81 +26,85 @@ WRITTEN = ("delimiter", "encoding", "decimal", "header")
 OWN = ("format", "labels", "label_column", "label_separator", "ignore", "text", "category", "keep")
 
 #: The name of a file that was written, and what is told of it.
-Written = tuple[str, Values]
+Written = tuple[str, Payload]
 
 
 def advise_on(
-    packed: PackedDataset, source: str, options: Values, budget: float | None, random_state: int
-) -> Values:
+    packed: PackedDataset, source: str, options: Payload, budget: float | None, random_state: int
+) -> Payload:
     """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file.
 
     Stopped, it tells of those that were judged by then.
     """
-    from scumble.advise import advise
-    from scumble.advise.words import fill_python, fill_shell
+    from scumble.advice import advise
+    from scumble.advice.advice_text import fill_python, fill_shell
 
-    with stoppable():
+    with interruptible():
         found = advise(packed.data, budget=budget, random_state=random_state)
     told = found.to_dict()
     return {
         **told,
-        "shell": fill_shell(told["shell"], source, f"{Path(source).stem}.model", as_words(options)),
-        "python": [fill_python(line, as_call(source, options)) for line in told["python"]],
+        "shell": fill_shell(
+            told["shell"], source, f"{Path(source).stem}.model", as_shell_options(options)
+        ),
+        "python": [fill_python(line, as_python_call(source, options)) for line in told["python"]],
     }
 
 
-def export_advice(advice: Values, folder: Path, stem: str) -> Written:
+def export_advice(advice: Payload, folder: Path, stem: str) -> Written:
     """Write an advice as a page that needs nothing but itself."""
     from scumble.report import render_advice_page
 
     path = folder / f"{stem}-advice.html"
-    with track(f"Writing {path.name}"):
+    with progress_bar(f"Writing {path.name}"):
         path.write_text(render_advice_page(advice), encoding="utf-8")
     return path.name, {}
 
 
-def run_side_by_side(packed: PackedDataset, methods: list[Values], advice: Values | None) -> Values:
+def run_side_by_side(
+    packed: PackedDataset, methods: list[Payload], advice: Payload | None
+) -> Payload:
     """Run resamplers, each on its own, and judge what they change."""
-    from scumble.learn.inner_classifier import close_seeds
-    from scumble.report.treatment import side_by_side
+    from scumble.learn.inner_classifier import set_random_states
+    from scumble.report.treatment import resampler_comparison
     from scumble.resample import compare_methods
 
-    wishes = {spell_chain([one]): [one] for one in methods}
+    wishes = {format_chain([one]): [one] for one in methods}
     chains = {name: make_chain_of(steps) for name, steps in wishes.items()}
     for [step] in chains.values():
-        close_seeds(step, 0)  # one click, one answer
-    found = side_by_side(compare_methods(packed.data, chains))
+        set_random_states(step, 0)  # one click, one answer
+    found = resampler_comparison(compare_methods(packed.data, chains))
     return {**found, "advised": advised_method(packed, advice), "chains": wishes}
 
 
-def advised_method(packed: PackedDataset, advice: Values | None) -> Values:
+def advised_method(packed: PackedDataset, advice: Payload | None) -> Payload:
     """Name the resampler that is advised: by what was measured here, or else on public data."""
-    from scumble.advise.evidence import advised_resampler
-    from scumble.advise.words import resampler_here
+    from scumble.advice.advice_text import best_resampler_in_advice
+    from scumble.advice.evidence import best_resampler_in_evidence
 
-    here = None if advice is None else resampler_here(advice)
+    here = None if advice is None else best_resampler_in_advice(advice)
     scumble = packed.overview["summary"]["scumble"] or 0.0
-    method, reason = here or advised_resampler(scumble)
+    method, reason = here or best_resampler_in_evidence(scumble)
     return {"method": method, "reason": reason, "measured_here": here is not None}
 
 
 def prove(
     packed: PackedDataset,
-    classifiers: list[Values],
-    treatments: list[list[Values]],
+    classifiers: list[Payload],
+    treatments: list[list[Payload]],
     folds: str,
     random_state: int,
     store: Path,
     source: str,
-    options: Values,
-) -> Values:
+    options: Payload,
+) -> Payload:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.groups import metric_title
     from scumble.experiment import compare
     from scumble.report.evaluation import best_sentences
 
-    learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
-    chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}
+    learners = {format_call(one["classifier"], one["parameters"]): one for one in classifiers}
+    chains = {"none": [], **{format_chain(steps): steps for steps in treatments if steps}}
     found = compare(
         packed.data,
         {name: make_model(**one) for name, one in learners.items()},
@@ -112,11 +116,11 @@ def prove(
     told = found.to_dict()
     words = ["-c", ",".join(learners), "-r", ",".join(chains), "--folds", folds]
     words += ["--seed", str(random_state)]
-    gains = {trial.name: found.gains(trial.name) for trial in found.trials[1:]}
+    gains = {trial.name: found.gains(trial.name) for trial in found.results[1:]}
     return {
         **told,
         "gains": _by_label(gains),
-        "n_folds": len(found.trials[0].counts),
+        "n_folds": len(found.results[0].counts),
         "repeats": int(folds.partition("x")[0]),
         "confidence": found.confidence,
         "titles": {metric: metric_title(metric) for metric in found.metrics},
@@ -126,25 +130,27 @@ def prove(
             for steps in chains.values()
             for learner in learners.values()
         ],
-        "shell": shlex.join(["scumble", "compare", source, *as_words(options), *words]),
+        "shell": shlex.join(["scumble", "compare", source, *as_shell_options(options), *words]),
     }
 
 
 def train(
-    packed: PackedDataset, recipe: Values, random_state: int, folder: Path, stem: str
-) -> Values:
+    packed: PackedDataset, recipe: Payload, random_state: int, folder: Path, stem: str
+) -> Payload:
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
-    from scumble.advise import CANDIDATES
+    from scumble.advice import CANDIDATES
     from scumble.learn import fit_dataset, save
-    from scumble.learn.inner_classifier import close_seeds
+    from scumble.learn.inner_classifier import set_random_states
 
-    data, title = packed.data, spell_recipe(recipe)
-    with track(f"Training {title}"):
+    data, title = packed.data, format_recipe(recipe)
+    with progress_bar(f"Training {title}"):
         if "candidate" in recipe:
             [candidate] = [one for one in CANDIDATES if one.name == recipe["candidate"]]
             model = candidate.fit(data, random_state=random_state)
         else:
-            steps = [close_seeds(one, random_state) for one in make_chain_of(recipe["treatment"])]
+            steps = [
+                set_random_states(one, random_state) for one in make_chain_of(recipe["treatment"])
+            ]
             made = make_model(**recipe["classifier"])
             model = fit_dataset(made, data, steps, random_state=random_state)
         path = folder / f"{stem}.model"
@@ -153,7 +159,7 @@ def train(
 
 
 def predict(
-    model: Path, sent: Sent, learnt: Values, folder: Path, name: str, confidences: bool
+    model: Path, sent: UploadedDataset, learnt: Payload, folder: Path, name: str, confidences: bool
 ) -> Written:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
@@ -162,24 +168,26 @@ def predict(
     """
     from scumble import learn
     from scumble.gui.read_upload import read_upload
-    from scumble.learn.storage.answers import read_rows
+    from scumble.learn.storage.model_predictions import read_with_optional_labels
 
     def read_any(path: Path, **how: Any) -> Any:
         from scumble.data import read
 
-        return read_rows(partial(read, path, keep=True), **how)
+        return read_with_optional_labels(partial(read, path, keep=True), **how)
 
-    def rows_of(how: Values) -> Any:
+    def rows_of(how: Payload) -> Any:
         return read_upload(read_any, replace(sent, options={**how, **sent.options}))
 
-    with track("Predicting"):
+    with progress_bar("Predicting"):
         ways = _ways_to_read(learnt, sent)
-        answers = _ask_in_turn(partial(learn.ask, learn.read_model(model)), rows_of, ways)
+        answers = _ask_in_turn(
+            partial(learn.predict_dataset, learn.read_model(model)), rows_of, ways
+        )
         answers.write(folder / name, confidences=confidences)
     return name, answers.to_dict()
 
 
-def _ways_to_read(learnt: Values, sent: Sent) -> Iterator[Values]:
+def _ways_to_read(learnt: Payload, sent: UploadedDataset) -> Iterator[Payload]:
     """List how a file may be written that is like another one, the likeliest first.
 
     What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
@@ -198,7 +206,7 @@ def _ways_to_read(learnt: Values, sent: Sent) -> Iterator[Values]:
         yield {**plainer, "encoding": encoding}
 
 
-def _likely_encoding(file: Upload, how: Values) -> str | None:
+def _likely_encoding(file: Upload, how: Payload) -> str | None:
     """Tell the encoding that the form would show; None where there is none to tell."""
     from scumble.data.preview import preview
 
@@ -208,7 +216,7 @@ def _likely_encoding(file: Upload, how: Values) -> str | None:
 
 
 def _ask_in_turn(
-    ask: Callable[[Any], Any], rows_of: Callable[[Values], Any], ways: Iterator[Values]
+    ask: Callable[[Any], Any], rows_of: Callable[[Payload], Any], ways: Iterator[Payload]
 ) -> Any:
     """Ask about what is read in the first way that fits; else say what came nearest to it."""
     unread = unlike = None
@@ -225,27 +233,27 @@ def _ask_in_turn(
     raise unlike or unread or ScumbleError("There is no way to read the file.")
 
 
-def make_chain_of(steps: list[Values]) -> list[Any]:
+def make_chain_of(steps: list[Payload]) -> list[Any]:
     """Make resamplers as a client asked for them."""
-    return [make_step(**step) for step in steps]
+    return [make_resampler(**step) for step in steps]
 
 
-def spell_chain(steps: list[Values]) -> str:
+def format_chain(steps: list[Payload]) -> str:
     """Write resamplers as the command line takes them."""
-    return "+".join(write_call(step["method"], step["parameters"]) for step in steps)
+    return "+".join(format_call(step["method"], step["parameters"]) for step in steps)
 
 
-def spell_recipe(recipe: Values) -> str:
+def format_recipe(recipe: Payload) -> str:
     """Name a classifier and the treatment before it, as comparisons do."""
     if "candidate" in recipe:
         return str(recipe["candidate"])
     learner = recipe["classifier"]
-    name = write_call(learner["classifier"], learner["parameters"])
-    after = spell_chain(recipe["treatment"])
+    name = format_call(learner["classifier"], learner["parameters"])
+    after = format_chain(recipe["treatment"])
     return f"{name} after {after}" if after else name
 
 
-def _by_label(gains: Mapping[str, Sequence[Values]]) -> Values:
+def _by_label(gains: Mapping[str, Sequence[Payload]]) -> Payload:
     """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
     first = sorted(next(iter(gains.values()), ()), key=lambda row: -row["training_positives"])
     shown = [row["name"] for row in first[:MAX_LABELS]]
@@ -262,16 +270,16 @@ def _by_label(gains: Mapping[str, Sequence[Values]]) -> Values:
 # How a file was opened, as the command line and Python say it
 
 
-def as_words(options: Values) -> list[str]:
+def as_shell_options(options: Payload) -> list[str]:
     r"""Write options of a reader as words of a command.
 
     Examples
     --------
-    >>> from scumble.gui.studies import as_words
-    >>> as_words({"labels": ["sky", "sea"], "ignore": [0, "id"], "decimal": ",", "header": True})
+    >>> from scumble.gui.studies import as_shell_options
+    >>> as_shell_options({"labels": ["sky", "sea"], "ignore": [0, "id"], "decimal": ",", "header": True})
     ['--labels', 'sky,sea', '--ignore', '0', '--ignore', 'id', '--option', 'decimal=,',
      '--option', 'header=true']
-    >>> as_words({"labels": [4], "label_separator": "\t"})
+    >>> as_shell_options({"labels": [4], "label_separator": "\t"})
     ['--labels', '4,', '--label-separator', '\\t']
     """
     words: list[str] = []
@@ -283,13 +291,13 @@ def as_words(options: Values) -> list[str]:
     return words
 
 
-def as_call(source: str, options: Values) -> str:
+def as_python_call(source: str, options: Payload) -> str:
     """Write what reads the data in Python.
 
     Examples
     --------
-    >>> from scumble.gui.studies import as_call
-    >>> as_call("photos.csv", {"labels": ["sky"]}), as_call("yeast", {})
+    >>> from scumble.gui.studies import as_python_call
+    >>> as_python_call("photos.csv", {"labels": ["sky"]}), as_python_call("yeast", {})
     ("scumble.read('photos.csv', labels=['sky'])", "scumble.load('yeast')")
     """
     inside = [repr(source), *(f"{name}={value!r}" for name, value in options.items())]

@@ -16,9 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
-from scumble._core.progress import show_progress, track
+from scumble._core.progress import progress_bar, show_progress
 from scumble._core.registry import load_plugins
-from scumble.gui.worker import WRONG_INSIDE, PackedDataset, Values, no_room, whole
+from scumble.gui.worker import (
+    INTERNAL_ERROR_MESSAGE,
+    PackedDataset,
+    Payload,
+    disk_full_message,
+    whole,
+)
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
@@ -28,7 +34,7 @@ if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one sh
 BEAT = 0.05
 
 
-def answer(request: tuple[str, Values], tell: Callable[[Any], None]) -> tuple[str, Any]:
+def answer(request: tuple[str, Payload], tell: Callable[[Any], None]) -> tuple[str, Any]:
     """Do a task of this room: how it ended, and its result with the warnings it gave."""
     name, arguments = request
     load_plugins()  # by the first task, and never again: no request imports anything
@@ -43,10 +49,10 @@ def answer(request: tuple[str, Values], tell: Callable[[Any], None]) -> tuple[st
     except MemoryError:
         return "failed", "There is not enough memory for this."
     except Exception as error:
-        if told := no_room(error):
+        if told := disk_full_message(error):
             return "failed", told
         traceback.print_exc()
-        return "failed", WRONG_INSIDE
+        return "failed", INTERNAL_ERROR_MESSAGE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
     return "done", (result, notes)
 
@@ -76,9 +82,9 @@ class _Progress:
         """Nothing to clear: the next message replaces this one."""
 
 
-def describe_catalogue() -> Values:
+def describe_catalogue() -> Payload:
     """List formats, resamplers and reports; importing them all takes seconds, hence here."""
-    from scumble.advise import CANDIDATES
+    from scumble.advice import CANDIDATES
     from scumble.catalogue import entries
     from scumble.gui.methods import classifiers, methods
 
@@ -98,17 +104,17 @@ def describe_catalogue() -> Values:
     }
 
 
-def measured(data: MultilabelDataset) -> PackedDataset:
+def pack_with_measures(data: MultilabelDataset) -> PackedDataset:
     """Measure a data set."""
     from scumble.data.feature_table import feature_table
     from scumble.gui.pages import overview
 
-    with track("Measuring"):
+    with progress_bar("Measuring"):
         summary = characterize(data)
         return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
-def open_path(name: str, options: Values) -> PackedDataset | None:
+def open_path(name: str, options: Payload) -> PackedDataset | None:
     """Read what was named on the command line: a file, or a data set of the shelf.
 
     None where it is a plain table, and nothing tells its labels: the page will ask.
@@ -117,48 +123,51 @@ def open_path(name: str, options: Values) -> PackedDataset | None:
 
     is_file = Path(name).exists() or Path(name).name != name or "." in name
     if Path(name).is_file() and not {"labels", "label_column"} & options.keys():
-        from scumble.data.preview import SETTINGS, preview
+        from scumble.data.preview import PREVIEW_OPTIONS, preview
 
-        settings = {key: value for key, value in options.items() if key in SETTINGS}
+        settings = {key: value for key, value in options.items() if key in PREVIEW_OPTIONS}
         if preview(name, **settings).asks:
             return None
-    return measured((read if is_file else load)(name, **options))
+    return pack_with_measures((read if is_file else load)(name, **options))
 
 
-def open_named(name: str, options: Values | None = None) -> PackedDataset:
+def open_named(name: str, options: Payload | None = None) -> PackedDataset:
     """Load a public data set, which may have to be fetched; or make one where it is told how."""
     if options is None:
         from scumble.data import load
 
-        return measured(load(name))
+        return pack_with_measures(load(name))
     from scumble.data import make_multilabel
 
-    with track("Making data"):
+    with progress_bar("Making data"):
         data = make_multilabel(**options)
-    return measured(data)
+    return pack_with_measures(data)
 
 
-def treat(packed: PackedDataset, steps: list[Values]) -> tuple[PackedDataset, Values]:
+def treat(packed: PackedDataset, steps: list[Payload]) -> tuple[PackedDataset, Payload]:
     """Run resamplers one after another."""
-    from scumble.gui.methods import make_step
+    from scumble.gui.methods import make_resampler
     from scumble.resample import apply_chain
 
-    chain = [make_step(**step) for step in steps]
-    with track(" + ".join(type(step).__name__ for step in chain)):
+    chain = [make_resampler(**step) for step in steps]
+    with progress_bar(" + ".join(type(step).__name__ for step in chain)):
         after, report = apply_chain(packed.data, chain)
-    return measured(after), report
+    return pack_with_measures(after), report
 
 
 def export_data(
     packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
-) -> tuple[str, Values]:
+) -> tuple[str, Payload]:
     """Write a data set to a folder of ours."""
     from scumble.catalogue import get
 
     def write_to(target: Path) -> list[Path]:
         from scumble.data import write
 
-        with track(f"Writing {target.name}"), speaking_of({str(target): target.name}):
+        with (
+            progress_bar(f"Writing {target.name}"),
+            replace_paths_in_messages({str(target): target.name}),
+        ):
             write(packed.data, target, format=form)
         return sorted(folder.iterdir())
 
@@ -179,15 +188,20 @@ def export_data(
 
 
 def export_report(
-    packed: PackedDataset, treatment: Values | None, source: str, folder: Path, stem: str, form: str
-) -> tuple[str, Values]:
+    packed: PackedDataset,
+    treatment: Payload | None,
+    source: str,
+    folder: Path,
+    stem: str,
+    form: str,
+) -> tuple[str, Payload]:
     """Write the concurrence report to a folder of ours."""
     from scumble.report import concurrence_report, render_html, render_pdf
-    from scumble.report.concurrence import origin_in_words
+    from scumble.report.concurrence import origin_text
 
     path = folder / f"{stem}-report.{form}"
-    with track(f"Writing {path.name}"):
-        report = concurrence_report(packed.data, origin=origin_in_words(source))
+    with progress_bar(f"Writing {path.name}"):
+        report = concurrence_report(packed.data, origin=origin_text(source))
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
@@ -199,7 +213,7 @@ def export_report(
 
 
 @contextmanager
-def speaking_of(shown: dict[str, str]) -> Iterator[None]:
+def replace_paths_in_messages(shown: dict[str, str]) -> Iterator[None]:
     """Let errors and warnings say what the client calls a file, never where it lies here."""
     with warnings.catch_warnings(record=True, action="always", category=ScumbleWarning) as heard:
         try:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.processes import Child
+from scumble._core.processes import ChildProcess
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.data import MultilabelDataset
@@ -27,16 +27,16 @@ if TYPE_CHECKING:  # what computes is imported when something is computed
     Content = tuple[MultilabelDataset, Summary, FeatureTable]
 
 #: Values by name: what a client says or is told, and what a task is given or finds.
-Values = dict[str, Any]
+Payload = dict[str, Any]
 
 #: What somebody is told who cannot do anything about it.
-WRONG_INSIDE = "Something went wrong inside; the terminal shows where."
+INTERNAL_ERROR_MESSAGE = "Something went wrong inside; the terminal shows where."
 
 #: What the system answers where not a byte more may be written.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-def no_room(error: Exception) -> str | None:
+def disk_full_message(error: Exception) -> str | None:
     """Say that the disk has no room and what to do, where an error means that."""
     if not isinstance(error, OSError) or error.errno not in FULL:
         return None
@@ -54,13 +54,13 @@ class TaskStoppedError(Exception):
     """A task was stopped before it had found anything."""
 
 
-class Worker(Child):
+class Worker(ChildProcess):
     """One process that does one task after another."""
 
     def __init__(self) -> None:
         super().__init__("scumble.gui.tasks.answer")
 
-    def run(self, task: str, arguments: Values, tell: Callable[..., None]) -> Any:
+    def run(self, task: str, arguments: Payload, tell: Callable[..., None]) -> Any:
         """Do a task and wait for it; `ChildGoneError` where the process ends before."""
         self.send((task, arguments))
         while True:
@@ -83,13 +83,13 @@ class PackedDataset:
     time.
     """
 
-    def __init__(self, facts: Values, overview: Values, packed: bytes) -> None:
-        self.facts, self.overview = facts, overview
+    def __init__(self, metadata: Payload, overview: Payload, packed: bytes) -> None:
+        self.metadata, self.overview = metadata, overview
         self._content: Content | bytes = packed
         self._lock = threading.Lock()
 
     @classmethod
-    def pack(cls, overview: Values, content: Content) -> PackedDataset:
+    def pack(cls, overview: Payload, content: Content) -> PackedDataset:
         """Pack a data set."""
         sizes = ("n_instances", "n_features", "n_labels")
         facts = {"name": content[0].name, **{size: getattr(content[0], size) for size in sizes}}
@@ -100,7 +100,7 @@ class PackedDataset:
         with self._lock:
             known = self._content
         packed = known if isinstance(known, bytes) else pickle.dumps(known, protocol=5)
-        return PackedDataset, (self.facts, self.overview, packed)
+        return PackedDataset, (self.metadata, self.overview, packed)
 
     @property
     def data(self) -> MultilabelDataset:
@@ -136,7 +136,7 @@ class _Asked:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Let SIGINT raise KeyboardInterrupt in here, though in the midst of no message."""
     _Asked.to_stop = False
     before = signal.signal(signal.SIGINT, _stop)

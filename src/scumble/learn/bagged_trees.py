@@ -10,38 +10,38 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
-from scumble._core.parallel import slices
-from scumble._core.parameters import Choice, Domain, Int, Real, default
+from scumble._core.parallel import row_slices
+from scumble._core.parameters import Choice, Int, ParameterConstraint, Real, default
 from scumble.learn.base import BaseRanker, parameters
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
-from scumble.learn.single_label_models import ManyFits, ask_second
-from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each
-from scumble.learn.weights import class_factors
+from scumble.learn.single_label_models import SingleLabelFitter, predict_positive_proba
+from scumble.learn.targets import LabelTargets, LazyTargets, spawn_seeds
+from scumble.learn.weights import compute_class_weight_factors
 
 DRAWS = ("bootstrap", "balanced", "weighted")
 #: So many answers of trees are held at a time.
 _ANSWERS_AT_ONCE = 2**24
 
 
-class OnlyTrees(Domain):
+class OnlyTrees(ParameterConstraint):
     """C4.5, or None."""
 
     kind = "hidden"
     error = ParameterTypeError
-    words = "None or a C45Classifier"
+    description = "None or a C45Classifier"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         return value is None or type(value) is C45Classifier
 
-    def advice(self, value: Any) -> str:
+    def suggestion(self, value: Any) -> str:
         """Say what takes other classifiers."""
         return " For others, use ResampledEnsemble."
 
 
 @parameters()
-class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
+class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
     """Grow several C4.5 trees for each label on rows drawn by chance, and average them.
 
     A single pruned tree of a rare label is often one leaf, which ranks nothing. Trees that are
@@ -96,7 +96,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
     estimator: Any = default(None, OnlyTrees())
     random_state: Any = None
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._grow(X, Y, weights)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
@@ -114,7 +114,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
                 scores[block] = np.clip(scores[block] + shifts, 0, 1)
         return scores
 
-    def _confidences(self, X: Any) -> Array:
+    def _predict_scores(self, X: Any) -> Array:
         parts = [self._answers(X[block]).mean(axis=1) for block in self._blocks(X.shape[0])]
         return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
 
@@ -122,21 +122,21 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         targets = BagTargets(self, X.shape[1], Y, weights)
         unpruned = C45Classifier(prune=False, laplace=True)
         tree = unpruned if self.estimator is None else self.estimator
-        models = ManyFits(tree, X, self._codes.n_values, n_jobs=self.n_jobs).fit(targets)
+        models = SingleLabelFitter(tree, X, self._codes.n_values, n_jobs=self.n_jobs).fit(targets)
         assert isinstance(models, Forest)
         self.models_: Forest = models
         return targets
 
     def _answers(self, X: Any) -> Array:
         """Ask all trees; shape (rows, draws, labels)."""
-        answers = ask_second(self.models_, X, n_jobs=self.n_jobs)
+        answers = predict_positive_proba(self.models_, X, n_jobs=self.n_jobs)
         return answers.reshape(X.shape[0], -1, self.n_labels_)
 
     def _blocks(self, n_rows: int) -> list[slice]:
-        return slices(n_rows, len(self.models_), _ANSWERS_AT_ONCE)
+        return row_slices(n_rows, len(self.models_), _ANSWERS_AT_ONCE)
 
 
-class BagTargets(MadeTargets):
+class BagTargets(LazyTargets):
     """The targets of all trees, draw after draw, of all labels each; made when asked for."""
 
     def __init__(self, bags: BaggedTrees, n_columns: int, Y: Any, weights: Array | None) -> None:
@@ -144,8 +144,8 @@ class BagTargets(MadeTargets):
         self._labels = LabelTargets(Y, weights=weights)
         generator, n_trees = bags._generator(), bags.n_estimators * Y.shape[1]
         n_seeds = bags.n_estimators if bags.draw == "bootstrap" else n_trees
-        self._seeds = one_generator_each(generator, n_seeds)
-        self._column_seeds = one_generator_each(generator, n_trees)
+        self._seeds = spawn_seeds(generator, n_seeds)
+        self._column_seeds = spawn_seeds(generator, n_trees)
         # A bit per row and draw: which rows a tree has seen.
         self._seen = np.zeros((n_seeds, (Y.shape[0] + 7) // 8), np.uint8)
         super().__init__(n_trees, self._target)
@@ -185,7 +185,9 @@ class BagTargets(MadeTargets):
         if draw == "balanced":
             wanted = np.full(2, sizes.min())
         else:
-            wanted = np.maximum(1, np.rint(sizes * class_factors(sizes, "sqrt"))).astype(np.int64)
+            wanted = np.maximum(
+                1, np.rint(sizes * compute_class_weight_factors(sizes, "sqrt"))
+            ).astype(np.int64)
         pairs = zip(members, wanted, strict=True)
         drawn = [rows[generator.integers(len(rows), size=size)] for rows, size in pairs]
         return np.bincount(np.concatenate(drawn), minlength=n_rows)

@@ -14,22 +14,26 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble._core.parallel import slices
+from scumble._core.parallel import row_slices
 from scumble._core.parameters import (
-    COLUMNS,
-    Declared,
-    Domain,
-    Seed,
-    Threads,
+    CATEGORICAL_FEATURES,
+    NJobsConstraint,
+    ParameterConstraint,
+    RandomStateConstraint,
+    ValidatedParametersMixin,
     as_generator,
-    declare,
+    parameter_constraints,
 )
-from scumble._core.provenance import carried_weights
+from scumble._core.provenance import remembered_sample_weight
 from scumble._core.registry import register
-from scumble._core.validation import check_same_length
+from scumble._core.validation import check_consistent_length
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import read_labels
-from scumble.learn.weights import check_weights, refuser_of, weights_of_rows
+from scumble.learn.weights import (
+    check_weights,
+    find_estimator_without_sample_weight,
+    resolve_sample_weight,
+)
 
 #: What the docstring of a classifier need not say: it is put there where a class is silent.
 _SHARED_PARAMETERS = {
@@ -74,18 +78,18 @@ def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
 
 
 @parameters(kw_only=True)
-class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
+class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of all multilabel classifiers.
 
-    A subclass implements `_fit_labels`, which gets clean features and canonical labels (and
+    A subclass implements `_fit`, which gets clean features and canonical labels (and
     weights of the rows, where it has a parameter ``weights``: otherwise its `fit` has no
-    ``sample_weight``), and `_judge`, which tells for clean rows which labels they have and how
+    ``sample_weight``), and `_predict_labels_and_scores`, which tells for clean rows which labels they have and how
     sure that is. These are two answers and not one: many methods decide by another rule than a
     confidence of one half.
 
     The subclass names itself for the catalogue, and says what it is listed with and what its
-    parameters may be: ``class BinaryRelevance(..., name="br", family="Single labels")``, and in it
-    ``domains = declare(class_weight=ClassWeight())``.
+    parameters may be: ``class BinaryRelevance(..., name="br", display_group="Single labels")``, and in it
+    ``_parameter_constraints = parameter_constraints(class_weight=ClassWeight())``.
 
     Attributes
     ----------
@@ -108,32 +112,36 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     >>> from scumble.learn import BaseMultilabelClassifier
     >>> class Frequent(BaseMultilabelClassifier):
     ...     categorical_features = n_jobs = None
-    ...     def _fit_labels(self, X, Y):
+    ...     def _fit(self, X, Y):
     ...         self.shares_ = np.asarray(Y.mean(axis=0))
-    ...     def _judge(self, X):
+    ...     def _predict_labels_and_scores(self, X):
     ...         shares = np.tile(self.shares_, (X.shape[0], 1))
     ...         return shares >= 0.5, shares
     >>> Frequent().fit([[1.0], [2.0], [3.0]], [[1, 0], [1, 1], [0, 0]]).predict([[4.0]])
     array([[1, 0]])
     """
 
-    domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
+    _parameter_constraints = parameter_constraints(
+        categorical_features=CATEGORICAL_FEATURES,
+        random_state=RandomStateConstraint(),
+        n_jobs=NJobsConstraint(),
+    )
     categorical_features: Any = None
     n_jobs: int | None = None
 
     def __init_subclass__(
-        cls, name: str | None = None, family: str = "More", **options: Any
+        cls, name: str | None = None, display_group: str = "More", **options: Any
     ) -> None:
-        takes_weights = "weights" in signature(cls._fit_labels).parameters
+        takes_weights = "weights" in signature(cls._fit).parameters
         if cls.fit is BaseMultilabelClassifier.fit and not takes_weights:
             cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]  # it lacks weights on purpose
         super().__init_subclass__(**options)
         if name is not None:
             cls.__doc__ = _whole_docstring(cls)
-            register("classifier", name, cls, family=family)
+            register("classifier", name, cls, display_group=display_group)
 
     @abstractmethod
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         """Learn from a float table or csr_array and canonical labels.
 
         ``weights`` are positive, and None where every row weighs 1.
@@ -142,46 +150,49 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         """
 
     # A subclass implements one of the next two.
-    def _judge(self, X: Any) -> tuple[Any, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Any, Array]:
         """Return labels (bool, dense or CSR) and confidences (float) of rows of a clean table."""
-        confidences = self._confidences(X)
+        confidences = self._predict_scores(X)
         return confidences >= getattr(self, "thresholds_", 0.5), confidences
 
-    def _confidences(self, X: Any) -> Array:
+    def _predict_scores(self, X: Any) -> Array:
         """Return the confidences alone."""
-        if type(self)._judge is BaseMultilabelClassifier._judge:
-            raise NotImplementedError(f"{type(self).__name__} has neither _judge nor _confidences.")
-        return self._judge(X)[1]
+        if (
+            type(self)._predict_labels_and_scores
+            is BaseMultilabelClassifier._predict_labels_and_scores
+        ):
+            raise NotImplementedError(f"{type(self).__name__} has neither _predict_labels_and_scores nor _predict_scores.")
+        return self._predict_labels_and_scores(X)[1]
 
-    def _class_scores(self, X: Any) -> Array:
+    def _predict_class_scores(self, X: Any) -> Array:
         """Return a number per row and class, the largest for the most probable class.
 
         Only asked where one class per row was given.
         """
-        return self._confidences(X)
+        return self._predict_scores(X)
 
     def _generator(self) -> np.random.Generator:
         """Make the generator that `random_state` stands for."""
         return as_generator(getattr(self, "random_state", None), caller=type(self).__name__)
 
-    def _inside(self) -> Any:
+    def _inner_estimator(self) -> Any:
         """Return the estimator that is asked, not fitted; None where there is none."""
         return None
 
-    def _categorical(self) -> Any:
+    def _declared_categorical_features(self) -> Any:
         """Return what the user said about nominal columns, here or to the classifier inside."""
-        inside = self._inside()
+        inside = self._inner_estimator()
         if self.categorical_features is None and isinstance(inside, BaseMultilabelClassifier):
-            return inside._categorical()
+            return inside._declared_categorical_features()
         return self.categorical_features
 
-    def _reads_itself(self) -> bool:
+    def _passes_raw_features(self) -> bool:
         """Tell whether an estimator inside gets features as they were given."""
         return False
 
     def _refuses_weights(self) -> str | None:
         """Name what is inside and cannot learn from weights; None where nothing is."""
-        return refuser_of(self._inside())
+        return find_estimator_without_sample_weight(self._inner_estimator())
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn which rows have which labels.
@@ -203,7 +214,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         """
         X, labels, weights = self._read(X, Y, sample_weight)
         # One that cannot learn from weights takes no argument for them.
-        self._fit_labels(X, labels, *(() if weights is None else (weights,)))
+        self._fit(X, labels, *(() if weights is None else (weights,)))
         return self
 
     def _read(self, X: Any, Y: Any, sample_weight: Any) -> Checked:
@@ -211,8 +222,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         self.check_parameters()
         name, X = type(self).__name__, self._read_training(X)
         labels, self._form, classes = read_labels(Y, caller=name)
-        check_same_length(X, labels, caller=name)
-        sample_weight = weights_of_rows(Y, sample_weight, labels.shape[0], caller=name)
+        check_consistent_length(X, labels, caller=name)
+        sample_weight = resolve_sample_weight(Y, sample_weight, labels.shape[0], caller=name)
         X, labels, weights = self._weigh(X, labels, sample_weight)
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names
@@ -258,10 +269,13 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         """
         table = self._read_rows(X)
         if self._form.kind not in ("sparse", "lists"):
-            return self._form.give(self._answer(table)[0], X)
-        blocks = slices(_num_samples(table), self.n_labels_)
-        parts = [sparse.csr_array(self._judge(_safe_indexing(table, b))[0]) for b in blocks]
-        return self._form.give(sparse.vstack(parts, format="csr"), X)
+            return self._form.convert(self._predict_with_scores(table)[0], X)
+        blocks = row_slices(_num_samples(table), self.n_labels_)
+        parts = [
+            sparse.csr_array(self._predict_labels_and_scores(_safe_indexing(table, b))[0])
+            for b in blocks
+        ]
+        return self._form.convert(sparse.vstack(parts, format="csr"), X)
 
     def predict_proba(self, X: Any) -> Array:
         """Tell how sure it is that each row has each label.
@@ -277,7 +291,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             Confidences in [0, 1]. `predict` may follow another rule than "at least one half":
             see the class.
         """
-        return self._answer(self._read_rows(X))[1]
+        return self._predict_with_scores(self._read_rows(X))[1]
 
     def predict_both(self, X: Any) -> tuple[Any, Array]:
         """Give what `predict` and `predict_proba` give, for the price of one.
@@ -294,22 +308,22 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         confidences : ndarray of shape (n_samples, n_labels)
             See `predict_proba`.
         """
-        labels, confidences = self._answer(self._read_rows(X))
-        return self._form.give(labels, X), confidences
+        labels, confidences = self._predict_with_scores(self._read_rows(X))
+        return self._form.convert(labels, X), confidences
 
-    def _answer(self, table: Any) -> tuple[Any, Array]:
+    def _predict_with_scores(self, table: Any) -> tuple[Any, Array]:
         """Judge rows, where classes were learnt by the most probable one of each."""
         if self._form.kind != "classes":
-            return self._judge(table)
+            return self._predict_labels_and_scores(table)
         # The scores of a row add up to one; a row without any gets the training shares.
-        scores = self._class_scores(table)
+        scores = self._predict_class_scores(table)
         total = scores.sum(axis=1, keepdims=True)
         shares = np.broadcast_to(self._class_shares, scores.shape).copy()
         probabilities = np.divide(scores, total, out=shares, where=total > 0)
         return self.classes_[probabilities.argmax(axis=1)], probabilities
 
     def _read_training(self, X: Any) -> Any:
-        X, self._codes = read_training(X, self, self._categorical())
+        X, self._codes = read_training(X, self, self._declared_categorical_features())
         return X
 
     def _read_rows(self, X: Any) -> Any:
@@ -322,13 +336,13 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        if hasattr(inside := self._inside(), "__sklearn_tags__"):
+        if hasattr(inside := self._inner_estimator(), "__sklearn_tags__"):
             taken = get_tags(inside).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
         return tags
 
 
-# A subclass implements `_fit_labels`; `_fit_out_of_sample`, which learns the same and returns
+# A subclass implements `_fit`; `_fit_out_of_sample`, which learns the same and returns
 # scores of the training rows by models that have not seen them; and `_confidences`. For rare labels
 # a score of one half is hardly ever reached: put a `ThresholdedClassifier` around it.
 class BaseRanker(BaseMultilabelClassifier):
@@ -342,7 +356,7 @@ class BaseRanker(BaseMultilabelClassifier):
         """Learn, and tell what would be said of each training row had it not been there."""
         # This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
         # estimator that has a method of this name and meaning is asked for it.
-        sample_weight = carried_weights(Y, sample_weight)
+        sample_weight = remembered_sample_weight(Y, sample_weight)
         table, labels, weights = self._read(X, Y, sample_weight)
         if labels.shape[0] < 2:
             raise DataError(
@@ -362,46 +376,46 @@ class BaseRanker(BaseMultilabelClassifier):
 # Classifiers as parameters of other classifiers --------------------------------------------------
 
 
-class ClassifierInside(Domain):
+class ClassifierConstraint(ParameterConstraint):
     """A classifier inside another, or None; its own parameters are checked as well."""
 
     kind = "hidden"
     error = ParameterTypeError
     methods: tuple[str, ...]
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them, and not their class."""
         can = not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
         return value is None or can
 
-    def advice(self, value: Any) -> str:
+    def suggestion(self, value: Any) -> str:
         """Say what may have been meant."""
         return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Refuse any other value."""
         super().check(value, name=name, caller=caller)
-        if isinstance(value, Declared):
+        if isinstance(value, ValidatedParametersMixin):
             value.check_parameters()
 
 
-class SingleLabelInside(ClassifierInside):
+class SingleLabelClassifierConstraint(ClassifierConstraint):
     """What learns one label or class."""
 
     methods = ("fit", "predict", "get_params")
-    words = "None or a scikit-learn classifier with fit and predict"
+    description = "None or a scikit-learn classifier with fit and predict"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Refuse regressors, too: the numbers they predict would be taken for classes."""
         is_tagged = hasattr(value, "__sklearn_tags__")
-        return super().accepts(value) and not (is_tagged and is_regressor(value))
+        return super().is_satisfied_by(value) and not (is_tagged and is_regressor(value))
 
 
-class MultilabelInside(ClassifierInside):
+class MultilabelClassifierConstraint(ClassifierConstraint):
     """What learns several labels."""
 
     methods = ("fit", "predict")
-    words = "None or a multilabel classifier with fit and predict"
+    description = "None or a multilabel classifier with fit and predict"
 
 
 # Docstrings and signatures -----------------------------------------------------------------------

@@ -7,16 +7,20 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, refused
+from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parameters import default
 from scumble.learn.base import parameters
-from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
+from scumble.learn.single_label_models import (
+    ProblemTransformationClassifier,
+    class_weight_parameter,
+    uses_c45,
+)
 from scumble.learn.targets import LabelTargets
-from scumble.learn.weights import ClassWeight, takes_weights
+from scumble.learn.weights import ClassWeight, supports_sample_weight
 
 
 @parameters(kw_only=True)
-class BinaryRelevance(TransformingClassifier, name="br", family="Single labels"):
+class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group="Single labels"):
     """One binary classifier for each label, which knows nothing of the other labels.
 
     Parameters
@@ -61,12 +65,16 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
 
     class_weight: Any = default(None, ClassWeight())
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         name, rule, inner = type(self).__name__, self.class_weight, self.estimator
         if isinstance(rule, Mapping) and not set(rule) <= {0, 1}:
             must = "tell the weights of 0 (without a label) and 1 (with it)"
-            raise refused("class_weight", name, must, rule)
-        can = is_tree(inner) or class_weight_name(inner) is not None or takes_weights(inner)
+            raise parameter_error("class_weight", name, must, rule)
+        can = (
+            uses_c45(inner)
+            or class_weight_parameter(inner) is not None
+            or supports_sample_weight(inner)
+        )
         if rule is not None and not can:
             raise ParameterError(
                 f"{name}: class_weight={rule!r} was given, but {type(inner).__name__} has no "
@@ -74,15 +82,15 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
                 "no class_weight."
             )
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         targets = LabelTargets(Y, weights=weights)
-        self._learn(X, targets, class_weight=self.class_weight)
+        self._fit_models(X, targets, class_weight=self.class_weight)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        return judge_labels(self.models_.ask(X, n_jobs=self.n_jobs))
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
+        return labels_and_scores_from_probabilities(self.models_.ask(X, n_jobs=self.n_jobs))
 
 
-def judge_labels(answers: Array) -> tuple[Array, Array]:
+def labels_and_scores_from_probabilities(answers: Array) -> tuple[Array, Array]:
     """Decide from the probabilities of absence and presence of each label."""
     absent, present = answers[:, 0::2], answers[:, 1::2]
     return present >= absent, np.ascontiguousarray(present)

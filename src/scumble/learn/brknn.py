@@ -16,7 +16,7 @@ _ROUNDED = 1e-12
 
 
 @parameters(kw_only=True)
-class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
+class BRkNN(NeighbourClassifier, name="brknn", display_group="Neighbours"):
     """Predict the labels that at least half of the nearest rows have.
 
     Binary relevance with nearest neighbours, which are looked for once for all labels. Rare labels
@@ -82,12 +82,12 @@ class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
 
     extension: str | None = default(None, Choice(None, "a", "b"))
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._remember(X, Y)
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self._store_training_rows(X, Y)
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0])  # no training row is asked for
         self.weights_: Array | None = weights
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         counts, totals = self._votes(X)
         labels = 2 * counts >= totals * (1 - _ROUNDED)
         if self.extension == "a":

@@ -6,19 +6,21 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import run, thread_count
+from scumble._core.parallel import run_in_threads, thread_count
 from scumble._core.parameters import Bool, default
 from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
-from scumble.learn.c45.forest import Forest, ask_rows
-from scumble.learn.c45.growing import Targets
-from scumble.learn.c45.predict import exclusive_rows, vote_rows
-from scumble.learn.single_label_models import TransformingClassifier
-from scumble.learn.targets import LabelTargets, MadeTargets
+from scumble.learn.c45.forest import Forest, run_kernel_on_rows
+from scumble.learn.c45.growing import TargetBatch
+from scumble.learn.c45.predict import count_pair_votes, find_exclusive_rows
+from scumble.learn.single_label_models import ProblemTransformationClassifier
+from scumble.learn.targets import LabelTargets, LazyTargets
 
 
 @parameters(kw_only=True)
-class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
+class CalibratedLabelRanking(
+    ProblemTransformationClassifier, name="clr", display_group="Pairs of labels"
+):
     """A classifier for each pair of labels and one for each label: they vote.
 
     The classifier of a pair learns from the rows that have exactly one of the two labels, and
@@ -69,11 +71,11 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
 
     mulan_compat: bool = default(False, Bool())
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self.pairs_: Array = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
-        self._learn(X, _Duels(Y, self.pairs_, weights))
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self.pairs_: Array = _separable_label_pairs(Y, stop_at_gap=bool(self.mulan_compat))
+        self._fit_models(X, _PairwiseTargets(Y, self.pairs_, weights))
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         votes = self._count_votes(X)
         scores, virtual = votes[:, :-1], votes[:, -1:]
         return scores >= virtual, scores / self.n_labels_
@@ -85,13 +87,13 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
         duels = np.vstack([self.pairs_, against_virtual]).astype(np.int64)
         votes = np.zeros((X.shape[0], self.n_labels_ + 1), np.int32)
         if isinstance(self.models_, Forest):
-            ask_rows(vote_rows, self.models_, X, duels, votes, n_jobs=self.n_jobs)
+            run_kernel_on_rows(count_pair_votes, self.models_, X, duels, votes, n_jobs=self.n_jobs)
         else:
             _count_foreign(self.models_, duels, X, votes, self.n_jobs)
         return votes
 
 
-class _Duels(MadeTargets):
+class _PairwiseTargets(LazyTargets):
     """The targets of all pairs, then of all labels, made when asked for: there may be millions."""
 
     def __init__(self, Y: sparse.csr_array, pairs: Array, weights: Array | None = None) -> None:
@@ -109,19 +111,19 @@ class _Duels(MadeTargets):
         _, rows, y, weights, *_ = self.listed(range(at, at + 1))
         return Target(y, rows=rows, weights=weights if len(weights) else None)
 
-    def listed(self, block: range) -> Targets:
+    def listed(self, block: range) -> TargetBatch:
         """Lay out some of the pairs one after another."""
         pairs = self._pairs[block.start : block.stop]
         room = int(np.diff(self._indptr)[pairs].sum())
         starts = np.zeros(len(pairs) + 1, np.int64)
         rows, y = np.empty(room, np.uint32), np.empty(room, np.uint8)
-        n = exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
+        n = find_exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
         if self._weights is None:
-            return Targets(starts, rows[:n], y[:n])
-        return Targets(starts, rows[:n], y[:n], self._weights[rows[:n]])
+            return TargetBatch(starts, rows[:n], y[:n])
+        return TargetBatch(starts, rows[:n], y[:n], self._weights[rows[:n]])
 
 
-def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
+def _separable_label_pairs(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
     """List the pairs with a row that has one label only; up to the first other pair if wanted."""
     by_label = Y.tocsc()
     rows = np.split(by_label.indices, by_label.indptr[1:-1])
@@ -139,13 +141,13 @@ def _count_foreign(models: Any, duels: Array, X: Any, votes: Array, n_jobs: int 
     """Count the votes of scikit-learn's models, some at a time: their answers are dense."""
 
     def lost(at: int) -> Array:
-        both = models.ask_one(at, X)
+        both = models.predict_proba_of(at, X)
         return both[:, 0] > both[:, 1]
 
     at_once = 16 * thread_count(n_jobs)
     for start in range(0, len(duels), at_once):
         block = range(start, min(start + at_once, len(duels)))
-        for at, is_lost in zip(block, run(lost, block, n_jobs=n_jobs), strict=True):
+        for at, is_lost in zip(block, run_in_threads(lost, block, n_jobs=n_jobs), strict=True):
             winner, loser = duels[at]
             votes[:, winner] += ~is_lost
             votes[:, loser] += is_lost

@@ -10,19 +10,19 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, refused
-from scumble._core.parallel import run
-from scumble._core.parameters import Bool, Free, Int, Optional, Real, default
+from scumble._core.errors import ParameterError, parameter_error
+from scumble._core.parallel import run_in_threads
+from scumble._core.parameters import AnyValue, Bool, Int, Optional, Real, default
 from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
-from scumble.learn.c45.forest import Forest, ask_rows
-from scumble.learn.c45.predict import chain_rows
-from scumble.learn.single_label_models import TransformingClassifier
-from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled
+from scumble.learn.c45.forest import Forest, run_kernel_on_rows
+from scumble.learn.c45.predict import predict_chain_rows
+from scumble.learn.single_label_models import ProblemTransformationClassifier
+from scumble.learn.targets import LabelTargets, LazyTargets, spawn_seeds, undersample_target
 
 
 @parameters(kw_only=True)
-class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
+class ClassifierChain(ProblemTransformationClassifier, name="cc", display_group="Chains"):
     """One classifier for each label, which also sees the labels before it in the chain.
 
     In training these are the true ones, in prediction the predicted ones.
@@ -67,14 +67,14 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
            [0, 1]])
     """
 
-    order: Sequence[int] | None = default(None, Free("None or each label number once"))
+    order: Sequence[int] | None = default(None, AnyValue("None or each label number once"))
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.order_: Array = self._check_order(Y.shape[1])
-        self._learn(X, chain_targets(Y, [Draw(self.order_)], weights), extra=Y)
+        self._fit_models(X, chain_targets(Y, [ChainSample(self.order_)], weights), extra=Y)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
-        return follow_chains(self, [self.order_], X)
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
+        return predict_chains(self, [self.order_], X)
 
     def _check_order(self, n_labels: int) -> Array:
         if self.order is None:
@@ -86,14 +86,16 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         is_numbers = order.shape == (n_labels,) and order.dtype.kind in "iuf"
         if not is_numbers or sorted(order.tolist()) != list(range(n_labels)):
             must = f"name each of the {n_labels} labels once, by its number"
-            text = refused("order", type(self).__name__, must, self.order)
+            text = parameter_error("order", type(self).__name__, must, self.order)
             instead = "Chains in random orders are 'ecc', EnsembleOfClassifierChains."
             raise ParameterError(f"{text} {instead}")
         return order.astype(np.int64)
 
 
 @parameters(kw_only=True)
-class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Chains"):
+class EnsembleOfClassifierChains(
+    ProblemTransformationClassifier, name="ecc", display_group="Chains"
+):
     """Chains in random orders on random samples of the rows; their mean decides.
 
     Parameters
@@ -148,12 +150,14 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
     sample: float | None = default(None, Optional(Real(0, open="left")))
     random_state: Any = None
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         if self.sample is not None and not self.bootstrap:
             share = Real(0, 1, open="left")
             share.check(self.sample, name="sample", caller=type(self).__name__)
 
-    def _draws(self, n_rows: int, n_labels: int, generator: np.random.Generator) -> list[Draw]:
+    def _draws(
+        self, n_rows: int, n_labels: int, generator: np.random.Generator
+    ) -> list[ChainSample]:
         """Draw the rows and the order of each chain."""
         share = self.sample or (1.0 if self.bootstrap else 0.67)
         size = max(1, int(share * n_rows + 0.5))
@@ -164,23 +168,23 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
             else:
                 rows = generator.permutation(n_rows)[:size]
             repeats = np.bincount(rows, minlength=n_rows)
-            draws.append(Draw(generator.permutation(n_labels), repeats))
+            draws.append(ChainSample(generator.permutation(n_labels), repeats))
         return draws
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
         self.orders_: Array = np.array([draw.order for draw in draws], np.int64)
         targets = chain_targets(Y, draws, weights)
-        self._learn(X, targets, extra=Y, generator=generator)
+        self._fit_models(X, targets, extra=Y, generator=generator)
 
-    def _confidences(self, X: Any) -> Array:
-        _, sums = follow_chains(self, list(self.orders_), X, hard=not self.use_confidences)
+    def _predict_scores(self, X: Any) -> Array:
+        _, sums = predict_chains(self, list(self.orders_), X, hard=not self.use_confidences)
         return sums / len(self.orders_)
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class ChainSample:
     """The labels of a chain in order, and how many times each row counts; once where None."""
 
     order: Array
@@ -188,27 +192,30 @@ class Draw:
 
 
 def chain_targets(
-    Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None, generator: Any = None
-) -> MadeTargets:
+    Y: sparse.csr_array,
+    draws: Sequence[ChainSample],
+    weights: Array | None = None,
+    generator: Any = None,
+) -> LazyTargets:
     """Give the targets of all chains in their order; each may use labels before it.
 
     With a generator each has as many rows of one value as of the other.
     """
     labels, begins = LabelTargets(Y), np.cumsum([0, *(len(draw.order) for draw in draws)])
-    seeds = None if generator is None else one_generator_each(generator, begins[-1])
+    seeds = None if generator is None else spawn_seeds(generator, begins[-1])
 
     def make(at: int) -> Target:
         chain = int(np.searchsorted(begins, at, side="right")) - 1
         draw, place = draws[chain], at - int(begins[chain])
         codes, before = labels.codes(int(draw.order[place])), draw.order[:place]
         target = Target(codes, repeats=draw.repeats, weights=weights, extra=before)
-        return target if seeds is None else undersampled(target, seeds[at])
+        return target if seeds is None else undersample_target(target, seeds[at])
 
-    return MadeTargets(int(begins[-1]), make)
+    return LazyTargets(int(begins[-1]), make)
 
 
-def follow_chains(
-    fitted: TransformingClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
+def predict_chains(
+    fitted: ProblemTransformationClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it."""
     models, begins = fitted.models_, np.cumsum([0, *map(len, orders)])
@@ -216,18 +223,20 @@ def follow_chains(
     sums = np.zeros(labels.shape)
     if isinstance(models, Forest):
         chains = begins, np.concatenate([np.asarray(order, np.int64) for order in orders])
-        ask_rows(chain_rows, models, X, chains, hard, labels, sums, n_jobs=fitted.n_jobs)
+        run_kernel_on_rows(
+            predict_chain_rows, models, X, chains, hard, labels, sums, n_jobs=fitted.n_jobs
+        )
         return labels, sums
 
     def follow(chain: int) -> tuple[Array, Array]:
         known, confidences = np.zeros_like(labels), np.zeros_like(sums)
         for place, label in enumerate(orders[chain]):
-            both = models.ask_one(int(begins[chain]) + place, X, sparse.csr_array(known))
+            both = models.predict_proba_of(int(begins[chain]) + place, X, sparse.csr_array(known))
             known[:, label] = both[:, 1] >= both[:, 0]
             confidences[:, label] = known[:, label] if hard else both[:, 1]
         return known, confidences
 
-    answers = run(follow, range(len(orders)), n_jobs=fitted.n_jobs)
+    answers = run_in_threads(follow, range(len(orders)), n_jobs=fitted.n_jobs)
     for _, confidences in answers:
         sums += confidences
     return answers[-1][0], sums

@@ -11,13 +11,13 @@ from scumble._core.arrays import Array
 from scumble._core.parameters import Int, default
 from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
-from scumble.learn.single_label_models import TransformingClassifier
-from scumble.learn.targets import LabelTargets, MadeTargets, one_generator_each, undersampled
+from scumble.learn.single_label_models import ProblemTransformationClassifier
+from scumble.learn.targets import LabelTargets, LazyTargets, spawn_seeds, undersample_target
 from scumble.learn.thresholds import label_thresholds
 
 
 @parameters(kw_only=True)
-class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
+class COCOA(ProblemTransformationClassifier, name="cocoa", display_group="Pairs of labels"):
     """Balanced classifiers for each label, and for each label beside some others.
 
     For every label one classifier tells rows that have it from rows that have not, and some more
@@ -86,18 +86,18 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
     n_couples: int = default(10, Int(0))
     random_state: Any = None
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         self.couples_: Array = _draw_couples(Y.shape[1], int(self.n_couples), generator)
-        seeds = one_generator_each(generator, len(self.couples_) + self.couples_.size)
+        seeds = spawn_seeds(generator, len(self.couples_) + self.couples_.size)
         make = partial(_couple, LabelTargets(Y, weights=weights), self.couples_, seeds)
-        self._learn(X, MadeTargets(len(seeds), make), generator=generator)
-        sure = self._confidences(X)
+        self._fit_models(X, LazyTargets(len(seeds), make), generator=generator)
+        sure = self._predict_scores(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
-    def _confidences(self, X: Any) -> Array:
+    def _predict_scores(self, X: Any) -> Array:
         confidences = np.empty((X.shape[0], self.n_labels_))
-        for rows, answers in self._second_answers(self.models_, X):
+        for rows, answers in self._predict_positive_proba_blocks(self.models_, X):
             by_label = answers.reshape(-1, self.n_labels_, 1 + self.couples_.shape[1])
             confidences[rows] = by_label.mean(axis=2)
         return confidences
@@ -118,4 +118,4 @@ def _couple(labels: LabelTargets, couples: Array, seeds: Array, at: int) -> Targ
     if couple > 0:
         other = labels.codes(int(couples[label, couple - 1]))
         target = replace(target, y=target.y + 2 * other * (1 - target.y), n_classes=3)
-    return undersampled(target, seeds[at])
+    return undersample_target(target, seeds[at])

@@ -8,13 +8,13 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, default
 from scumble.learn.base import parameters
-from scumble.learn.chains import Draw, chain_targets, follow_chains
-from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.chains import ChainSample, chain_targets, predict_chains
+from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.thresholds import label_thresholds
 
 
 @parameters(kw_only=True)
-class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
+class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains"):
     r"""Classifier chains whose every model learns from as many rows with the label as without.
 
     A model of a rare label that sees all rows learns to say no. Here each sees all rows that have
@@ -116,25 +116,27 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         wanted[both] = np.minimum(np.maximum(models, fewest), most)
         return wanted
 
-    def _draws(self, Y: sparse.csr_array, generator: np.random.Generator) -> list[Draw]:
+    def _draws(self, Y: sparse.csr_array, generator: np.random.Generator) -> list[ChainSample]:
         """Draw rows and order of each chain, until every label is in as many as it needs."""
         n_rows = Y.shape[0]
         wanted = self._models_per_label(Y)
         draws = []
         for chain in range(wanted.max()):
             repeats = np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
-            draws.append(Draw(generator.permutation(np.flatnonzero(wanted > chain)), repeats))
+            draws.append(
+                ChainSample(generator.permutation(np.flatnonzero(wanted > chain)), repeats)
+            )
         return draws
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         draws = self._draws(Y, generator)
         self.orders_: list[Array] = [draw.order for draw in draws]
         targets = chain_targets(Y, draws, weights, generator)
-        self._learn(X, targets, extra=Y, generator=generator)
-        sure = self._confidences(X)
+        self._fit_models(X, targets, extra=Y, generator=generator)
+        sure = self._predict_scores(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
-    def _confidences(self, X: Any) -> Array:
-        _, sums = follow_chains(self, self.orders_, X)
+    def _predict_scores(self, X: Any) -> Array:
+        _, sums = predict_chains(self, self.orders_, X)
         return sums / np.bincount(np.concatenate(self.orders_), minlength=self.n_labels_)

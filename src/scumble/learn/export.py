@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from scumble._core.errors import refused
-from scumble.learn.c45.classifier import C45Classifier, first_largest
+from scumble._core.errors import parameter_error
+from scumble.learn.c45.classifier import C45Classifier, argmax_with_tolerance
 from scumble.learn.c45.tree import Tree
 
 Names = Sequence[str] | None
@@ -52,13 +52,13 @@ def export_text(
     labels = TreeLabels(classifier, feature_names, class_names, value_names)
     kind = "pruned" if classifier.prune else "unpruned"
     lines = [f"C4.5 {kind} tree", "-" * 18]
-    lines.append(f": {labels.leaf(0)}" if tree.feature[0] < 0 else "")
+    lines.append(f": {labels.leaf_text(0)}" if tree.feature[0] < 0 else "")
     waiting = [(node, 0) for node in reversed(_children(tree, 0))]
     while waiting:
         node, depth = waiting.pop()
-        line = "|   " * depth + labels.question(int(tree.parent[node])) + labels.answer(node)
+        line = "|   " * depth + labels.split_text(int(tree.parent[node])) + labels.branch_text(node)
         if tree.feature[node] < 0:
-            line += f": {labels.leaf(node)}"
+            line += f": {labels.leaf_text(node)}"
         lines.append(line)
         waiting.extend((child, depth + 1) for child in reversed(_children(tree, node)))
     lines += ["", f"Number of Leaves  : \t{tree.n_leaves}", ""]
@@ -69,7 +69,7 @@ def export_text(
 def fitted_tree(classifier: Any, *, caller: str) -> Tree:
     """Return the tree of a classifier that is one."""
     if not isinstance(classifier, C45Classifier):
-        raise refused("classifier", caller, "be a fitted C45Classifier", classifier)
+        raise parameter_error("classifier", caller, "be a fitted C45Classifier", classifier)
     check_is_fitted(classifier)
     return classifier.tree_
 
@@ -87,13 +87,13 @@ class TreeLabels:
         self.features = _names(features, default, "feature_names")
         self.classes = _names(classes, classifier.classes_, "class_names")
         self.values = values
-        self._largest = first_largest(self.tree.counts, 0.0)
+        self._largest = argmax_with_tolerance(self.tree.counts, 0.0)
 
-    def question(self, node: int) -> str:
+    def split_text(self, node: int) -> str:
         """Name the column an inner node asks for."""
         return str(self.features[self.tree.feature[node]])
 
-    def answer(self, node: int) -> str:
+    def branch_text(self, node: int) -> str:
         """Name the branch that leads to a node."""
         parent = self.tree.parent[node]
         turn = int(node - self.tree.first[parent])
@@ -105,7 +105,7 @@ class TreeLabels:
             return f" = {self.values[column][turn]}"
         return f" = {self.codes.value_name(column, turn)}"
 
-    def leaf(self, node: int) -> str:
+    def leaf_text(self, node: int) -> str:
         """Name the class of a leaf, its weight and the weight of other classes."""
         counts, parent = self.tree.counts[node], self.tree.parent[node]
         total = counts.sum()
@@ -135,7 +135,7 @@ def six_decimals(value: float) -> str:
 
 def _names(given: Names, default: Sequence[Any], what: str) -> list[str]:
     if given is not None and len(given) != len(default):
-        raise refused(what, "export_text", f"have {len(default)} entries", len(given))
+        raise parameter_error(what, "export_text", f"have {len(default)} entries", len(given))
     return [str(name) for name in (default if given is None else given)]
 
 

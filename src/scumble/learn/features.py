@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
-from scumble._core.arrays import dense
+from scumble._core.arrays import to_dense
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleError
-from scumble._core.features import FeatureCodes, as_array, encode, read_features
+from scumble._core.features import FeatureCodes, as_array, encode_features, read_features
 from scumble._core.frames import frame_columns, is_frame
 
 #: What is asked of a table before its cells are read.
@@ -39,14 +39,14 @@ def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
         raise DataError(
             f"{str(error).rstrip()} Give the columns seen when fitting, in their order."
         ) from None
-    return encode(X, codes, caller=caller)
+    return encode_features(X, codes, caller=caller)
 
 
-def beside(X: Any, more: Any) -> Any:
+def append_columns(X: Any, more: Any) -> Any:
     """Put further columns behind those of a table, sparse where the table is."""
     if sparse.issparse(X):
         return sparse.csr_array(sparse.hstack([X, sparse.csr_array(more)], format="csr"))
-    return np.hstack([X, dense(more)])
+    return np.hstack([X, to_dense(more)])
 
 
 def _check_columns(X: Any, estimator: Any, caller: str, *, reset: bool) -> Any:

@@ -11,26 +11,26 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, refused
-from scumble._core.java import JavaRandom, name_order
+from scumble._core.errors import ParameterError, parameter_error
+from scumble._core.java import JavaRandom, mulan_label_order
 
 Nested = Any  # a label's number, or a tuple of such things
 
-METHODS = ("balanced", "kmeans", "random", "mulan")
+CLUSTERING_METHODS = ("balanced", "kmeans", "random", "mulan")
 
 #: K-means stops after so many rounds, as in MULAN.
 MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class HierarchyNode:
     """An inner node of the tree."""
 
     below: list[Array]  # the labels under each child
     inner: list[int]  # the number of each child that is an inner node itself, -1 for a label
 
 
-def list_nodes(hierarchy: Nested) -> list[Node]:
+def list_nodes(hierarchy: Nested) -> list[HierarchyNode]:
     """List the inner nodes, the root first and parents before their children."""
     waiting, nodes = [hierarchy], []
     for children in waiting:
@@ -38,7 +38,7 @@ def list_nodes(hierarchy: Nested) -> list[Node]:
         groups = [child for child in children if isinstance(child, tuple)]
         numbers = itertools.count(len(waiting))
         inner = [next(numbers) if isinstance(child, tuple) else -1 for child in children]
-        nodes.append(Node(below, inner))
+        nodes.append(HierarchyNode(below, inner))
         waiting += groups
     return nodes
 
@@ -55,7 +55,7 @@ def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:
     tree = tree if isinstance(tree, tuple) else (tree,)
     if sorted(_leaves(tree)) != list(range(n_labels)):
         must = f"hold each of the {n_labels} labels once, by its number"
-        raise refused("hierarchy", caller, must, hierarchy)
+        raise parameter_error("hierarchy", caller, must, hierarchy)
     return tree
 
 
@@ -74,7 +74,7 @@ def _as_tuples(part: Any, caller: str) -> Nested:
 def make_hierarchy(
     Y: csr_array, method: str, n_clusters: int, names: Any, seed: Any, generator: Any
 ) -> Nested:
-    """Make a tree of labels by one of `METHODS`, of which MULAN's goes by names and a seed."""
+    """Make a tree of labels by one of `CLUSTERING_METHODS`, of which MULAN's goes by names and a seed."""
     if method != "mulan":
         return build_hierarchy(Y, n_clusters=n_clusters, method=method, generator=generator)
     seed = int(seed if isinstance(seed, int | np.integer) else generator.integers(2**31))
@@ -118,7 +118,7 @@ def divide_labels(
     assigned = np.full(n_labels, -1)
     for _ in range(MOST_ROUNDS):
         distances = sizes[:, None] - 2 * (members @ centres.T) + (centres**2).sum(axis=1)
-        before, assigned = assigned, assign(distances, capacity)
+        before, assigned = assigned, assign_to_clusters(distances, capacity)
         if (assigned == before).all():
             break
         centres = _means(members, assigned, centres)
@@ -126,7 +126,7 @@ def divide_labels(
     return [part for part in parts if len(part)]
 
 
-def assign(distances: Array, capacity: int) -> Array:
+def assign_to_clusters(distances: Array, capacity: int) -> Array:
     """Put each label into the nearest cluster; a full one sends its farthest label on."""
     clusters, _ = _settle(distances, range(len(distances)), capacity, lambda label: label)
     assigned = np.empty(len(distances), np.int64)
@@ -203,7 +203,7 @@ def mulan_order(names: Sequence[str] | None, n_labels: int) -> list[int]:
     if names is None:
         return list(range(n_labels))
     position = {name: at for at, name in enumerate(names)}
-    return [position[name] for name in name_order(names)]
+    return [position[name] for name in mulan_label_order(names)]
 
 
 def _mulan_clusters(columns: Array, n_clusters: int, seed: int) -> Array:

@@ -9,20 +9,30 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, Choice, Free, Int, default
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelInside, parameters
-from scumble.learn.binary_relevance import BinaryRelevance, judge_labels
+from scumble._core.parameters import AnyValue, Bool, Choice, Int, default
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint, parameters
+from scumble.learn.binary_relevance import BinaryRelevance, labels_and_scores_from_probabilities
 from scumble.learn.c45 import Target
-from scumble.learn.hierarchy import METHODS, Node, check_hierarchy, list_nodes, make_hierarchy
-from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
-from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.single_label_models import ManyFits, Models
+from scumble.learn.hierarchy import (
+    CLUSTERING_METHODS,
+    HierarchyNode,
+    check_hierarchy,
+    list_nodes,
+    make_hierarchy,
+)
+from scumble.learn.inner_classifier import InnerClassifier, LabelsAndScores, TrainingData
+from scumble.learn.label_powerset import (
+    LabelPowerset,
+    LabelsetProblem,
+    most_probable_labelset_scores,
+)
+from scumble.learn.single_label_models import Models, SingleLabelFitter
 from scumble.learn.targets import LabelTargets
 from scumble.learn.weights import take_weights
 
 
 @parameters()
-class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
+class HOMER(BaseMultilabelClassifier, name="homer", display_group="Labelsets"):
     """A tree of groups of labels, with a small multilabel classifier at each node.
 
     A node's classifier tells which of its children a row may belong to, where a group counts as
@@ -92,18 +102,18 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     ((2, 3), (0, 1))
     """
 
-    classifier: Any = default(None, MultilabelInside())
+    classifier: Any = default(None, MultilabelClassifierConstraint())
     _: KW_ONLY
     n_clusters: int = default(3, Int(1))
-    method: str = default("balanced", Choice(*METHODS))
-    hierarchy: Sequence[Any] | None = default(None, Free("None or nested lists of labels"))
+    method: str = default("balanced", Choice(*CLUSTERING_METHODS))
+    hierarchy: Sequence[Any] | None = default(None, AnyValue("None or nested lists of labels"))
     mulan_compat: bool = default(False, Bool())
     random_state: Any = None
 
-    def _inside(self) -> Any:
+    def _inner_estimator(self) -> Any:
         return self.classifier
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         self.hierarchy_: Any = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
@@ -125,12 +135,14 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         how = (self.method, self.n_clusters, names, self.random_state)
         return make_hierarchy(Y, *how, generator)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         answers = self._node_models.ask(X, self.n_jobs)
         return descend(self._nodes, answers, self.n_labels_, compat=bool(self.mulan_compat))
 
 
-def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: bool) -> Answer:
+def descend(
+    nodes: list[HierarchyNode], answers: list[LabelsAndScores], n_labels: int, *, compat: bool
+) -> LabelsAndScores:
     """Follow all rows from the root down."""
     n_rows = len(answers[0][0])
     labels = np.zeros((n_rows, n_labels), bool)
@@ -162,7 +174,7 @@ class _NodeProblem(NamedTuple):
     weights: Array | None
 
 
-def _node_problems(Y: Any, nodes: list[Node], weights: Array | None) -> list[_NodeProblem]:
+def _node_problems(Y: Any, nodes: list[HierarchyNode], weights: Array | None) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
     by_label, n_rows, problems = Y.tocsc(), Y.shape[0], []
     rows_of = np.split(by_label.indices.astype(np.int64), by_label.indptr[1:-1])
@@ -205,22 +217,22 @@ class _Shared:
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         how = {"class_weight": self._class_weight, "generator": generator, "n_jobs": n_jobs}
-        self._models = ManyFits(self._estimator, X, n_values, **how).fit(self._targets)
+        self._models = SingleLabelFitter(self._estimator, X, n_values, **how).fit(self._targets)
         self._targets = []  # the training labels are not needed any more
 
-    def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
+    def ask(self, X: Any, n_jobs: int | None) -> list[LabelsAndScores]:
         whole = self._models.ask(X, n_jobs=n_jobs)
-        answers: list[Answer] = []
+        answers: list[LabelsAndScores] = []
         for (start, stop), width, sets in zip(self._spans, self._widths, self._sets, strict=True):
             part = whole[:, start:stop]
             if start == stop:
                 nothing = np.zeros((len(whole), width))
                 answers.append((nothing.astype(bool), nothing))
             elif sets is None:
-                answers.append(judge_labels(part))
+                answers.append(labels_and_scores_from_probabilities(part))
             else:
                 labels = sets[part.argmax(axis=1)].toarray()
-                answers.append((labels, winners_confidences(labels, part)))
+                answers.append((labels, most_probable_labelset_scores(labels, part)))
         return answers
 
 
@@ -235,9 +247,9 @@ class _Single:
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            training = Training(part, problem.Y, n_values, problem.weights, generator, n_jobs)
+            training = TrainingData(part, problem.Y, n_values, problem.weights, generator, n_jobs)
             self._fitted.append(training.fit(self._inner))
         self._problems = []
 
-    def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
+    def ask(self, X: Any, n_jobs: int | None) -> list[LabelsAndScores]:
         return [inside.ask(X) for inside in self._fitted]

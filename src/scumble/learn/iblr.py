@@ -7,14 +7,14 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, default
 from scumble.learn.base import parameters
-from scumble.learn.features import beside
+from scumble.learn.features import append_columns
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.regression_columns import RegressionColumns
 
 
 @parameters(kw_only=True)
-class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
+class IBLR(NeighbourClassifier, name="iblr", display_group="Neighbours"):
     """Learn from the labels of the nearest rows how they speak for and against each other.
 
     Every row is described by the share of its neighbours that have each label. One logistic
@@ -76,20 +76,20 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
 
     features: bool = default(False, Bool())
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._remember(X, Y)
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self._store_training_rows(X, Y)
         self._columns = RegressionColumns.of(X, self._codes.n_values) if self.features else None
         described, names = self._describe(self._count_labels(), X), self.label_names_
         how: dict[str, Any] = {"weights": weights, "names": names, "n_jobs": self.n_jobs}
         self.models_: LogisticModels = fit_logistic(described, Y, **how)
 
-    def _confidences(self, X: Any) -> Array:
-        return self.models_.probabilities(self._describe(self._count_labels(X), X))
+    def _predict_scores(self, X: Any) -> Array:
+        return self.models_.predict_proba(self._describe(self._count_labels(X), X))
 
     def _describe(self, counts: sparse.csr_array, X: Any) -> Any:
         """Put the shares of the labels beside the row's own columns, where these are wanted."""
         counts.data /= max(self.n_neighbors_, 1)
         if self._columns is None:
             return counts
-        own = self._columns.take(X)
-        return beside(counts if sparse.issparse(own) else counts.toarray(), own)
+        own = self._columns.transform(X)
+        return append_columns(counts if sparse.issparse(own) else counts.toarray(), own)

@@ -14,13 +14,17 @@ from sklearn.utils.validation import _num_samples
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
-from scumble._core.parameters import Declared
+from scumble._core.parameters import ValidatedParametersMixin
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.predictions import labels_for, predict_with_confidences, refuse_shape
-from scumble.learn.weights import given_weights, take_weights
-from scumble.measures.stratification import deal_rows
+from scumble.learn.predictions import (
+    adapt_labels,
+    check_scores_shape,
+    predict_with_unit_interval_scores,
+)
+from scumble.learn.weights import sample_weight_fit_params, take_weights
+from scumble.measures.stratification import assign_folds
 
-Answer = tuple[Array, Array]
+LabelsAndScores = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +35,13 @@ class InnerClassifier:
     open_labels: Array  # labels that some training rows have and some have not
     always: Array  # bool, by label: all training rows have it
 
-    def ask(self, X: Any) -> Answer:
+    def ask(self, X: Any) -> LabelsAndScores:
         """Ask about rows."""
         labels = np.tile(self.always, (_num_samples(X), 1))
         confidences = labels.astype(np.float64)
         if self.model is not None:
-            found, sure = predict_with_confidences(self.model, X, len(self.open_labels))
-            refuse_shape(sure, (len(labels), len(self.open_labels)), self.model)
+            found, sure = predict_with_unit_interval_scores(self.model, X, len(self.open_labels))
+            check_scores_shape(sure, (len(labels), len(self.open_labels)), self.model)
             labels[:, self.open_labels] = found.toarray()
             confidences[:, self.open_labels] = sure
         return labels, confidences
@@ -50,7 +54,7 @@ class InnerClassifier:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingData:
     """What a classifier inside another learns from, and what it is told where it was left open."""
 
     X: Any
@@ -60,16 +64,16 @@ class Training:
     generator: Any = None  # of numpy: draws seeds
     n_jobs: int | None = None
 
-    def take(self, rows: Array) -> Training:
+    def take(self, rows: Array) -> TrainingData:
         """Take some of the rows."""
         X, weights = _safe_indexing(self.X, rows), take_weights(self.weights, rows)
         return replace(self, X=X, Y=self.Y[rows], weights=weights)
 
-    def settings_for(self, model: Any) -> dict[str, Any]:
+    def inherited_parameters(self, model: Any) -> dict[str, Any]:
         """Tell what an estimator was left to be told: seed, threads, nominal columns."""
         known = model.get_params(deep=False)
         settings: dict[str, Any] = {}
-        names = open_seeds(model)
+        names = unset_random_states(model)
         if names and self.generator is not None:
             settings |= dict.fromkeys(names, int(self.generator.integers(2**31 - 1)))
         if known.get("n_jobs", 0) is None:
@@ -89,7 +93,7 @@ class Training:
         fitted, found = self._fit(classifier, "fit_out_of_sample")
         n_rows = self.Y.shape[0]
         if found is not None:
-            refuse_shape(found, (n_rows, len(fitted.open_labels)), classifier)
+            check_scores_shape(found, (n_rows, len(fitted.open_labels)), classifier)
         if len(fitted.open_labels) == len(fitted.always):
             return fitted, found
         scores = np.tile(fitted.always.astype(np.float64), (n_rows, 1))
@@ -105,19 +109,21 @@ class Training:
         if len(open_labels) == 0:
             return InnerClassifier(None, open_labels, always), None
         model = clone(classifier)
-        model.set_params(**self.settings_for(model))
+        model.set_params(**self.inherited_parameters(model))
         known = self.Y if len(open_labels) == n_labels else self.Y[:, open_labels]
         fit = getattr(model, method)
-        found = fit(self.X, labels_for(model, known), **given_weights(model, self.weights))
+        found = fit(
+            self.X, adapt_labels(model, known), **sample_weight_fit_params(model, self.weights)
+        )
         return InnerClassifier(model, open_labels, always), found
 
 
-def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -> bool:
+def set_categorical_features(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -> bool:
     """Tell a classifier which columns are nominal, or the one inside that can be told."""
     holder = model
     while hasattr(holder, "get_params"):
         parameters = holder.get_params(deep=False)
-        passes_by = isinstance(holder, BaseMultilabelClassifier) and holder._reads_itself()
+        passes_by = isinstance(holder, BaseMultilabelClassifier) and holder._passes_raw_features()
         if "categorical_features" in parameters and not passes_by:
             told = parameters["categorical_features"]
             if (told is None or isinstance(told, str)) and told in left:
@@ -129,11 +135,11 @@ def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -
 
 def _nominal_for(estimator: Any, columns: Any) -> Any:
     """Give nominal columns as an estimator takes them; only ours know numbers of values."""
-    foreign = isinstance(columns, Mapping) and not isinstance(estimator, Declared)
+    foreign = isinstance(columns, Mapping) and not isinstance(estimator, ValidatedParametersMixin)
     return list(columns) if foreign else columns
 
 
-def open_seeds(estimator: Any) -> list[str]:
+def unset_random_states(estimator: Any) -> list[str]:
     """List the parameters ``random_state`` that are None, of an estimator and of those inside."""
     parameters = estimator.get_params(deep=True)
     holders = {"": estimator} | {f"{name}__": value for name, value in parameters.items()}
@@ -142,10 +148,10 @@ def open_seeds(estimator: Any) -> list[str]:
     return [n for n in names if not any(n.startswith(p) and n != f"{p}random_state" for p in own)]
 
 
-def close_seeds(estimator: Any, seed: int) -> Any:
+def set_random_states(estimator: Any, seed: int) -> Any:
     """Set every ``random_state`` that was left open, the estimator's own and those inside it."""
     if hasattr(estimator, "get_params"):
-        estimator.set_params(**dict.fromkeys(open_seeds(estimator), seed))
+        estimator.set_params(**dict.fromkeys(unset_random_states(estimator), seed))
     return estimator
 
 
@@ -158,7 +164,7 @@ def _seeds_its_parts(holder: Any) -> bool:
 
 
 def fit_with_scores(
-    estimator: Any, training: Training, *, n_folds: int, caller: str
+    estimator: Any, training: TrainingData, *, n_folds: int, caller: str
 ) -> tuple[InnerClassifier, Array]:
     """Fit any estimator, and score every training row without having seen it."""
     if estimator is None:
@@ -168,7 +174,7 @@ def fit_with_scores(
     else:
         seeds = training.generator.integers(2**31 - 1, size=2)
 
-        def fit(some: Training) -> InnerClassifier:
+        def fit(some: TrainingData) -> InnerClassifier:
             return replace(some, generator=np.random.default_rng(seeds[0])).fit(estimator)
 
         def ask(train: Array, test: Array) -> Array:
@@ -177,7 +183,7 @@ def fit_with_scores(
         fitted = fit(training)
         _check_gives_scores(fitted.model, caller)
         dealer = np.random.default_rng(seeds[1])
-        scores = out_of_fold(ask, training.Y, n_folds, dealer, caller=caller)
+        scores = out_of_fold_scores(ask, training.Y, n_folds, dealer, caller=caller)
     _check_scores(scores, estimator, caller=caller)
     return fitted, scores
 
@@ -195,7 +201,7 @@ def _check_scores(scores: Array, estimator: Any, *, caller: str) -> None:
         )
 
 
-def fit_alone(estimator: Any, training: Training, *, caller: str) -> InnerClassifier:
+def fit_without_scores(estimator: Any, training: TrainingData, *, caller: str) -> InnerClassifier:
     """Fit an estimator that scores labels; the same model as with `fit_with_scores`."""
     if not hasattr(estimator, "fit_out_of_sample"):
         seeds = training.generator.integers(2**31 - 1, size=2)
@@ -215,7 +221,7 @@ def _check_gives_scores(model: Any, caller: str) -> None:
     )
 
 
-def out_of_fold(
+def out_of_fold_scores(
     ask: Callable[[Array, Array], Array], Y: Any, n_folds: int, generator: Any, *, caller: str
 ) -> Array:
     """Learn on all folds but one and score that one, for every fold."""
@@ -225,7 +231,7 @@ def out_of_fold(
             f"{caller}: found 1 sample (training row). Expected at least 2: a threshold needs "
             "scores by a model that has not seen the row."
         )
-    folds = deal_rows(Y, min(n_folds, n_rows), generator)
+    folds = assign_folds(Y, min(n_folds, n_rows), generator)
     scores = np.empty(Y.shape, order="F")
     for fold in np.unique(folds):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
-from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
@@ -47,7 +47,7 @@ class LabelsetProblem:
 
 
 @parameters(kw_only=True)
-class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
+class LabelPowerset(ProblemTransformationClassifier, name="lp", display_group="Labelsets"):
     """A single classifier whose classes are the labelsets seen in training.
 
     It can only predict combinations it has seen, and knows how labels go together.
@@ -89,36 +89,36 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
         """Choose the classes."""
         return LabelsetProblem.of(Y, weights)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         problem = self._problem(Y, weights)
         self.labelsets_: sparse.csr_array = problem.sets
-        self._learn(*table_for(X, [problem]))
+        self._fit_models(*build_shared_table(X, [problem]))
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
         confidences = np.zeros(labels.shape)
-        for rows, probabilities in self._probabilities(X):
+        for rows, probabilities in self._predict_proba_blocks(X):
             labels[rows] = self.labelsets_[probabilities.argmax(axis=1)].toarray()
-            confidences[rows] = self._confidences_of(labels[rows], probabilities)
+            confidences[rows] = self._label_scores(labels[rows], probabilities)
         return labels, confidences
 
-    def _confidences_of(self, labels: Array, probabilities: Array) -> Array:
-        return winners_confidences(labels, probabilities)
+    def _label_scores(self, labels: Array, probabilities: Array) -> Array:
+        return most_probable_labelset_scores(labels, probabilities)
 
-    def _class_scores(self, X: Any) -> Array:
+    def _predict_class_scores(self, X: Any) -> Array:
         scores = np.zeros((X.shape[0], self.n_labels_))
-        for rows, probabilities in self._probabilities(X):
+        for rows, probabilities in self._predict_proba_blocks(X):
             scores[rows] = probabilities @ self.labelsets_
         return scores
 
 
-def winners_confidences(labels: Array, probabilities: Array) -> Array:
+def most_probable_labelset_scores(labels: Array, probabilities: Array) -> Array:
     """Give the labels of the winner its probability, all others what is left."""
     largest = probabilities.max(axis=1, keepdims=True)
     return np.where(labels, largest, 1 - largest)
 
 
-def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target]]:
+def build_shared_table(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target]]:
     """Lay out problems on one table, in which a row appears as often as any of them needs it."""
     n = X.shape[0]
     turns = [_turns(problem.rows) for problem in problems]

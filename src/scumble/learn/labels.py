@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from scumble._core.arrays import Array, dense
+from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import LabelError
-from scumble._core.optional import require
+from scumble._core.optional import import_optional_dependency
 from scumble._core.validation import check_named_labels, label_lists
 
 
@@ -25,7 +25,7 @@ class LabelForm:
     names: tuple[str, ...] | None = None
     library: Any = None  # of a frame or of a column of lists
 
-    def give(self, labels: Any, X: Any) -> Any:
+    def convert(self, labels: Any, X: Any) -> Any:
         """Put predicted labels into this form."""
         if self.kind == "classes":
             return labels
@@ -33,7 +33,7 @@ class LabelForm:
             return sparse.csr_array(labels).astype(self.dtypes[0])
         if self.kind == "lists":
             return self._give_lists(sparse.csr_array(labels), X)
-        cells = dense(labels)
+        cells = to_dense(labels)
         if self.kind == "array":
             return cells.astype(self.dtypes[0], copy=False)
         return self._give_frame(cells, X)
@@ -49,7 +49,9 @@ class LabelForm:
             column = np.empty(len(rows), object)
             column[:] = rows
             return column
-        library = require(self.library, purpose="labels as a column of lists", extra="frames")
+        library = import_optional_dependency(
+            self.library, purpose="labels as a column of lists", extra="frames"
+        )
         if self.library == "pandas":
             index = X.index if hasattr(X, "iloc") else None
             return library.Series(rows, index=index, dtype=object)
@@ -85,7 +87,7 @@ def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Ar
     if label_lists(Y) is None and _holds_classes(Y):
         classes, codes = read_classes(np.asarray(Y), caller=caller)
         form = LabelForm("classes", (str(classes.dtype),))
-        return one_label_each(codes, len(classes)), form, classes
+        return one_hot_labels(codes, len(classes)), form, classes
     labels, names = check_named_labels(Y, caller=caller)
     if labels.shape[1] == 0:
         raise LabelError(f"{caller}: Y has no labels. Expected at least one column.")
@@ -121,7 +123,7 @@ def read_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
         ) from None
 
 
-def one_label_each(codes: Array, n_labels: int) -> sparse.csr_array:
+def one_hot_labels(codes: Array, n_labels: int) -> sparse.csr_array:
     """Give each row the label of its code."""
     cells, starts = np.ones(len(codes), bool), np.arange(len(codes) + 1, dtype=np.int32)
     parts = (cells, codes.astype(np.int32), starts)

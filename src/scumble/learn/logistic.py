@@ -15,10 +15,10 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from scumble._core.arrays import Array, column_ends, dense
-from scumble._core.parallel import run
+from scumble._core.arrays import Array, column_min_max, to_dense
+from scumble._core.parallel import run_in_threads
 from scumble.learn import logistic_kernels as kernels
-from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.table import as_row_arrays
 
 RIDGE = 1e-8
 #: Newton's method ends with the step that promises less gain than this.
@@ -39,7 +39,7 @@ class LogisticModels:
     weights: Array  # shape (n_columns, n_labels), of the columns as they are, not standardised
     intercepts: Array
 
-    def probabilities(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Array:
         """Tell how probable each label is."""
         return expit(np.asarray(X @ self.weights) + self.intercepts)
 
@@ -74,7 +74,7 @@ def fit_logistic(
         fitted[label], is_found = fit(columns, is_positive, counted, ridge)
         return is_found
 
-    is_found = run(fit_label, range(n_labels), n_jobs=n_jobs)
+    is_found = run_in_threads(fit_label, range(n_labels), n_jobs=n_jobs)
     if not all(is_found):
         _warn_about(np.flatnonzero(~np.array(is_found)), names)
     scaled = fitted[:, :-1] if back is None else fitted[:, :-1] @ back
@@ -99,7 +99,7 @@ def _standardised(X: Any) -> tuple[Any, Array, Array, Array]:
     n_rows, n_columns = X.shape
     is_sparse = sparse.issparse(X) and X.nnz < DENSE_FROM * n_rows * n_columns
     if not is_sparse:
-        X = np.asarray(dense(X), np.float64)
+        X = np.asarray(to_dense(X), np.float64)
         means = X.mean(axis=0)
         deviations = X.std(axis=0, ddof=1) if n_rows > 1 else np.zeros(n_columns)
     else:
@@ -109,7 +109,7 @@ def _standardised(X: Any) -> tuple[Any, Array, Array, Array]:
         squares = np.bincount(X.indices, (X.data - means[X.indices]) ** 2, n_columns)
         squares = squares + (n_rows - filled) * means**2
         deviations = np.sqrt(squares / max(n_rows - 1, 1))
-    low, high = column_ends(X)
+    low, high = column_min_max(X)
     constant = low == high  # a sum of equal numbers may round
     kept = np.flatnonzero(~constant & (deviations > 0))
     scales = deviations[kept]
@@ -128,7 +128,7 @@ def _rotated(columns: Any) -> tuple[Any, Array | None]:
     n_rows, n_columns = columns.shape
     if n_columns <= n_rows:
         return columns, None
-    sizes, axes = np.linalg.eigh(dense(columns @ columns.T))
+    sizes, axes = np.linalg.eigh(to_dense(columns @ columns.T))
     real = sizes > sizes[-1] * n_columns * np.finfo(float).eps if n_rows else sizes > 0
     lengths = np.sqrt(sizes[real])
     coordinates = np.ascontiguousarray(axes[:, real] * lengths)
@@ -146,8 +146,8 @@ def _start(is_positive: Array, weights: Array, n_columns: int) -> Array:
 
 def _newton(columns: Any, is_positive: Array, weights: Array, ridge: float) -> tuple[Array, bool]:
     beta = _start(is_positive, weights, columns.shape[1])
-    rows = as_rows(columns)
-    steps = kernels.minimise(rows, is_positive, weights, ridge, TOLERANCE, N_STEPS, beta)
+    rows = as_row_arrays(columns)
+    steps = kernels.minimize_loss(rows, is_positive, weights, ridge, TOLERANCE, N_STEPS, beta)
     return beta, steps < N_STEPS
 
 

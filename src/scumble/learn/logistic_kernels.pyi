@@ -1,8 +1,8 @@
 from scumble._core.arrays import Array
-from scumble.learn.c45.table import Rows
+from scumble.learn.c45.table import RowArrays
 
-def minimise(
-    rows: Rows,
+def minimize_loss(
+    rows: RowArrays,
     is_positive: Array,
     counted: Array,
     ridge: float,

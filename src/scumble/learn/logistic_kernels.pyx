@@ -48,7 +48,7 @@ cdef struct State:
     double work  # products since the last look at Ctrl-C
 
 
-def minimise(
+def minimize_loss(
     rows, const uint8_t[::1] is_positive, const double[::1] counted, double ridge,
     double tolerance, int n_steps, double[::1] beta,
 ):

@@ -7,14 +7,14 @@ from typing import Any
 
 from sklearn.base import clone
 
-from scumble._core.errors import DataError, ParameterError, ScumbleWarning, suggest_parameter
+from scumble._core.errors import DataError, ParameterError, ScumbleWarning, did_you_mean_parameter
 from scumble._core.registry import find_class
 from scumble.data import MultilabelDataset
 from scumble.learn.c45 import C45Classifier
-from scumble.learn.inner_classifier import close_seeds, tell_nominal
-from scumble.learn.predictions import features_for, in_our_words, labels_for
+from scumble.learn.inner_classifier import set_categorical_features, set_random_states
+from scumble.learn.predictions import adapt_features, adapt_labels, translate_errors
 from scumble.learn.texts import TextColumns
-from scumble.learn.weights import given_weights, takes_weights
+from scumble.learn.weights import sample_weight_fit_params, supports_sample_weight
 from scumble.resample import run_chain
 
 #: Every command offers these; a classifier without them is not asked.
@@ -56,7 +56,7 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     >>> make_classifier("br", base=logistic, **{"base.C": 0.1})
     BinaryRelevance(estimator=LogisticRegression(C=0.1))
     """
-    kind, (given, base) = class_of(name.strip()), _take_base(name, parameters)
+    kind, (given, base) = find_classifier_class(name.strip()), _take_base(name, parameters)
     model = _construct(kind, name, base)
     known = model.get_params(deep=False)
     for parameter, value in given.items():
@@ -65,21 +65,21 @@ def make_classifier(name: str, **parameters: Any) -> Any:
         if parameter not in known:
             raise ParameterError(
                 f"The classifier {name!r} has no parameter {parameter!r}."
-                f"{suggest_parameter(parameter, known)} Known are: {', '.join(sorted(known))}."
+                f"{did_you_mean_parameter(parameter, known)} Known are: {', '.join(sorted(known))}."
             )
         model.set_params(**{parameter: value})
     _check_foreign(model)
     return model
 
 
-def class_of(name: str) -> Any:
+def find_classifier_class(name: str) -> Any:
     """Find the class of a classifier by its name or its dotted name; also of trees alone."""
     return C45Classifier if name.lower() == "c45" else find_class("classifier", name)
 
 
 def base_parameter(name: str) -> str | None:
     """Tell what a classifier calls the one inside it; None where it asks no other."""
-    known = signature(class_of(name)).parameters
+    known = signature(find_classifier_class(name)).parameters
     return next((parameter for parameter in BASES if parameter in known), None)
 
 
@@ -172,8 +172,8 @@ def fit_dataset(
     array([[0, 1]])
     """
     texts = TextColumns.of(data)
-    rows = run_chain(texts.apply(data), resamplers)
-    return texts.before(_fit(classifier, rows, random_state), data)
+    rows = run_chain(texts.transform(data), resamplers)
+    return texts.wrap_model(_fit(classifier, rows, random_state), data)
 
 
 def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> Any:
@@ -185,19 +185,19 @@ def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> 
         )
     model = clone(classifier)
     if data.categorical_features:
-        tell_nominal(model, data.categorical_features)
+        set_categorical_features(model, data.categorical_features)
     if random_state is not None:
-        close_seeds(model, random_state)
+        set_random_states(model, random_state)
     if hasattr(model, "_know_labels"):  # names decide how it groups labels
         model._know_labels(data.labels)
-    X = features_for(model, data.X)
-    with in_our_words(model, f"learn from {data!r}"):
-        return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
+    X = adapt_features(model, data.X)
+    with translate_errors(model, f"learn from {data!r}"):
+        return model.fit(X, adapt_labels(model, data.Y), **_weights_for(model, data))
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
-    if data.weights is None or takes_weights(model):
-        return given_weights(model, data.weights)
+    if data.weights is None or supports_sample_weight(model):
+        return sample_weight_fit_params(model, data.weights)
     warnings.warn(
         f"{type(model).__name__} takes no sample_weight, so the weights of the instances are not "
         "used.",

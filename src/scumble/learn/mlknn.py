@@ -13,7 +13,7 @@ from scumble.learn.weights import cell_weights
 
 
 @parameters()
-class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
+class MLkNN(NeighbourClassifier, name="mlknn", display_group="Neighbours"):
     """Judge each label by Bayes' rule from the number of near rows that have it.
 
     For every label the training rows tell how often c of the nearest rows have it, among rows
@@ -83,8 +83,8 @@ class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
 
     smoothing: float = default(1.0, Real(0, open="left"))
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._remember(X, Y)
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self._store_training_rows(X, Y)
         n_rows = Y.shape[0] if weights is None else weights.sum()
         smoothing = float(self.smoothing)
         n_counts = self.n_neighbors_ + 1
@@ -98,7 +98,7 @@ class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
         self.present_ = (smoothing + with_label) / (smoothing * n_counts + n_present)
         self.absent_ = (smoothing + without) / (smoothing * n_counts + n_rows - n_present)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         counts = self._count_labels(X).toarray().astype(np.intp)
         labels = np.arange(self.n_labels_)
         present = self.priors_ * self.present_[counts, labels]

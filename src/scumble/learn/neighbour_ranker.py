@@ -6,15 +6,15 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.neighbours import Space, nearest
+from scumble._core.neighbours import Space, nearest_neighbours
 from scumble._core.parameters import Int, default
 from scumble.learn.base import BaseRanker, parameters
-from scumble.learn.features import beside
-from scumble.learn.scaling import Scaling, rows_of_length_one
+from scumble.learn.features import append_columns
+from scumble.learn.scaling import Scaling, normalize_rows
 
 
 @parameters()
-class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
+class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
     """Let the nearest rows vote for their labels, the nearer the louder.
 
     A rare label needs but one row that is near to be thought of. What a training row would be
@@ -56,7 +56,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
 
     n_neighbors: int = default(20, Int(1))
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
         self.space_: Space = Space.of(_place(rows), scale=False)
         self._weights = np.ones(X.shape[0]) if weights is None else weights
@@ -65,11 +65,11 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         self.n_neighbors_: int = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        self._fit_labels(X, Y, weights)
+        self._fit(X, Y, weights)
         return self._votes(None, X.shape[0])
 
-    def _confidences(self, X: Any) -> Array:
-        placed = _place(self._scaling.take(X, n_jobs=self.n_jobs))
+    def _predict_scores(self, X: Any) -> Array:
+        placed = _place(self._scaling.transform(X, n_jobs=self.n_jobs))
         return self._votes(self.space_.place(placed), X.shape[0])
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
@@ -77,7 +77,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         k = self.n_neighbors_
         if k == 0:
             return np.tile(self._shares, (n_rows, 1))
-        found = nearest(self.space_, k, queries=queries, n_jobs=self.n_jobs)
+        found = nearest_neighbours(self.space_, k, queries=queries, n_jobs=self.n_jobs)
         cosines = np.maximum(1 - found.distances**2 / 2, 1e-6)
         votes = cosines * self._weights[found.rows]
         starts = np.arange(0, votes.size + 1, k)
@@ -88,6 +88,6 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
 
 def _place(rows: Any) -> Any:
     """Bring rows to length one; those of zeros are alike, and like no others."""
-    rows = rows_of_length_one(rows)
+    rows = normalize_rows(rows)
     stored = np.diff(rows.indptr) if sparse.issparse(rows) else rows.any(axis=1)
-    return beside(rows, (stored == 0)[:, None].astype(np.float64))
+    return append_columns(rows, (stored == 0)[:, None].astype(np.float64))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.neighbours import Space, nearest
+from scumble._core.neighbours import Space, nearest_neighbours
 from scumble._core.parameters import Choice, Int, default
 from scumble.learn.base import BaseMultilabelClassifier, parameters
 
@@ -19,7 +19,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
     _: KW_ONLY
     ties: str = default("weka", Choice("weka", "row"))
 
-    def _remember(self, X: Any, Y: sparse.csr_array) -> None:
+    def _store_training_rows(self, X: Any, Y: sparse.csr_array) -> None:
         """Keep the training rows. Each has all others to choose its neighbours from, no more."""
         self.space_ = Space.of(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
@@ -38,6 +38,8 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         if k == 0:
             return sparse.csr_array(shape)
         queries = None if X is None else self.space_.place(X)
-        found = nearest(self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs).rows
+        found = nearest_neighbours(
+            self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs
+        ).rows
         cells = (np.ones(found.size), found.ravel(), np.arange(0, found.size + 1, k))
         return sparse.csr_array(cells, shape=shape)

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from scumble._core.arrays import Array, dense
+from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import DataError, ScumbleError
-from scumble._core.validation import NamedLabels, check_labels, match_lists
+from scumble._core.validation import NamedLabels, align_label_lists, check_labels
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.labels import one_label_each
+from scumble.learn.labels import one_hot_labels
 
 #: Bytes of a dense table that is made for a classifier which refuses sparse features.
 DENSE_AT_MOST = 2**32
@@ -22,8 +22,8 @@ def predict_with_scores(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array | None]:
     """Ask a fitted classifier for labels and for how sure it is of each."""
-    X = features_for(classifier, X)
-    with in_our_words(classifier, "judge these rows"):
+    X = adapt_features(classifier, X)
+    with translate_errors(classifier, "judge these rows"):
         if hasattr(classifier, "predict_both"):
             predicted, scores = classifier.predict_both(X)
             if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
@@ -35,14 +35,14 @@ def predict_with_scores(
         elif hasattr(classifier, "decision_function"):
             found = classifier.decision_function(X)
             parts = found if isinstance(found, list | tuple) else [found]
-            scores = np.column_stack([dense(part).astype(float, copy=False) for part in parts])
+            scores = np.column_stack([to_dense(part).astype(float, copy=False) for part in parts])
         else:
             return predictions, None
-        refuse_shape(scores, predictions.shape, classifier)
+        check_scores_shape(scores, predictions.shape, classifier)
         return predictions, scores
 
 
-def predict_with_confidences(
+def predict_with_unit_interval_scores(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array]:
     """Ask a fitted classifier for labels, and for numbers in [0, 1] that tell how sure it is."""
@@ -61,7 +61,7 @@ def _between(scores: Array) -> Array:
     return np.where(scores > 0, 1 - outside, outside)
 
 
-def features_for(model: Any, X: Any) -> Any:
+def adapt_features(model: Any, X: Any) -> Any:
     """Give features in the form a classifier takes: sparse ones stay so where it can read them."""
     if not sparse.issparse(X) or not hasattr(model, "__sklearn_tags__"):
         return X
@@ -77,7 +77,7 @@ def features_for(model: Any, X: Any) -> Any:
 
 
 @contextmanager
-def in_our_words(model: Any, act: str) -> Iterator[None]:
+def translate_errors(model: Any, act: str) -> Iterator[None]:
     """Say what classifiers of other packages refuse as `DataError`."""
     try:
         yield
@@ -94,7 +94,7 @@ def in_our_words(model: Any, act: str) -> Iterator[None]:
         raise DataError(f"{type(model).__name__} cannot {act}: {first} {way_out}") from error
 
 
-def labels_for(model: Any, Y: sparse.csr_array) -> Any:
+def adapt_labels(model: Any, Y: sparse.csr_array) -> Any:
     """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones."""
     if isinstance(model, BaseMultilabelClassifier):
         return Y
@@ -107,7 +107,7 @@ def _as_labels(predicted: Any, n_labels: int, classifier: Any) -> sparse.csr_arr
     caller = f"predictions of {type(classifier).__name__}"
     if (names := getattr(classifier, "label_names_", None)) is not None:
         known = NamedLabels(sparse.csr_array((1, len(names)), dtype=bool), names)
-        predicted = match_lists(known, predicted)[1]
+        predicted = align_label_lists(known, predicted)[1]
     if getattr(predicted, "ndim", 2) == 1:
         predicted = _one_per_row(np.asarray(predicted), n_labels, classifier)
     labels = check_labels(predicted, caller=caller)
@@ -123,7 +123,7 @@ def _one_per_row(predicted: Array, n_labels: int, classifier: Any) -> Any:
     classes: Any = getattr(classifier, "classes_", None)
     if np.shape(classes) != (n_labels,):
         return predicted  # no table of these labels: refused
-    return one_label_each(np.searchsorted(classes, predicted), n_labels)
+    return one_hot_labels(np.searchsorted(classes, predicted), n_labels)
 
 
 def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Array:
@@ -135,13 +135,13 @@ def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Arr
             for at, part in enumerate(probabilities)
         ]
         return np.column_stack(columns)
-    table = dense(probabilities).astype(float, copy=False)
+    table = to_dense(probabilities).astype(float, copy=False)
     if n_labels == 1 and table.shape[1:] != (1,):
         return _of_class_one(table, classes, classifier).reshape(-1, 1)
     return table
 
 
-def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
+def check_scores_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
     """Refuse scores that are not one number per row and label."""
     if np.shape(scores) != shape:
         raise DataError(
@@ -150,7 +150,7 @@ def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
         )
 
 
-def refuse_other_shape(
+def check_same_shape(
     found: tuple[int, ...], shape: tuple[int, ...], *, what: str, caller: str
 ) -> None:
     """Refuse predictions or scores that do not have the shape of the labels."""
@@ -163,7 +163,7 @@ def refuse_other_shape(
 
 def _of_class_one(table: Any, classes: Any, classifier: Any) -> Array:
     """Take the probability of class 1; a label that was constant in training has one column."""
-    table = dense(table).astype(float, copy=False)
+    table = to_dense(table).astype(float, copy=False)
     if isinstance(classes, list) and len(classes) == 1:
         classes = classes[0]
     if classes is None and table.shape[1] != 2:

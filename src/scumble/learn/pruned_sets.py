@@ -7,14 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, Int, Real, declare, default
+from scumble._core.parameters import Choice, Int, Real, default, parameter_constraints
 from scumble.learn.base import parameters
-from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
-from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, build_shared_table
+from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.weights import take_weights
 
 #: What the parameters of pruning may be.
-PRUNING = declare(p=Int(0), strategy=Choice("A", "B"), b=Int(0))
+PRUNING = parameter_constraints(p=Int(0), strategy=Choice("A", "B"), b=Int(0))
 
 #: Rejected labelsets compared with the kept ones at a time.
 _SETS_AT_ONCE = 4096
@@ -73,7 +73,7 @@ def _preference(sets: sparse.csr_array, counts: Array) -> Array:
     return np.lexsort((*bits.T[::-1], -counts, -sizes))
 
 
-class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
+class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
     """Label powerset on frequent labelsets; rows of rare ones are taken apart into frequent ones.
 
     Parameters
@@ -125,7 +125,7 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
            [0, 1, 0]])
     """
 
-    domains = declare(**PRUNING)
+    _parameter_constraints = parameter_constraints(**PRUNING)
 
     def __init__(
         self,
@@ -145,12 +145,12 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         return prune_labelsets(Y, weights, p=self.p, strategy=self.strategy, b=self.b)
 
-    def _confidences_of(self, labels: Array, probabilities: Array) -> Array:
+    def _label_scores(self, labels: Array, probabilities: Array) -> Array:
         return probabilities @ self.labelsets_
 
 
 @parameters(kw_only=True)
-class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets"):
+class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_group="Labelsets"):
     """Pruned sets on random samples of the rows; they vote for each label.
 
     Parameters
@@ -215,7 +215,7 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         size = max(1, int(self.sample * n_rows + 0.5))
         return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         problems = []
         for rows in self._draws(Y.shape[0], generator):
@@ -224,12 +224,12 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
             problem = prune_labelsets(Y[drawn], share, p=self.p, strategy=self.strategy, b=self.b)
             problems.append(replace(problem, rows=drawn[problem.rows]))
         self.labelsets_: list[sparse.csr_array] = [problem.sets for problem in problems]
-        table, targets = table_for(X, problems)
-        self._learn(table, targets, generator=generator)
+        table, targets = build_shared_table(X, problems)
+        self._fit_models(table, targets, generator=generator)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         votes = np.zeros((X.shape[0], self.n_labels_))
-        for rows, member, probabilities in self._probabilities_by_model(X):
+        for rows, member, probabilities in self._predict_proba_by_model(X):
             votes[rows] += self.labelsets_[member][probabilities.argmax(axis=1)].toarray()
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes

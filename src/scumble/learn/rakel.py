@@ -10,14 +10,14 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, default
 from scumble.learn.base import parameters
-from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
-from scumble.learn.single_label_models import TransformingClassifier
-from scumble.learn.targets import MadeTargets
+from scumble.learn.label_powerset import LabelsetProblem, most_probable_labelset_scores
+from scumble.learn.single_label_models import ProblemTransformationClassifier
+from scumble.learn.targets import LazyTargets
 from scumble.learn.weights import cell_weights
 
 
 @parameters(kw_only=True)
-class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
+class RAkEL(ProblemTransformationClassifier, name="rakel", display_group="Labelsets"):
     """Label powerset on random groups of a few labels each, which vote where they overlap.
 
     A label powerset of all labels knows only the combinations it has seen, most of them once.
@@ -87,10 +87,10 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         size = min(int(self.size), n_labels)
         if self.overlapping:
             wanted = 2 * n_labels if self.n_labelsets is None else int(self.n_labelsets)
-            return draw_overlapping(n_labels, size, wanted, generator)
-        return draw_disjoint(n_labels, size, generator)
+            return draw_overlapping_labelsets(n_labels, size, wanted, generator)
+        return draw_disjoint_labelsets(n_labels, size, generator)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         self.labelsets_: list[Array] = self._draw_labelsets(Y.shape[1], generator)
         groups, by_label = self.labelsets_, Y.tocsc()
@@ -101,16 +101,18 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         self._combinations = [problem(at).sets.toarray() for at in range(len(groups))]
         n_rows = Y.shape[0] if weights is None else weights.sum()
         self._shares = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1]) / n_rows
-        targets = MadeTargets(len(groups), lambda at: problem(at).target())
-        self._learn(X, targets, generator=generator)
+        targets = LazyTargets(len(groups), lambda at: problem(at).target())
+        self._fit_models(X, targets, generator=generator)
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
         confidences = np.zeros(labels.shape)
         n_votes = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
-        for rows, group, probabilities in self._probabilities_by_model(X):
+        for rows, group, probabilities in self._predict_proba_by_model(X):
             chosen = self._combinations[group][probabilities.argmax(axis=1)]
-            found = chosen if self.overlapping else winners_confidences(chosen, probabilities)
+            found = (
+                chosen if self.overlapping else most_probable_labelset_scores(chosen, probabilities)
+            )
             confidences[rows, self.labelsets_[group]] += found
             labels[rows, self.labelsets_[group]] = chosen
         if not self.overlapping:
@@ -120,7 +122,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         return confidences >= 0.5, confidences
 
 
-def draw_overlapping(
+def draw_overlapping_labelsets(
     n_labels: int, size: int, wanted: int, generator: np.random.Generator
 ) -> list[Array]:
     """Draw groups of labels, each at most once."""
@@ -135,7 +137,9 @@ def draw_overlapping(
     return [np.array(labels, np.int64) for labels in found]
 
 
-def draw_disjoint(n_labels: int, size: int, generator: np.random.Generator) -> list[Array]:
+def draw_disjoint_labelsets(
+    n_labels: int, size: int, generator: np.random.Generator
+) -> list[Array]:
     """Deal all labels out to groups."""
     order = generator.permutation(n_labels)
     starts = list(range(size, n_labels, size))

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from scumble._core.parameters import Choice, declare
-from scumble.learn.blended import BlendedRanker
+from scumble._core.parameters import Choice, parameter_constraints
+from scumble.learn.blended_ranker import BlendedRanker
 from scumble.learn.ridge import RidgeRanker
-from scumble.learn.thresholded import ThresholdedClassifier
+from scumble.learn.thresholded_classifier import ThresholdedClassifier
 from scumble.learn.thresholds import ThresholdRule
 
 QUALITIES = ("fast", "best")
@@ -13,7 +13,7 @@ QUALITIES = ("fast", "best")
 LANDMARKS = 500
 
 
-class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare labels"):
+class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For rare labels"):
     """Predict rare labels as well as the frequent ones.
 
     Rows are scored by ridge regression, one solution for all labels (``"fast"``), or by a blend
@@ -59,7 +59,7 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare l
     (100, 10)
     """
 
-    domains = declare(quality=Choice(*QUALITIES))
+    _parameter_constraints = parameter_constraints(quality=Choice(*QUALITIES))
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare l
     def _rule(self) -> ThresholdRule:
         return ThresholdRule()
 
-    def _inside(self) -> Any:
+    def _inner_estimator(self) -> Any:
         if self.quality == "fast":
             return RidgeRanker("auto", landmarks=LANDMARKS)
         return BlendedRanker()

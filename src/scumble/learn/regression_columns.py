@@ -35,7 +35,7 @@ class RegressionColumns:
                 fillings[column] = known.sum() / max(len(known) + n_zeros, 1)
         return cls(n_values, fillings)
 
-    def take(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Any:
         """Turn rows into columns of numbers."""
         if not sparse.issparse(X):
             filled = np.where(np.isnan(X), self.fillings, X)

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, dense
+from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import one_thread_for_products, run, slices
+from scumble._core.parallel import row_slices, run_in_threads, single_threaded_blas
 from scumble._core.parameters import Choice, Int, Optional, Real, default
 from scumble.learn import ridge_solvers as solvers
 from scumble.learn.base import BaseRanker, parameters
-from scumble.learn.inner_classifier import out_of_fold
-from scumble.learn.radial import POWERS, RadialKernel
-from scumble.learn.ridge_solvers import Problem
+from scumble.learn.inner_classifier import out_of_fold_scores
+from scumble.learn.radial_kernel import KERNEL_POWERS, RadialKernel
+from scumble.learn.ridge_solvers import RidgeProblem
 from scumble.learn.scaling import Scaling
-from scumble.measures.stratification import deal_rows
+from scumble.measures.stratification import assign_folds
 
 #: Up to so many columns, or rows, the equations are solved exactly.
 EXACT_BELOW = 6000
@@ -36,7 +36,7 @@ FEW_AT_ONCE = 256
 
 
 @parameters()
-class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
+class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
     r"""Linear, or smooth, scores of all labels by ridge regression.
 
     Each label is taken as a number, 0 or 1, and fitted by least squares with a penalty on large
@@ -108,89 +108,91 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
            [0, 1]])
     """
 
-    kernel: str = default("linear", Choice("linear", *POWERS, "auto"))
+    kernel: str = default("linear", Choice("linear", *KERNEL_POWERS, "auto"))
     _: KW_ONLY
     penalty: float | None = default(None, Optional(Real(0, open="left")))
     bandwidth: float = default(1.0, Real(1e-3, 1e3))
     landmarks: int | None = default(None, Optional(Int(1)))
     random_state: Any = None
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         if self.penalty is not None and self.penalty < SMALLEST_PENALTY:
             raise ParameterError(
                 "The 'penalty' parameter of RidgeRanker must be at least "
                 f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
             )
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._solve(X, Y, weights)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         solved = self._solve(X, Y, weights)
         if solved is None:
             return self._out_of_fold(X, Y, weights)
-        return solvers.leave_one_out(*solved, self.n_jobs)
+        return solvers.leave_one_out_scores(*solved, self.n_jobs)
 
     def _solve(
         self, X: Any, Y: Any, weights: Array | None
-    ) -> tuple[solvers.Solver, solvers.Fit] | None:
+    ) -> tuple[solvers.Solver, solvers.RidgeFit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = self._generator()
         self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
         self.kernel_ = self.kernel
         if self.kernel == "auto":
             self.kernel_ = "linear" if self._scaling.divisors is None else "laplacian"
-        problem = Problem(rows, Y, np.ones(len(Y.indptr) - 1) if weights is None else weights)
+        problem = RidgeProblem(rows, Y, np.ones(len(Y.indptr) - 1) if weights is None else weights)
         if self.kernel_ == "linear" and min(rows.shape) > EXACT_BELOW:
             self.solver_ = "iterative"
             self._solve_iteratively(problem, generator)
             return None
-        with one_thread_for_products():
+        with single_threaded_blas():
             solver, to_columns = self._exact_solver(problem, generator)
-        fit = solvers.choose_penalty(solver, self.penalty, self.n_jobs)
+        fit = solvers.fit_with_best_penalty(solver, self.penalty, self.n_jobs)
         self.penalty_ = float(fit.penalty / solver.scale)
         self.intercepts_ = fit.intercepts
-        with one_thread_for_products():
+        with single_threaded_blas():
             moved = fit.coefficients if to_columns is None else to_columns @ fit.coefficients
         self.coefficients_ = np.asarray(moved)
         return solver, fit
 
-    def _exact_solver(self, problem: Problem, generator: Any) -> tuple[solvers.Solver, Any]:
+    def _exact_solver(self, problem: RidgeProblem, generator: Any) -> tuple[solvers.Solver, Any]:
         """Choose a solver by the shape of the data, and what brings its solution to columns."""
         rows = problem.rows
         self.solver_ = "dual"
         if self.kernel_ == "linear":
             if rows.shape[1] > rows.shape[0]:
-                return solvers.Dual(problem, dense(rows @ rows.T)), rows.T
+                return solvers.DualSolver(problem, to_dense(rows @ rows.T)), rows.T
             self.solver_ = "primal"
-            return solvers.Primal(problem), None
+            return solvers.PrimalSolver(problem), None
         if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else 2 * self.landmarks):
-            return solvers.Dual(problem, self._make_kernel(rows)), None
+            return solvers.DualSolver(problem, self._make_kernel(rows)), None
         self.solver_ = "primal"
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
         drawn = draw_landmarks(problem.labels, n_landmarks, generator)
         # Products of likeness times this are those of the kernel, seen through the landmarks.
-        whitening = solvers.inverse_root(self._make_kernel(rows[drawn]), LANDMARK_PENALTY)[0].T
+        whitening = solvers.inverse_cholesky_factor(
+            self._make_kernel(rows[drawn]), LANDMARK_PENALTY
+        )[0].T
         features = np.empty((rows.shape[0], whitening.shape[1]))
 
         def work(block: slice) -> None:
             features[block] = self._kernel.ask(rows[block]) @ whitening
 
-        run(work, slices(rows.shape[0], 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
-        through = Problem(features, problem.labels, problem.weights)
-        return solvers.Landmarks(through, drawn, whitening), whitening
+        run_in_threads(work, row_slices(rows.shape[0], 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
+        through = RidgeProblem(features, problem.labels, problem.weights)
+        return solvers.LandmarkSolver(through, drawn, whitening), whitening
 
     def _make_kernel(self, points: Any) -> Array:
         """Choose the width of the kernel, and tell how alike its points are."""
-        bandwidth, power = float(self.bandwidth), POWERS[self.kernel_]
+        bandwidth, power = float(self.bandwidth), KERNEL_POWERS[self.kernel_]
         self._kernel, likeness = RadialKernel.of(points, bandwidth, power, n_jobs=self.n_jobs)
         return likeness
 
-    def _solve_iteratively(self, problem: Problem, generator: np.random.Generator) -> None:
+    def _solve_iteratively(self, problem: RidgeProblem, generator: np.random.Generator) -> None:
         """Take the penalty that does better on a fifth of the rows, then all rows."""
         penalty = self.penalty
         if penalty is None:
-            folds = deal_rows(problem.labels, N_FOLDS, generator)
+            folds = assign_folds(problem.labels, N_FOLDS, generator)
             errors = [_held_out_error(problem, folds == 0, p, self.n_jobs) for p in FEW_PENALTIES]
             penalty = FEW_PENALTIES[int(np.argmin(errors))]
         self.penalty_ = float(penalty)
@@ -198,19 +200,21 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
     def _out_of_fold(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
-        rows = self._scaling.take(X, n_jobs=self.n_jobs)
+        rows = self._scaling.transform(X, n_jobs=self.n_jobs)
         weights = np.ones(X.shape[0]) if weights is None else weights
 
         def ask(train: Array, test: Array) -> Array:
-            part = Problem(rows[train], Y[train], weights[train])
+            part = RidgeProblem(rows[train], Y[train], weights[train])
             coefficients, intercepts = part.solve_iteratively(self.penalty_, self.n_jobs)
-            with one_thread_for_products():
-                return solvers.bend(np.asarray(rows[test] @ coefficients) + intercepts)
+            with single_threaded_blas():
+                return solvers.squash_to_unit_interval(
+                    np.asarray(rows[test] @ coefficients) + intercepts
+                )
 
-        return out_of_fold(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
+        return out_of_fold_scores(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
 
-    def _confidences(self, X: Any) -> Array:
-        rows = self._scaling.take(X, n_jobs=self.n_jobs)
+    def _predict_scores(self, X: Any) -> Array:
+        rows = self._scaling.transform(X, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 
         def work(block: slice) -> None:
@@ -219,10 +223,10 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
                 part = self._kernel.ask(part)
             out[block] = part @ self.coefficients_
             out[block] += self.intercepts_
-            solvers.bend(out[block])
+            solvers.squash_to_unit_interval(out[block])
 
-        with one_thread_for_products():
-            run(work, slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
+        with single_threaded_blas():
+            run_in_threads(work, row_slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
         return out
 
 
@@ -238,13 +242,15 @@ def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -
     return np.sort(generator.choice(len(chances), size, replace=False, p=chances / chances.sum()))
 
 
-def _held_out_error(problem: Problem, held_out: Array, penalty: float, n_jobs: int | None) -> float:
+def _held_out_error(
+    problem: RidgeProblem, held_out: Array, penalty: float, n_jobs: int | None
+) -> float:
     train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    part = Problem(problem.rows[train], problem.labels[train], problem.weights[train])
+    part = RidgeProblem(problem.rows[train], problem.labels[train], problem.weights[train])
     coefficients, intercepts = part.solve_iteratively(penalty, n_jobs)
     error = 0.0
     for rows in np.array_split(test, max(1, test.size // AT_ONCE)):
-        with one_thread_for_products():
+        with single_threaded_blas():
             scores = np.asarray(problem.rows[rows] @ coefficients) + intercepts
         left = ((problem.labels[rows].toarray() - scores) ** 2).sum(axis=1)
         error += float(problem.weights[rows] @ left)

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from scumble._core.arrays import Array, dense
-from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble.learn.c45.table import as_rows
+from scumble._core.arrays import Array, to_dense
+from scumble._core.parallel import row_slices, run_in_threads, single_threaded_blas
+from scumble.learn.c45.table import as_row_arrays
 from scumble.learn.row_sums import quadratic_forms
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
@@ -28,7 +28,7 @@ _BENT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class RidgeProblem:
     """Rows, labels and weights of a regression."""
 
     rows: Any  # ndarray or csr_array of float64: columns on one scale
@@ -48,7 +48,7 @@ class Problem:
     def blocks(self) -> list[slice]:
         """Cut the rows into pieces of a size that scores fit well into memory."""
         n_rows, n_labels = self.labels.shape
-        return slices(n_rows, n_labels, _CELLS_AT_ONCE)
+        return row_slices(n_rows, n_labels, _CELLS_AT_ONCE)
 
     def dense_labels(self, block: slice) -> Array:
         """Return the labels of some rows as numbers."""
@@ -68,79 +68,79 @@ class Problem:
         squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
         length = float(np.asarray(weights @ squares).sum()) / total
         scale = _positive(length - float(means @ means))
-        blocks = slices(self.labels.shape[1], max(rows.shape), _CELLS_AT_ONCE * 8)
+        blocks = row_slices(self.labels.shape[1], max(rows.shape), _CELLS_AT_ONCE * 8)
         descend = partial(_descend, self, means, penalty * scale)
-        with one_thread_for_products():
-            coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
+        with single_threaded_blas():
+            coefficients = np.hstack(run_in_threads(descend, blocks, n_jobs=n_jobs))
             return coefficients, self.label_means() - means @ coefficients
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class RidgeFit:
     """Coefficients for one penalty, and what leaving out each row tells of them."""
 
     coefficients: Array  # one column per label; of the training rows in a dual solution
     intercepts: Array
     #: one less the leverage: the share of a row's residual that it does not pull away itself
-    remaining: Array
+    one_minus_leverage: Array
     penalty: float
     error: float = np.inf  # mean squared, of leaving one out
 
 
-def choose_penalty(solver: Solver, penalty: float | None, n_jobs: int | None) -> Fit:
+def fit_with_best_penalty(solver: Solver, penalty: float | None, n_jobs: int | None) -> RidgeFit:
     """Fit with the given penalty, or with the one of least leave-one-out error."""
     if penalty is not None:
-        with one_thread_for_products():
+        with single_threaded_blas():
             return solver.fit(penalty * solver.scale)
-    found: dict[float, Fit] = {}
+    found: dict[float, RidgeFit] = {}
     wanted: Sequence[float] = FIRST
     while wanted:
-        with one_thread_for_products():  # the same sums for any number of threads
+        with single_threaded_blas():  # the same sums for any number of threads
             tried = [solver.scale * 10.0**power for power in wanted]
-            fits = run(solver.fit, tried, n_jobs=n_jobs)
+            fits = run_in_threads(solver.fit, tried, n_jobs=n_jobs)
         found |= dict(zip(wanted, fits, strict=True))
         best = min(found, key=lambda power: (found[power].error, power))
         for power in found:  # the others' coefficients are not needed any more
             if power != best:
-                found[power] = replace(found[power], coefficients=_NONE, remaining=_NONE)
+                found[power] = replace(found[power], coefficients=_NONE, one_minus_leverage=_NONE)
         around = (best - 0.5, best + 0.5)
         wanted = [p for p in around if p not in found and LOWEST <= p <= HIGHEST]
     return found[best]
 
 
-class Primal:
+class PrimalSolver:
     """Solve in the columns: for tables with no more than some thousand of them."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: RidgeProblem) -> None:
         self.problem = problem
         rows, weights = problem.rows, problem.weights
         self.means = np.asarray(weights @ rows) / problem.total
         self.label_means = problem.label_means()
         weighted = _scale_rows(rows, weights)
-        self.gram = dense(weighted.T @ rows)
+        self.gram = to_dense(weighted.T @ rows)
         self.gram -= problem.total * np.outer(self.means, self.means)
-        self.meetings = dense(weighted.T @ problem.labels.astype(np.float64))
-        self.meetings -= problem.total * np.outer(self.means, self.label_means)
+        self.cross_products = to_dense(weighted.T @ problem.labels.astype(np.float64))
+        self.cross_products -= problem.total * np.outer(self.means, self.label_means)
         self.scale = _positive(float(np.trace(self.gram)) / problem.total)
 
-    def fit(self, penalty: float) -> Fit:
+    def fit(self, penalty: float) -> RidgeFit:
         """Fit with one penalty."""
         problem = self.problem
-        root, penalty = inverse_root(self.gram, penalty)
-        coefficients = _solve(root, self.meetings)
+        root, penalty = inverse_cholesky_factor(self.gram, penalty)
+        coefficients = _solve(root, self.cross_products)
         intercepts = self.label_means - self.means @ coefficients
         remaining = _kept(1 - problem.weights * (self._leverage(root) + 1 / problem.total))
-        fitted = Fit(coefficients, intercepts, remaining, penalty)
+        fitted = RidgeFit(coefficients, intercepts, remaining, penalty)
         error = sum(self._error(fitted, block) for block in problem.blocks())
-        return Fit(coefficients, intercepts, remaining, penalty, error / problem.total)
+        return RidgeFit(coefficients, intercepts, remaining, penalty, error / problem.total)
 
-    def left_over(self, fit: Fit, block: slice, labels: Array) -> Array:
+    def leave_one_out_residuals(self, fit: RidgeFit, block: slice, labels: Array) -> Array:
         """Return what a fit without each row leaves of its labels."""
         scores = np.asarray(self.problem.rows[block] @ fit.coefficients)
-        return (labels - scores - fit.intercepts) / fit.remaining[block, None]
+        return (labels - scores - fit.intercepts) / fit.one_minus_leverage[block, None]
 
-    def _error(self, fit: Fit, block: slice) -> float:
-        left = self.left_over(fit, block, self.problem.dense_labels(block))
+    def _error(self, fit: RidgeFit, block: slice) -> float:
+        left = self.leave_one_out_residuals(fit, block, self.problem.dense_labels(block))
         return float(self.problem.weights[block] @ np.einsum("ij,ij->i", left, left))
 
     def _leverage(self, root: Array) -> Array:
@@ -149,20 +149,20 @@ class Primal:
         out = np.empty(rows.shape[0])
         if sparse.issparse(rows) and 10 * rows.nnz < rows.shape[0] * rows.shape[1]:
             inverse = _inverse(root)
-            quadratic_forms(as_rows(rows), inverse, out)
+            quadratic_forms(as_row_arrays(rows), inverse, out)
             pull = inverse @ means
             return out - 2 * (rows @ pull) + means @ pull
         for start in range(0, len(out), 1024):
-            part = dense(rows[start : start + 1024]) - means
+            part = to_dense(rows[start : start + 1024]) - means
             turned = blas.dtrmm(1.0, root, part.T, lower=True, overwrite_b=True)
             out[start : start + 1024] = np.einsum("ij,ij->j", turned, turned)
         return out
 
 
-class Landmarks(Primal):
+class LandmarkSolver(PrimalSolver):
     """Solve in the likeness to some of the rows, as a kernel is seen through them."""
 
-    def __init__(self, problem: Problem, drawn: Array, whitening: Array) -> None:
+    def __init__(self, problem: RidgeProblem, drawn: Array, whitening: Array) -> None:
         super().__init__(problem)
         self.drawn = drawn  # the landmarks among the rows
         self.whitening = whitening  # from coefficients to those of the landmarks
@@ -170,27 +170,27 @@ class Landmarks(Primal):
     # A row that is left out is no landmark either, as a new row is none. With M the inverse without
     # the row x and u the direction in which a landmark's coefficient grows, the coefficients c
     # under which it is zero are c - M u (u'c) / (u'M u).
-    def forget_landmarks(self, fit: Fit, scores: Array) -> None:
+    def forget_landmarks(self, fit: RidgeFit, scores: Array) -> None:
         """Take from the scores of landmarks, each left out, what they say as their own landmark."""
         problem, drawn = self.problem, self.drawn
-        block = Problem(problem.rows[drawn], problem.labels[drawn], problem.weights[drawn])
-        root, _ = inverse_root(self.gram, fit.penalty)
+        block = RidgeProblem(problem.rows[drawn], problem.labels[drawn], problem.weights[drawn])
+        root, _ = inverse_cholesky_factor(self.gram, fit.penalty)
         rows = blas.dtrmm(1.0, root, (block.rows - self.means).T, lower=True)
         points = blas.dtrmm(1.0, root, self.whitening.T, lower=True)
         across = np.einsum("ij,ij->j", rows, points)
         along = np.einsum("ij,ij->j", points, points)
         residuals = block.dense_labels(slice(None)) - block.rows @ fit.coefficients
         residuals -= fit.intercepts
-        pull = across / fit.remaining[drawn]
+        pull = across / fit.one_minus_leverage[drawn]
         weighted = (block.weights * pull)[:, None]
         own = self.whitening @ fit.coefficients - weighted * residuals
         scores[drawn] -= own * (pull / (along + block.weights * across * pull))[:, None]
 
 
-class Dual:
+class DualSolver:
     """Solve in the rows: for tables with no more than some thousand of them."""
 
-    def __init__(self, problem: Problem, products: Array) -> None:
+    def __init__(self, problem: RidgeProblem, products: Array) -> None:
         self.problem = problem
         shares = problem.weights / problem.total
         self.shares = shares
@@ -205,10 +205,10 @@ class Dual:
         self.products = products
         self.scale = _positive(float(np.trace(products)) / problem.total)
 
-    def fit(self, penalty: float) -> Fit:
+    def fit(self, penalty: float) -> RidgeFit:
         """Fit with one penalty."""
         problem = self.problem
-        root, penalty = inverse_root(self.products, penalty)
+        root, penalty = inverse_cholesky_factor(self.products, penalty)
         diagonal = np.einsum("ij,ij->j", root, root)
         remaining = _kept(penalty * diagonal - self.shares)
         centred = problem.dense_labels(slice(None)) - self.label_means
@@ -217,41 +217,43 @@ class Dual:
         error = float(np.einsum("ij,ij->", left, left)) / problem.total
         solved *= self.roots[:, None]  # each column sums to zero: the products are centred
         intercepts = self.label_means - self.means @ solved
-        return Fit(solved, intercepts, remaining, penalty, error)
+        return RidgeFit(solved, intercepts, remaining, penalty, error)
 
-    def left_over(self, fit: Fit, block: slice, labels: Array) -> Array:
+    def leave_one_out_residuals(self, fit: RidgeFit, block: slice, labels: Array) -> Array:
         """Return what a fit without each row leaves of its labels, as the coefficients tell."""
         pulled = fit.penalty * fit.coefficients[block] / self.problem.weights[block, None]
-        return pulled / fit.remaining[block, None]
+        return pulled / fit.one_minus_leverage[block, None]
 
 
-Solver = Primal | Dual
+Solver = PrimalSolver | DualSolver
 
 
-def leave_one_out(solver: Solver, fit: Fit, n_jobs: int | None) -> Array:
+def leave_one_out_scores(solver: Solver, fit: RidgeFit, n_jobs: int | None) -> Array:
     """Return the scores of all rows, each by a fit without it, bent into [0, 1]."""
     problem, means = solver.problem, solver.label_means
     out = np.empty(problem.labels.shape, order="F")
 
     def work(block: slice) -> None:
         labels = problem.dense_labels(block)
-        left = solver.left_over(fit, block, labels)
+        left = solver.leave_one_out_residuals(fit, block, labels)
         out[block] = labels - left + problem.mean_shifts(labels, means, block)
 
-    with one_thread_for_products():
-        run(work, problem.blocks(), n_jobs=n_jobs)
-        if isinstance(solver, Landmarks):
+    with single_threaded_blas():
+        run_in_threads(work, problem.blocks(), n_jobs=n_jobs)
+        if isinstance(solver, LandmarkSolver):
             solver.forget_landmarks(fit, out)
-        run(lambda block: bend(out[block]), problem.blocks(), n_jobs=n_jobs)
+        run_in_threads(
+            lambda block: squash_to_unit_interval(out[block]), problem.blocks(), n_jobs=n_jobs
+        )
     return out
 
 
-def _descend(problem: Problem, means: Array, penalty: float, block: slice) -> Array:
+def _descend(problem: RidgeProblem, means: Array, penalty: float, block: slice) -> Array:
     """Do the steps for some labels, each with a step length of its own."""
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
     label_means = np.asarray(weights @ labels) / problem.total
-    right = dense(_scale_rows(rows, weights).T @ labels)
+    right = to_dense(_scale_rows(rows, weights).T @ labels)
     right -= problem.total * np.outer(means, label_means)
     found, residual = np.zeros_like(right), right.copy()
     direction = residual.copy()
@@ -292,12 +294,12 @@ def _scale_rows(rows: Any, weights: Array) -> Any:
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def _kept(remaining: Array) -> Array:
+def _kept(one_minus_leverage: Array) -> Array:
     """Keep a divisor away from 0: rounding may bring it there where the penalty is tiny."""
-    return np.maximum(remaining, 1e-9)
+    return np.maximum(one_minus_leverage, 1e-9)
 
 
-def inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
+def inverse_cholesky_factor(matrix: Array, penalty: float) -> tuple[Array, float]:
     """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal."""
     # The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
     factor, failed = _factor(matrix, penalty)
@@ -333,7 +335,7 @@ def _factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
     return factor, bool(failed)
 
 
-def bend(scores: Array) -> Array:
+def squash_to_unit_interval(scores: Array) -> Array:
     """Bring numbers that are mostly in [0, 1] inside it, keeping their order."""
     low, high = scores < _BENT, scores > 1 - _BENT
     scores[low] = _BENT / (2 - scores[low] / _BENT)

@@ -58,7 +58,7 @@ def add_overlaps(rows, columns, double[:, ::1] out):
                         out[row, points.indices[other]] += min(size, fabs(points.data[other]))
 
 
-def add_differences(
+def add_manhattan_distances(
     const double[:, ::1] rows, const double[:, ::1] columns, double[:, ::1] out
 ):
     """Add to ``out`` the sums of absolute differences of rows and points.

@@ -22,12 +22,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from scumble._core.arrays import Array, dense
-from scumble._core.parallel import run, slices
+from scumble._core.arrays import Array, to_dense
+from scumble._core.parallel import row_slices, run_in_threads
 from scumble.learn.regression_columns import RegressionColumns
 
 #: Ranks are told apart to one in so many.
-N_STEPS = 256
+N_QUANTILES = 256
 #: So many cells are ranked at a time.
 _AT_ONCE = 2**16
 #: Values of so many columns become ranks.
@@ -49,13 +49,13 @@ class Scaling:
     ) -> tuple[Scaling, Any]:
         """Learn the scale of training rows, and bring them to it."""
         columns = RegressionColumns.of(X, n_values)
-        table = columns.take(X)
+        table = columns.transform(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
-            return cls(columns, None, None), rows_of_length_one(table)
+            return cls(columns, None, None), normalize_rows(table)
         stored = table.nnz if sparse.issparse(table) else np.count_nonzero(table)
         mostly_zero = 2 * stored < table.shape[0] * table.shape[1]
         if not mostly_zero:
-            table = dense(table)
+            table = to_dense(table)
         knots = None
         if table.shape[1] <= MOST_RANKED:
             knots = _find_knots(table, weights)
@@ -66,13 +66,13 @@ class Scaling:
         scaling = cls(columns, None if mostly_zero else means, divisors, knots)
         return scaling, scaling._divide(table)
 
-    def take(self, X: Any, *, n_jobs: int | None = None) -> Any:
+    def transform(self, X: Any, *, n_jobs: int | None = None) -> Any:
         """Bring rows to this scale."""
-        table = self.columns.take(X)
+        table = self.columns.transform(X)
         if self.divisors is None:
-            return rows_of_length_one(table)
+            return normalize_rows(table)
         if self.centres is not None:
-            table = dense(table)
+            table = to_dense(table)
         if self.knots is not None:
             table = _scores(table, self.knots, self.centres is None, n_jobs)
         return self._divide(table)
@@ -97,8 +97,8 @@ def _holds_counts(table: Any, weights: Array | None) -> bool:
 
 def _find_knots(table: Any, weights: Array | None) -> Array:
     """Return for each column the values at the middles of 256 equal shares of the rows."""
-    middles = (2 * np.arange(N_STEPS) + 1) / (2 * N_STEPS)
-    knots = np.empty((N_STEPS, table.shape[1]))
+    middles = (2 * np.arange(N_QUANTILES) + 1) / (2 * N_QUANTILES)
+    knots = np.empty((N_QUANTILES, table.shape[1]))
     if weights is None and not sparse.issparse(table):  # the same, three times as fast
         at = (middles * len(table)).astype(np.int64)
         at[0], at[-1] = 0, len(table) - 1  # what is beyond all training rows is no further away
@@ -140,14 +140,16 @@ def _scores(table: Any, knots: Array, from_zero: bool, n_jobs: int | None) -> An
             steps = knots[:, column]
             # A value that fills several steps has the rank of their middle.
             first, last = np.searchsorted(steps, steps), np.searchsorted(steps, steps, side="right")
-            heights = ndtri((first + last) / (2 * N_STEPS))
+            heights = ndtri((first + last) / (2 * N_QUANTILES))
             own = slice(*table.indptr[column : column + 2]) if is_sparse else np.s_[:, column]
             values = table.data[own] if is_sparse else table[own]
             # Between steps that are nearly equal a slope may overflow.
             scores = np.interp(values, steps, heights).clip(heights[0], heights[-1])
             out[own] = scores - np.interp(0.0, steps, heights) if from_zero else scores
 
-    run(score, slices(n_columns, out.size // max(1, n_columns), _AT_ONCE), n_jobs=n_jobs)
+    run_in_threads(
+        score, row_slices(n_columns, out.size // max(1, n_columns), _AT_ONCE), n_jobs=n_jobs
+    )
     if not is_sparse:
         return out
     return sparse.csr_array(sparse.csc_array((out, table.indices, table.indptr), table.shape))
@@ -167,7 +169,7 @@ def _moments(table: Any, weights: Array | None) -> tuple[Array, Array]:
     return means, np.sqrt(squares / shares.sum())
 
 
-def rows_of_length_one(table: Any) -> Any:
+def normalize_rows(table: Any) -> Any:
     """Divide every row by its length; rows of zeros stay."""
     if not sparse.issparse(table):
         lengths = np.sqrt((table * table).sum(axis=1))

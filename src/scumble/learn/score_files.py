@@ -13,11 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import DataError, LabelError, ReadError, ScumbleWarning
-from scumble._core.files import Source, writing
-from scumble._core.text import listed, shown_path
+from scumble._core.files import InputFile, atomic_write
+from scumble._core.text import display_path, join_names
 from scumble._core.validation import check_labels
 from scumble.data import MultilabelDataset, read
-from scumble.learn.storage.answers import write_table
+from scumble.learn.storage.model_predictions import write_label_table
 
 ARRAYS = (".npy", ".npz")
 #: The arrays `scipy.sparse.save_npz` always writes.
@@ -25,7 +25,7 @@ _SPARSE = {"format", "shape", "data"}
 
 
 @dataclass(frozen=True, eq=False)
-class NamedCells:
+class NamedMatrix:
     """A table of numbers with one column per label."""
 
     cells: Any  # ndarray or csr_array of numbers
@@ -34,7 +34,7 @@ class NamedCells:
     are_tags: bool = False  # labels from lists, which cannot name one that no row has
 
 
-def read_scores(path: str | os.PathLike[str]) -> NamedCells:
+def read_scores(path: str | os.PathLike[str]) -> NamedMatrix:
     """Read a table of scores: a row for each instance, a column for each label."""
     if is_array(path):
         return _read_array(path, "scores")
@@ -54,38 +54,38 @@ def read_scores(path: str | os.PathLike[str]) -> NamedCells:
                 path=Path(path),
                 column=at + 1,
             )
-    return NamedCells(table.X, table.feature_names, shown_path(path, "standard input"))
+    return NamedMatrix(table.X, table.feature_names, display_path(path, "standard input"))
 
 
-def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
+def read_true_labels(path: str | os.PathLike[str], **how: Any) -> NamedMatrix:
     """Read the labels that scores are compared with."""
     if not is_array(path):
-        return truth_of(_read_dataset(path, how), path)
+        return labels_of_dataset(_read_dataset(path, how), path)
     table = _read_array(path, "labels")
     try:
-        return NamedCells(check_labels(table.cells, caller="labels"), table.names, table.path)
+        return NamedMatrix(check_labels(table.cells, caller="labels"), table.names, table.path)
     except LabelError as error:
         raise ReadError(str(error), path=Path(path)) from error
 
 
-def read_predictions(path: str | os.PathLike[str]) -> NamedCells:
+def read_predictions(path: str | os.PathLike[str]) -> NamedMatrix:
     """Read predicted labels, or scores: a table, an array, or a data set with such labels."""
     if not is_array(path):
         with suppress(ReadError):  # it may not say which of its columns are labels: all of them
-            return truth_of(read(path), path)
+            return labels_of_dataset(read(path), path)
     return read_scores(path)
 
 
-def picked(table: NamedCells, truth: NamedCells) -> NamedCells:
+def select_label_columns(table: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
     """Leave out columns that are none of the labels, where all of these have a column."""
     if table.names is None or truth.names is None or not set(truth.names) <= set(table.names):
         return table
     place = {name: at for at, name in enumerate(table.names)}
     cells = table.cells[:, [place[name] for name in truth.names]]
-    return NamedCells(cells, truth.names, table.path)
+    return NamedMatrix(cells, truth.names, table.path)
 
 
-def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
+def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     """Add labels that are predicted but that no row has, to truth from lists of tags."""
     # Other columns that are none of the labels are left out later, so they are named here.
     if table.names is None or truth.names is None:
@@ -97,9 +97,9 @@ def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
     )
     left = tuple(name for _, name in others if name not in unseen)
     told = {
-        f"no row of {truth.path} has {listed(unseen, 8)}, for which {table.path} has a column: "
+        f"no row of {truth.path} has {join_names(unseen, 8)}, for which {table.path} has a column: "
         "judged as labels that no row has.": unseen,
-        f"{table.path} has columns that are none of the labels of {truth.path}: {listed(left, 8)}. "
+        f"{table.path} has columns that are none of the labels of {truth.path}: {join_names(left, 8)}. "
         "They are left out.": left if known < set(table.names) else (),
     }
     for sentence, names in told.items():
@@ -108,7 +108,7 @@ def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
     return _widened(truth, truth.names + unseen) if unseen else truth
 
 
-def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> NamedCells:
+def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = True) -> NamedMatrix:
     """Add tags that rows have but a table of other labels does not know, in no row of it.
 
     In a table of scores they have the least score. A model cannot learn a tag that it never met.
@@ -117,12 +117,12 @@ def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> N
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from scumble.learn.score_files import NamedCells, with_missed
-    >>> tags = NamedCells(sparse.csr_array([[True, True]]), ("sky", "ufo"), "tags.csv", True)
+    >>> from scumble.learn.score_files import NamedMatrix, add_missing_labels
+    >>> tags = NamedMatrix(sparse.csr_array([[True, True]]), ("sky", "ufo"), "tags.csv", True)
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     found = with_missed(NamedCells(np.array([[0.9]]), ("sky",), "said.csv"), tags)
+    ...     found = add_missing_labels(NamedMatrix(np.array([[0.9]]), ("sky",), "said.csv"), tags)
     >>> found.names, found.cells
     (('sky', 'ufo'), array([[0.9, 0. ]]))
     """
@@ -132,9 +132,9 @@ def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> N
     missed = tuple(name for name in truth.names if name not in known)
     if not missed or len(missed) == len(truth.names):
         return table
-    if told:
+    if warn:
         warnings.warn(
-            f"{table.path} has no column for {listed(missed, 8)}, which rows of {truth.path} have: "
+            f"{table.path} has no column for {join_names(missed, 8)}, which rows of {truth.path} have: "
             "judged as labels that are never predicted.",
             ScumbleWarning,
             stacklevel=4,
@@ -142,7 +142,7 @@ def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> N
     return _widened(table, table.names + missed)
 
 
-def _widened(table: NamedCells, names: tuple[str, ...]) -> NamedCells:
+def _widened(table: NamedMatrix, names: tuple[str, ...]) -> NamedMatrix:
     """Add labels that no row has; in a table of scores they have the least score."""
     n_rows, n_known = table.cells.shape
     if sparse.issparse(table.cells):
@@ -158,14 +158,14 @@ def are_probabilities(cells: Any) -> bool:
     return bool(((values >= 0) & (values <= 1)).all())
 
 
-def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCells:
+def labels_of_dataset(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedMatrix:
     """Take the labels out of a data set; names that a reader made up are none."""
     made_up = tuple(f"y{at}" for at in range(data.n_labels))
     names = None if data.labels == made_up else data.labels
-    return NamedCells(data.Y, names, shown_path(path, "standard input"), data.from_lists)
+    return NamedMatrix(data.Y, names, display_path(path, "standard input"), data.from_lists)
 
 
-def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]]:
+def align_to_labels(scores: NamedMatrix, truth: NamedMatrix) -> tuple[Any, tuple[Any, ...]]:
     """Bring the columns of scores into the order of the labels."""
     if scores.cells.shape != truth.cells.shape:
         raise DataError(
@@ -180,10 +180,10 @@ def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]
     if lacking:
         raise DataError(
             f"{scores.path} has no scores for {len(lacking)} of the labels of {truth.path}, such "
-            f"as {lacking[0]!r}. Its columns are {listed(scores.names, 8)}. Expected the same "
+            f"as {lacking[0]!r}. Its columns are {join_names(scores.names, 8)}. Expected the same "
             "names."
         )
-    return picked(scores, truth).cells, truth.names
+    return select_label_columns(scores, truth).cells, truth.names
 
 
 def write_labels(
@@ -191,11 +191,11 @@ def write_labels(
 ) -> None:
     """Write predicted labels: 0 and 1 in a table, or a sparse matrix as ``.npz``."""
     if Path(path).suffix.lower() != ".npz":
-        write_table(path, [str(name) for name in names], labels.toarray().astype(np.uint8))
+        write_label_table(path, [str(name) for name in names], labels.toarray().astype(np.uint8))
         return
     buffer = io.BytesIO()
     sparse.save_npz(buffer, labels)
-    with writing(path) as target, target.open() as stream:
+    with atomic_write(path) as target, target.open() as stream:
         stream.write(buffer.getvalue())
 
 
@@ -218,8 +218,8 @@ def _read_dataset(path: str | os.PathLike[str], how: dict[str, Any]) -> Multilab
     return read(path, **how | {"labels": list(names)})
 
 
-def _read_array(path: str | os.PathLike[str], what: str) -> NamedCells:
-    source = Source(path)
+def _read_array(path: str | os.PathLike[str], what: str) -> NamedMatrix:
+    source = InputFile(path)
     try:
         found = _load(source)
     except Exception as error:  # numpy lets through whatever its parsers and archives raise
@@ -229,10 +229,10 @@ def _read_array(path: str | os.PathLike[str], what: str) -> NamedCells:
         ) from error
     if isinstance(found, dict):
         return _from_arrays(found, source, what)
-    return NamedCells(_table(found, source, what), None, os.fspath(path))
+    return NamedMatrix(_table(found, source, what), None, os.fspath(path))
 
 
-def _load(source: Source) -> Any:
+def _load(source: InputFile) -> Any:
     """Return an array, a sparse matrix, or the arrays of an archive by name."""
     with open(source.path, "rb") as stream:
         found = np.load(stream, allow_pickle=False)
@@ -246,22 +246,22 @@ def _load(source: Source) -> Any:
     return sparse.csr_array(table)
 
 
-def _from_arrays(arrays: dict[str, Any], source: Source, what: str) -> NamedCells:
+def _from_arrays(arrays: dict[str, Any], source: InputFile, what: str) -> NamedMatrix:
     """Take the only table of an archive, and the texts that name its columns."""
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     if len(tables) != 1:
         raise source.error(
-            f"the archive holds {len(tables)} tables ({listed(arrays, 8)}). Expected one: the "
+            f"the archive holds {len(tables)} tables ({join_names(arrays, 8)}). Expected one: the "
             f"{what}, a row for each instance and a column for each label."
         )
     cells = arrays[tables[0]]
     texts = [array for array in arrays.values() if array.dtype.kind == "U" and array.ndim == 1]
     fitting = [array for array in texts if len(array) == cells.shape[1]]
     names = tuple(fitting[0].tolist()) if len(fitting) == 1 else None
-    return NamedCells(_table(cells, source, what), names, str(source.path))
+    return NamedMatrix(_table(cells, source, what), names, str(source.path))
 
 
-def _table(cells: Any, source: Source, what: str) -> Any:
+def _table(cells: Any, source: InputFile, what: str) -> Any:
     if cells.ndim != 2:
         raise source.error(
             f"the array has the shape {cells.shape}. Expected a table of {what}: a row for each "
@@ -278,6 +278,6 @@ def _held(feature: Any) -> str:
     return "dates" if feature.kind == "date" else "texts"
 
 
-def _size(table: NamedCells) -> str:
+def _size(table: NamedMatrix) -> str:
     n_rows, n_labels = table.cells.shape
     return f"{n_rows:,} rows and {n_labels:,} labels"

@@ -8,17 +8,21 @@ import numpy as np
 from sklearn.base import clone
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import run, slices, thread_count
+from scumble._core.parallel import row_slices, run_in_threads, thread_count
 from scumble._core.parameters import default
-from scumble.learn.base import BaseMultilabelClassifier, SingleLabelInside, parameters
+from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifierConstraint, parameters
 from scumble.learn.c45 import C45Classifier, Target, Tree, prepare_table
-from scumble.learn.c45.forest import Forest, join_nodes
-from scumble.learn.c45.growing import grow_listed, grow_tree
-from scumble.learn.c45.table import ranges
+from scumble.learn.c45.forest import Forest, concatenate_nodes
+from scumble.learn.c45.growing import grow_tree, grow_tree_batch
+from scumble.learn.c45.table import even_ranges
 from scumble.learn.c45.tree import Nodes
-from scumble.learn.features import beside
-from scumble.learn.inner_classifier import open_seeds
-from scumble.learn.weights import class_factors, given_weights, weigh_classes
+from scumble.learn.features import append_columns
+from scumble.learn.inner_classifier import unset_random_states
+from scumble.learn.weights import (
+    apply_class_weight,
+    compute_class_weight_factors,
+    sample_weight_fit_params,
+)
 
 #: So many trees are joined at once, so that many small objects never live together.
 _MANY_TREES = 256
@@ -26,7 +30,7 @@ _MANY_TREES = 256
 _TREES_AT_ONCE = 4096
 
 
-def is_tree(estimator: Any) -> bool:
+def uses_c45(estimator: Any) -> bool:
     """Tell whether the shared path can be taken: C4.5 itself, not something derived from it."""
     return estimator is None or type(estimator) is C45Classifier
 
@@ -34,11 +38,11 @@ def is_tree(estimator: Any) -> bool:
 def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
     """Cut a range into so many of about equal length, or into more that are not too long."""
     n_parts = max(n_wanted, -(-(stop - start) // _TREES_AT_ONCE))
-    return [range(start + a, start + b) for a, b in ranges(stop - start, n_parts)]
+    return [range(start + a, start + b) for a, b in even_ranges(stop - start, n_parts)]
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignModels:
+class SklearnModels:
     """Fitted scikit-learn classifiers."""
 
     models: list[Any]  # a fitted classifier each, or the only class there was as a number
@@ -49,7 +53,7 @@ class ForeignModels:
         """Return the number of models."""
         return len(self.models)
 
-    def ask_one(self, at: int, X: Any, extra: Any = None) -> Array:
+    def predict_proba_of(self, at: int, X: Any, extra: Any = None) -> Array:
         """Ask one model for class probabilities."""
         model = self.models[at]
         out = np.zeros((X.shape[0], int(self.n_classes[at])))
@@ -65,24 +69,28 @@ class ForeignModels:
 
     def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
         """Ask every model for the class probabilities of every row."""
-        answers = run(lambda at: self.ask_one(at, X), range(len(self)), n_jobs=n_jobs)
+        answers = run_in_threads(
+            lambda at: self.predict_proba_of(at, X), range(len(self)), n_jobs=n_jobs
+        )
         return np.hstack(answers) if answers else np.zeros((X.shape[0], 0))
 
 
 #: Fitted models of many problems.
-Models = Forest | ForeignModels
+Models = Forest | SklearnModels
 
 
-def ask_second(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
+def predict_positive_proba(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
     """Ask every model for the probability of class 1 alone."""
     if isinstance(models, Forest):
-        return models.second_only().ask(X, n_jobs=n_jobs)
-    answers = run(lambda at: models.ask_one(at, X)[:, 1], range(len(models)), n_jobs=n_jobs)
+        return models.positive_only().ask(X, n_jobs=n_jobs)
+    answers = run_in_threads(
+        lambda at: models.predict_proba_of(at, X)[:, 1], range(len(models)), n_jobs=n_jobs
+    )
     return np.column_stack(answers)
 
 
 @dataclass(frozen=True, eq=False)
-class ManyFits:
+class SingleLabelFitter:
     """A table, and the estimator of which a copy is fitted to each of many targets on it."""
 
     estimator: Any
@@ -95,7 +103,7 @@ class ManyFits:
 
     def fit(self, targets: Sequence[Target]) -> Models:
         """Fit one model for each target."""
-        if not is_tree(self.estimator):
+        if not uses_c45(self.estimator):
             return self._fit_foreign(targets)
         tree = C45Classifier() if self.estimator is None else clone(self.estimator)
         if self.class_weight is not None:
@@ -111,19 +119,24 @@ class ManyFits:
 
         def grow(block: range) -> Sequence[Tree | Nodes]:
             if block.stop <= n_listed:
-                return [grow_listed(table, targets.listed(block), settings)]
+                return [grow_tree_batch(table, targets.listed(block), settings)]
             trees = [grow_tree(table, targets[at], settings) for at in block]
-            return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
+            return trees if len(trees) < _MANY_TREES else [concatenate_nodes(trees)]
 
         small = _ranges(0, n_listed, n_blocks)
         large = _ranges(n_listed, len(targets), n_blocks)
         # What is begun late should be small.
-        parts = run(grow, [*large, *small], n_jobs=self.n_jobs)
+        parts = run_in_threads(grow, [*large, *small], n_jobs=self.n_jobs)
         in_order = [*parts[len(large) :], *parts[: len(large)]]
-        return Forest.of([one for part in in_order for one in part], laplace=bool(tree.laplace))
+        return Forest.from_trees(
+            [one for part in in_order for one in part], laplace=bool(tree.laplace)
+        )
 
-    def _fit_foreign(self, targets: Sequence[Target]) -> ForeignModels:
-        names, n = [] if self.generator is None else open_seeds(self.estimator), len(targets)
+    def _fit_foreign(self, targets: Sequence[Target]) -> SklearnModels:
+        names, n = (
+            [] if self.generator is None else unset_random_states(self.estimator),
+            len(targets),
+        )
         seeds = self.generator.integers(2**31 - 1, size=n) if names else np.zeros(n, np.int64)
 
         def fit(at: int) -> tuple[Any, int, Any]:
@@ -131,9 +144,9 @@ class ManyFits:
             model = self._fit_one(target, dict.fromkeys(names, int(seeds[at])))
             return model, target.n_classes, target.extra
 
-        fitted = run(fit, range(n), n_jobs=self.n_jobs)
+        fitted = run_in_threads(fit, range(n), n_jobs=self.n_jobs)
         models, n_classes, extra = ([entry[part] for entry in fitted] for part in range(3))
-        return ForeignModels(models, np.array(n_classes, np.int64), extra)
+        return SklearnModels(models, np.array(n_classes, np.int64), extra)
 
     def _fit_one(self, target: Target, seeds: dict[str, int]) -> Any:
         """Fit a model to the rows of a target as often as each is drawn, or give the only class."""
@@ -148,15 +161,15 @@ class ManyFits:
         model = clone(self.estimator)
         if seeds:
             model.set_params(**seeds)
-        if self.class_weight is not None and (name := class_weight_name(model)) is not None:
+        if self.class_weight is not None and (name := class_weight_parameter(model)) is not None:
             model.set_params(**{name: _by_class(y, weights, self.class_weight)})
         else:
-            weights = weigh_classes(y, weights, target.n_classes, self.class_weight)
+            weights = apply_class_weight(y, weights, target.n_classes, self.class_weight)
         X = _with_extra(self.X, self.extra, target.extra)
-        return model.fit(X[rows], y, **given_weights(model, weights))
+        return model.fit(X[rows], y, **sample_weight_fit_params(model, weights))
 
 
-def class_weight_name(estimator: Any) -> str | None:
+def class_weight_parameter(estimator: Any) -> str | None:
     """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes."""
     steps = getattr(estimator, "steps", None)
     name = f"{steps[-1][0]}__class_weight" if steps else "class_weight"
@@ -167,7 +180,7 @@ def _by_class(y: Array, weights: Array | None, class_weight: Any) -> Any:
     """Tell a rule as other packages know it: by its name, or as weights by class."""
     if class_weight == "balanced" and weights is None:
         return class_weight
-    factors = class_factors(np.bincount(y, weights), class_weight)
+    factors = compute_class_weight_factors(np.bincount(y, weights), class_weight)
     return {code: float(factors[code]) for code in np.unique(y).tolist()}
 
 
@@ -175,45 +188,49 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
     """Append some of the extra columns, in their order."""
     if chosen is None or len(chosen) == 0:
         return X
-    return beside(X, extra[:, np.sort(chosen)].astype(np.float64))
+    return append_columns(X, extra[:, np.sort(chosen)].astype(np.float64))
 
 
 @parameters()
-class TransformingClassifier(BaseMultilabelClassifier):
+class ProblemTransformationClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
 
-    estimator: Any = default(None, SingleLabelInside())
+    estimator: Any = default(None, SingleLabelClassifierConstraint())
 
-    def _inside(self) -> Any:
+    def _inner_estimator(self) -> Any:
         return self.estimator
 
-    def _categorical(self) -> Any:
+    def _declared_categorical_features(self) -> Any:
         """Nominal columns may also be told to the tree."""
-        if self.categorical_features is None and is_tree(self.estimator):
+        if self.categorical_features is None and uses_c45(self.estimator):
             return getattr(self.estimator, "categorical_features", None)
         return self.categorical_features
 
-    def _fit_many(self, X: Any, targets: Sequence[Target], **settings: Any) -> Models:
+    def _fit_targets(self, X: Any, targets: Sequence[Target], **settings: Any) -> Models:
         """Fit a copy of the estimator for each target."""
         n_values, n_jobs = self._codes.n_values, self.n_jobs
-        return ManyFits(self.estimator, X, n_values, n_jobs=n_jobs, **settings).fit(targets)
+        return SingleLabelFitter(self.estimator, X, n_values, n_jobs=n_jobs, **settings).fit(
+            targets
+        )
 
-    def _learn(self, X: Any, targets: Sequence[Target], **settings: Any) -> None:
-        self.models_: Models = self._fit_many(X, targets, **settings)
+    def _fit_models(self, X: Any, targets: Sequence[Target], **settings: Any) -> None:
+        self.models_: Models = self._fit_targets(X, targets, **settings)
 
-    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
+    def _predict_proba_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Ask all models for class probabilities, some rows at a time."""
-        for rows in slices(X.shape[0], int(self.models_.n_classes.sum())):
+        for rows in row_slices(X.shape[0], int(self.models_.n_classes.sum())):
             yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
 
-    def _probabilities_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
+    def _predict_proba_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
         """Give the class probabilities of each model by its number, some rows at a time."""
         ends = np.cumsum(self.models_.n_classes)[:-1]
-        for rows, answers in self._probabilities(X):
+        for rows, answers in self._predict_proba_blocks(X):
             for model, part in enumerate(np.split(answers, ends, axis=1)):
                 yield rows, model, part
 
-    def _second_answers(self, models: Models, X: Any) -> Iterator[tuple[slice, Array]]:
+    def _predict_positive_proba_blocks(
+        self, models: Models, X: Any
+    ) -> Iterator[tuple[slice, Array]]:
         """Ask models for the probability of class 1, some rows at a time."""
-        for rows in slices(X.shape[0], len(models)):
-            yield rows, ask_second(models, X[rows], n_jobs=self.n_jobs)
+        for rows in row_slices(X.shape[0], len(models)):
+            yield rows, predict_positive_proba(models, X[rows], n_jobs=self.n_jobs)

@@ -7,20 +7,22 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import run
+from scumble._core.parallel import run_in_threads
 from scumble._core.parameters import Bool, Int, default
-from scumble.learn.base import SingleLabelInside, parameters
+from scumble.learn.base import SingleLabelClassifierConstraint, parameters
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import Target
-from scumble.learn.features import beside
-from scumble.learn.inner_classifier import InnerClassifier, Training
-from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
-from scumble.learn.targets import LabelTargets, MadeTargets, on_rows, one_generator_each
-from scumble.learn.weights import refuser_of
+from scumble.learn.features import append_columns
+from scumble.learn.inner_classifier import InnerClassifier, TrainingData
+from scumble.learn.single_label_models import ProblemTransformationClassifier, SklearnModels
+from scumble.learn.targets import LabelTargets, LazyTargets, select_target_rows, spawn_seeds
+from scumble.learn.weights import find_estimator_without_sample_weight
 
 
 @parameters(kw_only=True)
-class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
+class StackedBinaryRelevance(
+    ProblemTransformationClassifier, name="stacking", display_group="Single labels"
+):
     """Binary relevance twice: the second time with the first one's answers as features.
 
     The first classifiers judge every label on its own. The second ones also see how sure the
@@ -80,56 +82,58 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
            [0, 1]])
     """
 
-    final_estimator: Any = default(None, SingleLabelInside())
+    final_estimator: Any = default(None, SingleLabelClassifierConstraint())
     n_folds: int = default(10, Int(0))
     passthrough: bool = default(True, Bool())
     random_state: Any = None
 
     def _refuses_weights(self) -> str | None:
-        return super()._refuses_weights() or refuser_of(self.final_estimator)
+        return super()._refuses_weights() or find_estimator_without_sample_weight(
+            self.final_estimator
+        )
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         n_values = self._codes.n_values
-        training = Training(X, Y, n_values, weights, generator, self.n_jobs)
+        training = TrainingData(X, Y, n_values, weights, generator, self.n_jobs)
         self.first_: InnerClassifier = training.fit(BinaryRelevance(self.estimator))
         confidences = self._unseen(training)
-        table = beside(X, confidences) if self.passthrough else confidences
+        table = append_columns(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         training = replace(training, X=table, n_values=kinds)
         self.second_: InnerClassifier = training.fit(BinaryRelevance(self.final_estimator))
 
-    def _judge(self, X: Any) -> tuple[Array, Array]:
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         confidences = self.first_.ask(X)[1]
-        return self.second_.ask(beside(X, confidences) if self.passthrough else confidences)
+        return self.second_.ask(append_columns(X, confidences) if self.passthrough else confidences)
 
-    def _unseen(self, training: Training) -> Array:
+    def _unseen(self, training: TrainingData) -> Array:
         """Tell what classifiers say of training rows they have not seen."""
         X, Y, weights, generator = training.X, training.Y, training.weights, training.generator
         n_folds = min(int(self.n_folds), Y.shape[0])
         if n_folds < 2:
             return self.first_.ask(X)[1]
-        seeds, labels = one_generator_each(generator, Y.shape[1]), LabelTargets(Y, weights=weights)
+        seeds, labels = spawn_seeds(generator, Y.shape[1]), LabelTargets(Y, weights=weights)
         dealt = [_deal(labels.codes(at), n_folds, seed) for at, seed in enumerate(seeds)]
         folds = np.column_stack(dealt)
 
         def target(at: int) -> Target:
             label, fold = divmod(at, n_folds)
-            return on_rows(labels[label], np.flatnonzero(folds[:, label] != fold))
+            return select_target_rows(labels[label], np.flatnonzero(folds[:, label] != fold))
 
-        targets = MadeTargets(folds.shape[1] * n_folds, target)
-        models = self._fit_many(X, targets, generator=generator)
-        if isinstance(models, ForeignModels):
+        targets = LazyTargets(folds.shape[1] * n_folds, target)
+        models = self._fit_targets(X, targets, generator=generator)
+        if isinstance(models, SklearnModels):
             return _ask_held_out(models, folds, X, self.n_jobs)
         confidences = np.empty(Y.shape)
-        for rows, answers in self._second_answers(models, X):
+        for rows, answers in self._predict_positive_proba_blocks(models, X):
             chosen = np.arange(Y.shape[1]) * n_folds + folds[rows]
             confidences[rows] = np.take_along_axis(answers, chosen, axis=1)
         return confidences
 
 
-def _ask_held_out(models: ForeignModels, folds: Array, X: Any, n_jobs: int | None) -> Array:
+def _ask_held_out(models: SklearnModels, folds: Array, X: Any, n_jobs: int | None) -> Array:
     """Ask each model about the rows that were set aside for it, and no others."""
     n_labels = folds.shape[1]
     n_folds = len(models) // n_labels
@@ -138,10 +142,10 @@ def _ask_held_out(models: ForeignModels, folds: Array, X: Any, n_jobs: int | Non
         column = np.empty(X.shape[0])
         for fold in range(n_folds):
             rows = np.flatnonzero(folds[:, label] == fold)
-            column[rows] = models.ask_one(label * n_folds + fold, X[rows])[:, 1]
+            column[rows] = models.predict_proba_of(label * n_folds + fold, X[rows])[:, 1]
         return column
 
-    return np.column_stack(run(ask, range(n_labels), n_jobs=n_jobs))
+    return np.column_stack(run_in_threads(ask, range(n_labels), n_jobs=n_jobs))
 
 
 def _deal(codes: Array, n_folds: int, seed: int) -> Array:

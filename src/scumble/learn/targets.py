@@ -12,7 +12,7 @@ from scumble.learn.c45 import Target
 from scumble.learn.weights import take_weights
 
 
-class MadeTargets(Sequence[Any]):
+class LazyTargets(Sequence[Any]):
     """Targets made of their numbers when asked for: all together are as large as dense labels."""
 
     def __init__(self, n_targets: int, make: Callable[[int], Target]) -> None:
@@ -26,7 +26,7 @@ class MadeTargets(Sequence[Any]):
         return self._make(self._numbers[at])
 
 
-class LabelTargets(MadeTargets):
+class LabelTargets(LazyTargets):
     """One target per label."""
 
     def __init__(self, Y: Any, rows: Array | None = None, weights: Array | None = None) -> None:
@@ -41,7 +41,7 @@ class LabelTargets(MadeTargets):
         return codes
 
 
-def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Array:
+def undersample_rows(codes: Array, rows: Array, generator: np.random.Generator) -> Array:
     """Draw as many rows of each class as the smallest class has."""
     found = codes[rows]
     members = [rows[found == code] for code in np.unique(found)]
@@ -53,21 +53,21 @@ def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Ar
     return np.sort(np.concatenate(drawn)) if drawn else rows
 
 
-def undersampled(target: Target, seed: int) -> Target:
+def undersample_target(target: Target, seed: int) -> Target:
     """Learn from as many rows of each class as of the smallest, of all rows or of those drawn."""
     rows, repeats = np.arange(len(target.y)), target.repeats
     drawn = rows if repeats is None else np.repeat(rows, repeats)
-    kept = undersample(target.y, drawn, np.random.default_rng(seed))
+    kept = undersample_rows(target.y, drawn, np.random.default_rng(seed))
     found = (kept,) if repeats is None else np.unique(kept, return_counts=True)
-    return on_rows(target, *found)
+    return select_target_rows(target, *found)
 
 
-def on_rows(target: Target, rows: Array, repeats: Array | None = None) -> Target:
+def select_target_rows(target: Target, rows: Array, repeats: Array | None = None) -> Target:
     """Learn from some rows only, of a target that knows all rows of the table."""
     weights = take_weights(target.weights, rows)
     return replace(target, y=target.y[rows], rows=rows, repeats=repeats, weights=weights)
 
 
-def one_generator_each(generator: np.random.Generator, n: int) -> Array:
+def spawn_seeds(generator: np.random.Generator, n: int) -> Array:
     """Draw a seed for each of many targets, so that they may be made in any order."""
     return generator.integers(2**63 - 1, size=n)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from scumble._core.arrays import Array, column_of
+from scumble._core.arrays import Array, get_column
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import frame_columns, is_frame
 from scumble.data import Feature, MultilabelDataset
@@ -61,7 +61,7 @@ class TextColumns:
     >>> texts = TextColumns.of(data[:2])
     >>> texts.words
     (('no',),)
-    >>> numbers = TextColumns.of(data).apply(data[:1])
+    >>> numbers = TextColumns.of(data).transform(data[:1])
     >>> numbers.feature_names, numbers.X.toarray().round(2)
     (('subject: no', 'subject: picture', 'subject: sound'), array([[0.61, 0.  , 0.79]]))
     """
@@ -85,10 +85,10 @@ class TextColumns:
             None of them where the data has no text columns.
         """
         names = tuple(data.features[at].name for at in data.text_features)
-        learnt = [_learn(texts_of(data, name)) for name in names]
+        learnt = [_learn(column_texts(data, name)) for name in names]
         return cls(names, tuple(words for words, _ in learnt), tuple(idf for _, idf in learnt))
 
-    def apply(self, data: MultilabelDataset) -> MultilabelDataset:
+    def transform(self, data: MultilabelDataset) -> MultilabelDataset:
         """Put a number for each word in the place of texts.
 
         Parameters
@@ -120,10 +120,10 @@ class TextColumns:
     def beside(self, X: Any, data: MultilabelDataset) -> sparse.csr_array:
         """Put the words of a data set's texts beside other columns of its rows."""
         known = zip(self.names, self.words, self.weights, strict=True)
-        parts = [_weigh(texts_of(data, name), words, idf) for name, words, idf in known]
+        parts = [_weigh(column_texts(data, name), words, idf) for name, words, idf in known]
         return sparse.csr_array(sparse.hstack([sparse.csr_array(X), *parts], format="csr"))
 
-    def before(self, model: Any, data: MultilabelDataset) -> Any:
+    def wrap_model(self, model: Any, data: MultilabelDataset) -> Any:
         """Let a classifier that was fitted on words read texts.
 
         Parameters
@@ -254,7 +254,7 @@ class TextModel(ClassifierMixin, BaseEstimator):
         csr_array or ndarray of shape (n_samples, n_columns)
             Sparse where the classifier takes it.
         """
-        from scumble.learn.predictions import features_for
+        from scumble.learn.predictions import adapt_features
         from scumble.learn.storage.columns import align_columns
 
         data = self._as_dataset(rows)
@@ -266,7 +266,7 @@ class TextModel(ClassifierMixin, BaseEstimator):
                 "must be the same, order does not matter."
             )
         X = self.texts.beside(align_columns(data, others), data)
-        return features_for(self.model, X)
+        return adapt_features(self.model, X)
 
     def _as_dataset(self, rows: Any) -> MultilabelDataset:
         if isinstance(rows, MultilabelDataset):
@@ -289,10 +289,10 @@ class TextModel(ClassifierMixin, BaseEstimator):
         return f"TextModel({', '.join(self.texts.names)}: {self.model!r})"
 
 
-def texts_of(data: MultilabelDataset, name: str) -> list[str]:
+def column_texts(data: MultilabelDataset, name: str) -> list[str]:
     """Give the texts of a column, row by row; a missing one is empty."""
     at = data.feature_names.index(name)
-    feature, cells = data.features[at], column_of(data.X, at)
+    feature, cells = data.features[at], get_column(data.X, at)
     if feature.kind == "date":
         raise DataError(
             f"Column {name!r} of {data!r} holds dates. Expected texts, as when fitting."

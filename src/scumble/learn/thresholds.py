@@ -11,24 +11,24 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError
-from scumble._core.parallel import run, thread_count
-from scumble._core.parameters import Choice, Real, declare
-from scumble._core.shown import Shown
+from scumble._core.parallel import run_in_threads, thread_count
+from scumble._core.parameters import Choice, Real, parameter_constraints
+from scumble._core.table_repr import TableReprMixin
 from scumble._core.validation import check_labels, check_same_names
-from scumble.learn.predictions import refuse_other_shape
+from scumble.learn.predictions import check_same_shape
 
 RULES = ("shrunken", "capped", "plain", "rate", "fixed")
 #: The weight of recall against precision in each metric.
-METRICS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
+METRIC_BETAS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
 #: The shared recall is kept at these numbers of predictions per positive.
-RATES = np.linspace(0.0, 4.0, 81)
+PREDICTION_RATES = np.linspace(0.0, 4.0, 81)
 #: Digits of the shared recall: the order in which labels are added shall not tell.
-DIGITS = 9
+RECALL_DIGITS = 9
 
 
 #: What the parameters of a rule may be.
-RULE_DOMAINS = declare(
-    rule=Choice(*RULES), metric=Choice(*METRICS), strength=Real(0), threshold=Real()
+RULE_CONSTRAINTS = parameter_constraints(
+    rule=Choice(*RULES), metric=Choice(*METRIC_BETAS), strength=Real(0), threshold=Real()
 )
 
 
@@ -45,19 +45,19 @@ class ThresholdRule:
         """Tell how many rows a cut may predict."""
         return np.inf if self.rule == "plain" else max(4 * n_positives, n_positives + 4)
 
-    def fixed(self, n_positives: Array) -> Array:
+    def fixed_thresholds(self, n_positives: Array) -> Array:
         """Tell the thresholds of rule ``"fixed"``."""
         return np.where(n_positives > 0, float(self.threshold), np.inf)
 
     def check(self, *, caller: str) -> ThresholdRule:
         """Refuse parameters outside their domains."""
-        for name, domain in RULE_DOMAINS.items():
+        for name, domain in RULE_CONSTRAINTS.items():
             domain.check(getattr(self, name), name=name, caller=caller)
         return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdCurve(Shown):
+class ThresholdCurve(TableReprMixin):
     """What the possible thresholds of one label give on the rows they are chosen from.
 
     Attributes
@@ -204,13 +204,13 @@ def threshold_curves(
     """
     wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="threshold_curves")
     columns = ScoreColumns.of(scores, Y, caller="threshold_curves")
-    cuts, shared = columns.all_cuts(wanted, n_jobs)
+    cuts, shared = columns.all_candidate_thresholds(wanted, n_jobs)
     chosen = range(columns.n_labels) if labels is None else labels
     return [_curve(cuts[int(label)], wanted, shared) for label in chosen]
 
 
 @dataclass(frozen=True, eq=False)
-class Cuts:
+class CandidateThresholds:
     """The cuts of one label between different scores, from high to low."""
 
     thresholds: Array  # in the middle between two scores
@@ -221,7 +221,7 @@ class Cuts:
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenCuts:
+class SelectedThresholds:
     """The cut that is taken for each label."""
 
     thresholds: Array
@@ -231,26 +231,31 @@ class ChosenCuts:
     expected: Array  # metric the rule expects of new rows; NaN for a label without positives
 
     @classmethod
-    def none(cls, n_positives: Array) -> ChosenCuts:
+    def without_predictions(cls, n_positives: Array) -> SelectedThresholds:
         """Begin with labels that are never predicted."""
         never, nothing = np.full(len(n_positives), np.inf), np.zeros(len(n_positives), np.int64)
         expected = np.where(n_positives > 0, 0.0, np.nan)
         return cls(never, n_positives, nothing, nothing.copy(), expected)
 
-    def put(self, label: int, cuts: Cuts, place: int, expected: float) -> None:
+    def select(
+        self, label: int, candidate_thresholds: CandidateThresholds, place: int, expected: float
+    ) -> None:
         """Take a cut for a label."""
-        self.thresholds[label] = cuts.thresholds[place]
-        self.n_predicted[label] = cuts.n_predicted[place]
-        self.hits[label] = cuts.hits[place]
+        self.thresholds[label] = candidate_thresholds.thresholds[place]
+        self.n_predicted[label] = candidate_thresholds.n_predicted[place]
+        self.hits[label] = candidate_thresholds.hits[place]
         self.expected[label] = expected
 
-    def at_threshold(self, rule: ThresholdRule) -> ChosenCuts:
+    def at_threshold(self, rule: ThresholdRule) -> SelectedThresholds:
         """Set the threshold of all labels that have positives, and what was observed there."""
-        squared, known = METRICS[rule.metric] ** 2, self.n_positives > 0
+        squared, known = METRIC_BETAS[rule.metric] ** 2, self.n_positives > 0
         n_predicted = np.where(known, self.n_predicted, 0)
         out_of = n_predicted + squared * self.n_positives
         value = (1 + squared) * self.hits / np.where(known, out_of, 1.0)
-        expected, thresholds = np.where(known, value, np.nan), rule.fixed(self.n_positives)
+        expected, thresholds = (
+            np.where(known, value, np.nan),
+            rule.fixed_thresholds(self.n_positives),
+        )
         return replace(self, thresholds=thresholds, n_predicted=n_predicted, expected=expected)
 
 
@@ -267,7 +272,7 @@ class ScoreColumns:
         check_same_names(Y, scores, what="scores", caller=caller)
         labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
-        refuse_other_shape(table.shape, labels.shape, what="scores", caller=caller)
+        check_same_shape(table.shape, labels.shape, what="scores", caller=caller)
         return cls(table, labels.tocsc())
 
     @property
@@ -275,41 +280,47 @@ class ScoreColumns:
         """Number of labels."""
         return int(self.labels.shape[1])
 
-    def choose(self, rule: ThresholdRule, *, n_jobs: int | None = None) -> ChosenCuts:
+    def choose(self, rule: ThresholdRule, *, n_jobs: int | None = None) -> SelectedThresholds:
         """Choose a cut for each label, and tell what it gives."""
         if rule.rule == "fixed":
             return self._fixed(rule)
-        return _take(*self.all_cuts(rule, n_jobs), rule)
+        return _take(*self.all_candidate_thresholds(rule, n_jobs), rule)
 
     def choose_with_curves(
         self, rule: ThresholdRule, n_jobs: int | None
     ) -> tuple[Array, list[Any]]:
         """Choose a threshold for each label, and tell what all others would have given."""
-        cuts, shared = self.all_cuts(rule, n_jobs)
+        cuts, shared = self.all_candidate_thresholds(rule, n_jobs)
         return _take(cuts, shared, rule).thresholds, [_curve(cut, rule, shared) for cut in cuts]
 
-    def all_cuts(self, rule: ThresholdRule, n_jobs: int | None) -> tuple[list[Cuts], Array | None]:
+    def all_candidate_thresholds(
+        self, rule: ThresholdRule, n_jobs: int | None
+    ) -> tuple[list[CandidateThresholds], Array | None]:
         """Find the cuts of all labels, and the recall they share where the rule asks for it."""
         n_blocks = max(1, min(self.n_labels, 8 * thread_count(n_jobs)))
         blocks = np.array_split(np.arange(self.n_labels), n_blocks)
-        parts = run(lambda block: [self.cuts(at, rule) for at in block], blocks, n_jobs=n_jobs)
+        parts = run_in_threads(
+            lambda block: [self.candidate_thresholds(at, rule) for at in block],
+            blocks,
+            n_jobs=n_jobs,
+        )
         cuts = [cut for part in parts for cut in part]
         return cuts, mean_recall(cuts) if rule.rule == "shrunken" else None
 
-    def _fixed(self, rule: ThresholdRule) -> ChosenCuts:
+    def _fixed(self, rule: ThresholdRule) -> SelectedThresholds:
         """Count what one threshold for all labels gives."""
         predicted = predict_labels(self.scores, np.full(self.n_labels, float(rule.threshold)))
         hits = predicted.multiply(self.labels).sum(axis=0).astype(np.int64)
-        chosen = ChosenCuts.none(self.labels.sum(axis=0))
+        chosen = SelectedThresholds.without_predictions(self.labels.sum(axis=0))
         chosen.n_predicted[:], chosen.hits[:] = predicted.sum(axis=0), hits
         return chosen.at_threshold(rule)
 
-    def cuts(self, label: int, rule: ThresholdRule) -> Cuts:
+    def candidate_thresholds(self, label: int, rule: ThresholdRule) -> CandidateThresholds:
         """Find the cuts of one label."""
         rows = self.labels.indices[slice(*self.labels.indptr[label : label + 2])]
         if not len(rows):
             nothing = np.zeros(0, np.int64)
-            return Cuts(np.zeros(0), nothing, nothing, 0, 0)
+            return CandidateThresholds(np.zeros(0), nothing, nothing, 0, 0)
         scores, positive, lowest = self._column(label, rows)
         n_rows, n_positives = self.labels.shape[0], len(rows)
         most = rule.most(n_positives)
@@ -332,7 +343,9 @@ class ScoreColumns:
         elif n_allowed == len(ends):  # the rows that a sparse matrix does not hold
             n_predicted, hits = np.append(n_predicted, n_rows), np.append(hits, n_positives)
             middle = np.append(middle, -np.inf)
-        return Cuts(middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed)
+        return CandidateThresholds(
+            middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed
+        )
 
     def _column(self, label: int, rows: Array) -> tuple[Array, Array, float]:
         """Give the scores of a label, where the given rows are, and the score of all other rows."""
@@ -352,58 +365,99 @@ def _middle(above: Array, below: Array) -> Array:
     return np.where(np.isfinite(middle) & (middle > below), middle, above)
 
 
-def _best(cuts: Cuts, rule: ThresholdRule, expected: Array) -> int:
+def _best(candidate_thresholds: CandidateThresholds, rule: ThresholdRule, expected: Array) -> int:
     """Return the place of the cut to take, -1 where the label is not to be predicted."""
-    if cuts.n_allowed == 0 or cuts.thresholds[0] == -np.inf:  # nothing, or equal scores
-        return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
+    if (
+        candidate_thresholds.n_allowed == 0 or candidate_thresholds.thresholds[0] == -np.inf
+    ):  # nothing, or equal scores
+        return (
+            0
+            if len(candidate_thresholds.thresholds)
+            and candidate_thresholds.n_predicted[0] == candidate_thresholds.hits[0]
+            else -1
+        )
     if rule.rule == "rate":
-        return int(np.abs(cuts.n_predicted[: cuts.n_allowed] - cuts.n_positives).argmin())
-    return int(expected[: cuts.n_allowed].argmax())
+        return int(
+            np.abs(
+                candidate_thresholds.n_predicted[: candidate_thresholds.n_allowed]
+                - candidate_thresholds.n_positives
+            ).argmin()
+        )
+    return int(expected[: candidate_thresholds.n_allowed].argmax())
 
 
-def _expected(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> Array:
+def _expected_metric(
+    candidate_thresholds: CandidateThresholds, rule: ThresholdRule, shared: Array | None
+) -> Array:
     """Return the value of the metric that a rule expects of each cut."""
-    hits = cuts.hits.astype(np.float64)
-    if shared is not None and cuts.n_positives:
-        usual = np.interp(cuts.n_predicted / cuts.n_positives, RATES, shared)
-        share = (hits + rule.strength * usual) / (cuts.n_positives + rule.strength)
-        hits = cuts.n_positives * share
-    squared = METRICS[rule.metric] ** 2
-    return (1 + squared) * hits / (cuts.n_predicted + squared * cuts.n_positives)
+    hits = candidate_thresholds.hits.astype(np.float64)
+    if shared is not None and candidate_thresholds.n_positives:
+        usual = np.interp(
+            candidate_thresholds.n_predicted / candidate_thresholds.n_positives,
+            PREDICTION_RATES,
+            shared,
+        )
+        share = (hits + rule.strength * usual) / (candidate_thresholds.n_positives + rule.strength)
+        hits = candidate_thresholds.n_positives * share
+    squared = METRIC_BETAS[rule.metric] ** 2
+    return (
+        (1 + squared)
+        * hits
+        / (candidate_thresholds.n_predicted + squared * candidate_thresholds.n_positives)
+    )
 
 
-def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCurve:
-    observed, expected = _expected(cuts, rule, None), _expected(cuts, rule, shared)
-    chosen = -1 if rule.rule == "fixed" else _best(cuts, rule, expected)
-    if chosen >= cuts.n_allowed:  # a label that all rows have, and no score
+def _curve(
+    candidate_thresholds: CandidateThresholds, rule: ThresholdRule, shared: Array | None
+) -> ThresholdCurve:
+    observed, expected = (
+        _expected_metric(candidate_thresholds, rule, None),
+        _expected_metric(candidate_thresholds, rule, shared),
+    )
+    chosen = -1 if rule.rule == "fixed" else _best(candidate_thresholds, rule, expected)
+    if chosen >= candidate_thresholds.n_allowed:  # a label that all rows have, and no score
         chosen = -1
-    parts = (cuts.thresholds, cuts.n_predicted, cuts.hits, observed, expected)
-    thresholds, n_predicted, hits, observed, expected = (p[: cuts.n_allowed] for p in parts)
-    known = (thresholds, n_predicted, hits, cuts.n_positives)
+    parts = (
+        candidate_thresholds.thresholds,
+        candidate_thresholds.n_predicted,
+        candidate_thresholds.hits,
+        observed,
+        expected,
+    )
+    thresholds, n_predicted, hits, observed, expected = (
+        p[: candidate_thresholds.n_allowed] for p in parts
+    )
+    known = (thresholds, n_predicted, hits, candidate_thresholds.n_positives)
     return ThresholdCurve(*known, observed, expected, chosen)
 
 
-def _take(cuts: Sequence[Cuts], shared: Array | None, rule: ThresholdRule) -> ChosenCuts:
+def _take(
+    candidate_thresholds: Sequence[CandidateThresholds], shared: Array | None, rule: ThresholdRule
+) -> SelectedThresholds:
     """Take the best cut of each label."""
-    chosen = ChosenCuts.none(np.array([cut.n_positives for cut in cuts], np.int64))
-    for at, cut in enumerate(cuts):
-        expected = _expected(cut, rule, shared)
+    chosen = SelectedThresholds.without_predictions(
+        np.array([cut.n_positives for cut in candidate_thresholds], np.int64)
+    )
+    for at, cut in enumerate(candidate_thresholds):
+        expected = _expected_metric(cut, rule, shared)
         place = _best(cut, rule, expected)
         if place >= 0:
-            chosen.put(at, cut, place, expected[place])
+            chosen.select(at, cut, place, expected[place])
     return chosen
 
 
-def mean_recall(cuts: Sequence[Cuts]) -> Array:
-    """Average the recall of the labels at each of `RATES`; equal scores as if in random order."""
-    total, n_labels = np.zeros(len(RATES)), 0
-    for cut in cuts:
+def mean_recall(candidate_thresholds: Sequence[CandidateThresholds]) -> Array:
+    """Average the recall of the labels at each of `PREDICTION_RATES`; equal scores as if in random order."""
+    total, n_labels = np.zeros(len(PREDICTION_RATES)), 0
+    for cut in candidate_thresholds:
         if cut.n_positives >= 2:
             reached = np.append(0, cut.n_predicted)
             hits = np.append(0, cut.hits)
-            total += np.interp(RATES * cut.n_positives, reached, hits) / cut.n_positives
+            total += np.interp(PREDICTION_RATES * cut.n_positives, reached, hits) / cut.n_positives
             n_labels += 1
-    return np.round(total / n_labels, DIGITS) if n_labels else np.minimum(RATES, 1.0)
+    return (
+        np.round(total / n_labels, RECALL_DIGITS) if n_labels else np.minimum(PREDICTION_RATES, 1.0)
+    )
 
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:

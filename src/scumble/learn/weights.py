@@ -10,8 +10,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.parameters import Domain, Real
-from scumble._core.provenance import carried_weights, is_resampled
+from scumble._core.parameters import ParameterConstraint, Real
+from scumble._core.provenance import is_resampled, remembered_sample_weight
 
 #: Names of rules by which the classes of a problem are weighed.
 RULES = ("balanced", "sqrt")
@@ -37,9 +37,9 @@ def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | No
     return None if (weights == 1).all() else weights
 
 
-def weights_of_rows(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
+def resolve_sample_weight(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
     """Return the weights of rows that may come from a resampler, which has changed them."""
-    found = carried_weights(Y, sample_weight)
+    found = remembered_sample_weight(Y, sample_weight)
     if is_resampled(Y) and found is not None and np.ndim(found) == 1 and len(found) != n_rows:
         raise DataError(
             f"{caller}: there are {len(found)} weights for {n_rows} rows, which a resampler has "
@@ -71,13 +71,13 @@ def _check_values(weights: Array, caller: str) -> None:
         )
 
 
-class ClassWeight(Domain):
+class ClassWeight(ParameterConstraint):
     """Rules for the weights of classes."""
 
     kind = "hidden"
-    words = "None, 'balanced', 'sqrt' or a mapping from classes to weights"
+    description = "None, 'balanced', 'sqrt' or a mapping from classes to weights"
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         is_rule = isinstance(value, str) and value in RULES
         return value is None or is_rule or isinstance(value, Mapping)
@@ -86,14 +86,14 @@ class ClassWeight(Domain):
         """Refuse any other value, and weights that are none."""
         super().check(value, name=name, caller=caller)
         for key, weight in value.items() if isinstance(value, Mapping) else ():
-            if not Real(0, open="left").accepts(weight):
+            if not Real(0, open="left").is_satisfied_by(weight):
                 raise ParameterError(
                     f"The {name!r} parameter of {caller} must map classes to finite numbers "
                     f"above 0. Got {weight!r} for {key!r}."
                 )
 
 
-def class_factors(counts: Array, class_weight: Any) -> Array:
+def compute_class_weight_factors(counts: Array, class_weight: Any) -> Array:
     """Tell what the weight of a row is multiplied by, for each class."""
     # With n_c the weight of class c, n that of all rows and C classes that have any, "balanced" is
     # n / (C n_c), and "sqrt" its square root, scaled so that the weights of all rows still sum to
@@ -114,11 +114,11 @@ def class_factors(counts: Array, class_weight: Any) -> Array:
     return np.where(seen, factors * (total / np.where(after > 0, after, 1.0)), 1.0)
 
 
-def weigh_classes(y: Array, weights: Array | None, n_classes: int, class_weight: Any) -> Any:
+def apply_class_weight(y: Array, weights: Array | None, n_classes: int, class_weight: Any) -> Any:
     """Multiply the weights of rows by the factors of their classes."""
     if class_weight is None:
         return weights
-    factors = class_factors(np.bincount(y, weights, n_classes), class_weight)
+    factors = compute_class_weight_factors(np.bincount(y, weights, n_classes), class_weight)
     if (factors == 1).all():
         return weights
     return factors[y] if weights is None else weights * factors[y]
@@ -134,26 +134,30 @@ def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None
     return None if weights is None else np.repeat(weights, np.diff(table.indptr))
 
 
-def takes_weights(estimator: Any) -> bool:
+def supports_sample_weight(estimator: Any) -> bool:
     """Tell whether ``fit`` of an estimator learns from ``sample_weight``."""
-    return refuser_of(estimator) is None
+    return find_estimator_without_sample_weight(estimator) is None
 
 
-def refuser_of(estimator: Any) -> str | None:
+def find_estimator_without_sample_weight(estimator: Any) -> str | None:
     """Name what cannot learn from weights: an estimator, or one inside it."""
     if estimator is None:
         return None
     if steps := getattr(estimator, "steps", None):  # a pipeline: its last step learns
         # A resampler before it would change the rows, and not their weights.
         changing = [step for _, step in steps[:-1] if hasattr(step, "fit_resample")]
-        return type(changing[0]).__name__ if changing else refuser_of(steps[-1][1])
+        return (
+            type(changing[0]).__name__
+            if changing
+            else find_estimator_without_sample_weight(steps[-1][1])
+        )
     if not hasattr(estimator, "fit") or not has_fit_parameter(estimator, "sample_weight"):
         return type(estimator).__name__
     ask_inside = getattr(estimator, "_refuses_weights", None)
     return None if ask_inside is None else ask_inside()
 
 
-def given_weights(estimator: Any, weights: Any) -> dict[str, Any]:
+def sample_weight_fit_params(estimator: Any, weights: Any) -> dict[str, Any]:
     """Tell how weights are given to ``fit``: by their name, or to the last step of a pipeline."""
     if weights is None:
         return {}

@@ -8,7 +8,11 @@ from scumble._core.registry import register
 
 F = TypeVar("F", bound=Callable[..., Any])
 Level = Literal["dataset", "label", "instance"]
-FAMILIES = {"dataset": "Of a data set", "label": "Of each label", "instance": "Of each instance"}
+DISPLAY_GROUPS = {
+    "dataset": "Of a data set",
+    "label": "Of each label",
+    "instance": "Of each instance",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Measure:
     function: Callable[..., Any]
 
 
-def quotient(part: float, whole: int) -> float:
+def safe_divide(part: float, whole: int) -> float:
     """Divide; NaN where there is nothing to divide by."""
     return part / whole if whole else float("nan")
 
@@ -52,7 +56,7 @@ def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) ->
     def enter(function: F) -> F:
         name = function.__name__
         entry = Measure(name, level, lower, upper, function)
-        register("measure", name, entry, family=FAMILIES[level])
+        register("measure", name, entry, display_group=DISPLAY_GROUPS[level])
         return function
 
     return enter

@@ -6,15 +6,15 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.shown import Sheet, Shown
+from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.validation import check_choice, check_labels
-from scumble.measures import passes
-from scumble.measures.base import measure, quotient
+from scumble.measures import threaded_kernels
+from scumble.measures.base import measure, safe_divide
 from scumble.measures.imbalance import Unseen, ratios_from_counts
 
 #: "Above the mean" means above it by this much: with equal scores, rounding in the mean would
 #: otherwise put every row above its own average. The SQL engines use the same number.
-ABOVE_MEAN = 1e-12
+ABOVE_MEAN_TOLERANCE = 1e-12
 
 
 class _Numbers(NamedTuple):
@@ -24,7 +24,7 @@ class _Numbers(NamedTuple):
     scumble: float
 
 
-class Concurrence(Shown, _Numbers):
+class Concurrence(TableReprMixin, _Numbers):
     """All measures of concurrence, from one pass over the data.
 
     Attributes
@@ -48,15 +48,15 @@ class Concurrence(Shown, _Numbers):
 
     __slots__ = ()
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         return (
             f"Concurrence: SCUMBLE {self.scumble:.4f} of {len(self.by_instance):,} instances and "
             f"{len(self.by_label):,} labels"
         )
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         rows = zip(range(len(self.irlbl)), self.irlbl, self.by_label, strict=True)
-        return Sheet(("label", "irlbl", "scumble"), rows, len(self.irlbl))
+        return TableView(("label", "irlbl", "scumble"), rows, len(self.irlbl))
 
 
 def concurrence(Y: Any) -> Concurrence:
@@ -87,21 +87,23 @@ def concurrence(Y: Any) -> Concurrence:
     >>> result.by_label.round(3)
     array([0.079, 0.057, 0.2  ])
     """
-    return count_and_score(check_labels(Y, caller="concurrence"))[1]
+    return counts_and_concurrence(check_labels(Y, caller="concurrence"))[1]
 
 
-def count_and_score(Y: sparse.csr_array) -> tuple[Array, Concurrence]:
+def counts_and_concurrence(Y: sparse.csr_array) -> tuple[Array, Concurrence]:
     """Count the instances of each label, and do what `concurrence` does for checked labels."""
-    counts = passes.count(Y)
+    counts = threaded_kernels.count_labels(Y)
     ratios, unknown = ratios_from_counts(counts), np.full(len(counts), np.nan)
-    scores, total, sums = passes.score(Y, ratios)
+    scores, total, sums = threaded_kernels.score_instances(Y, ratios)
     by_label = np.divide(sums, counts, out=unknown, where=counts > 0)
-    return counts, Concurrence(ratios, scores, by_label, quotient(total, Y.shape[0]))
+    return counts, Concurrence(ratios, scores, by_label, safe_divide(total, Y.shape[0]))
 
 
-def deviations(Y: sparse.csr_array, found: Concurrence) -> tuple[float, Array]:
+def sum_squared_deviations(Y: sparse.csr_array, found: Concurrence) -> tuple[float, Array]:
     """Sum the squared deviations of scores from SCUMBLE, and from SCUMBLELbl of their labels."""
-    return passes.deviations(Y, found.by_instance, found.scumble, found.by_label)
+    return threaded_kernels.sum_squared_deviations(
+        Y, found.by_instance, found.scumble, found.by_label
+    )
 
 
 @measure(level="instance", upper=1.0)
@@ -209,7 +211,7 @@ def scumble_cv(Y: Any) -> float:
     """
     Y = check_labels(Y, caller="scumble_cv")
     found = concurrence(Y)
-    return cv_of_scores(deviations(Y, found)[0], Y.shape[0], found.scumble)
+    return cv_of_scores(sum_squared_deviations(Y, found)[0], Y.shape[0], found.scumble)
 
 
 @measure(level="label", upper=1.0)
@@ -274,8 +276,8 @@ def scumble_cv_by_label(Y: Any) -> Array:
     array([1.085, 0.   ,   nan])
     """
     Y = check_labels(Y, caller="scumble_cv_by_label")
-    counts, found = count_and_score(Y)
-    return cv_by_label(deviations(Y, found)[1], counts, found.by_label)
+    counts, found = counts_and_concurrence(Y)
+    return cv_by_label(sum_squared_deviations(Y, found)[1], counts, found.by_label)
 
 
 def cv_of_scores(squares: float, n_rows: int, mean: float) -> float:
@@ -294,4 +296,4 @@ def cv_by_label(squares: Array, counts: Array, means: Array) -> Array:
 
 def is_above_mean(scores: Array, mean: float) -> Array:
     """Tell which scores lie above the mean, beyond the reach of rounding."""
-    return scores > mean + ABOVE_MEAN
+    return scores > mean + ABOVE_MEAN_TOLERANCE

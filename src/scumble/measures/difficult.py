@@ -9,18 +9,18 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.shown import Records, Shown
+from scumble._core.table_repr import RecordList, TableReprMixin
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts
 
 #: How often a label occurs, the numbers of labels it meets, and how often each.
-Meeting = tuple[int, Array, Array]
+LabelCooccurrences = tuple[int, Array, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Partner:
+class CooccurringLabel:
     """A majority label that a difficult label meets.
 
     Attributes
@@ -53,7 +53,7 @@ class Partner:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DifficultLabel(Shown):
+class DifficultLabel(TableReprMixin):
     """A minority label and the majority labels that mask it.
 
     Attributes
@@ -82,10 +82,10 @@ class DifficultLabel(Shown):
     count: int
     irlbl: float
     scumble: float
-    partners: tuple[Partner, ...]
+    partners: tuple[CooccurringLabel, ...]
 
 
-def difficult_labels(Y: Any, *, n_labels: int | None = None) -> Records[DifficultLabel]:
+def difficult_labels(Y: Any, *, n_labels: int | None = None) -> RecordList[DifficultLabel]:
     """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet.
 
     Parameters
@@ -116,13 +116,15 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> Records[Difficul
     matrix, names = check_named_labels(Y, caller="difficult_labels")
     found = concurrence(matrix)
     names = names or tuple(f"y{at}" for at in range(matrix.shape[1]))
-    return rank_difficult(meetings_in(matrix), found.irlbl, found.by_label, names, n_labels)
+    return rank_difficult_labels(
+        cooccurrence_counter(matrix), found.irlbl, found.by_label, names, n_labels
+    )
 
 
-def meetings_in(Y: sparse.csr_array) -> Callable[[Array], Iterator[Meeting]]:
+def cooccurrence_counter(Y: sparse.csr_array) -> Callable[[Array], Iterator[LabelCooccurrences]]:
     """Let labels tell which other ones they meet."""
 
-    def meetings(chosen: Array) -> Iterator[Meeting]:
+    def meetings(chosen: Array) -> Iterator[LabelCooccurrences]:
         joint = joint_counts(Y, chosen)
         for row, label in enumerate(chosen):
             part = slice(joint.indptr[row], joint.indptr[row + 1])
@@ -131,26 +133,26 @@ def meetings_in(Y: sparse.csr_array) -> Callable[[Array], Iterator[Meeting]]:
     return meetings
 
 
-def rank_difficult(
-    meetings: Callable[[Array], Iterable[Meeting]],
+def rank_difficult_labels(
+    meetings: Callable[[Array], Iterable[LabelCooccurrences]],
     ratios: Array,
     scores: Array,
     names: Sequence[str],
     n_labels: int | None = None,
-) -> Records[DifficultLabel]:
+) -> RecordList[DifficultLabel]:
     """Rank the minority labels; ``meetings`` tells of some of them what labels each meets."""
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
     is_minority = minority_from_ratios(ratios)
     is_majority = ~is_minority & ~np.isnan(ratios)
-    ranked = by_difficulty(np.flatnonzero(is_minority), ratios, scores)
+    ranked = sort_by_difficulty(np.flatnonzero(is_minority), ratios, scores)
     chosen = ranked[: _report_size(len(ranked)) if n_labels is None else n_labels]
 
-    def partners(met: Array, times: Array) -> tuple[Partner, ...]:
+    def partners(met: Array, times: Array) -> tuple[CooccurringLabel, ...]:
         met, times = met[is_majority[met]], times[is_majority[met]]
         order = np.lexsort((met, -times))
         return tuple(
-            Partner(k, names[k], n, float(ratios[k]), float(scores[k]))
+            CooccurringLabel(k, names[k], n, float(ratios[k]), float(scores[k]))
             for k, n in zip(met[order].tolist(), times[order].tolist(), strict=True)
         )
 
@@ -161,10 +163,10 @@ def rank_difficult(
         for at, (count, met, times) in zip(chosen.tolist(), meetings(chosen), strict=True)
     )
     columns = ("name", "count", "irlbl", "scumble", "partners")
-    return Records(found, "difficult labels", columns)
+    return RecordList(found, "difficult labels", columns)
 
 
-def by_difficulty(labels: Array, ratios: Array, scores: Array) -> Array:
+def sort_by_difficulty(labels: Array, ratios: Array, scores: Array) -> Array:
     """Sort labels by decreasing SCUMBLELbl, then the rarer first, then by position."""
     return labels[np.lexsort((labels, -ratios[labels], -scores[labels]))]
 

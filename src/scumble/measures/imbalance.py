@@ -6,7 +6,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.validation import check_choice, check_labels
-from scumble.measures import passes
+from scumble.measures import threaded_kernels
 from scumble.measures.base import measure
 
 Unseen = Literal["nan", "zero"]
@@ -32,7 +32,7 @@ def label_counts(Y: Any) -> Array:
     >>> label_counts([[1, 0, 0], [1, 1, 0]])
     array([2, 1, 0])
     """
-    return passes.count(check_labels(Y, caller="label_counts"))
+    return threaded_kernels.count_labels(check_labels(Y, caller="label_counts"))
 
 
 @measure(level="label", upper=1.0)
@@ -56,7 +56,7 @@ def label_frequencies(Y: Any) -> Array:
     array([1. , 0.5, 0. ])
     """
     Y = check_labels(Y, caller="label_frequencies")
-    return frequencies_from_counts(passes.count(Y), Y.shape[0])
+    return frequencies_from_counts(threaded_kernels.count_labels(Y), Y.shape[0])
 
 
 @measure(level="label")

@@ -18,7 +18,7 @@ def sum_deviations(
     stop: int,
     squares: Array,
 ) -> float: ...
-def deal_rows(
+def partition_rows(
     indptr: Array,
     indices: Array,
     n_labels: int,

@@ -324,7 +324,7 @@ cdef inline uint64_t _mix(uint64_t value) noexcept nogil:
     return value ^ (value >> 33)
 
 
-def deal_rows(
+def partition_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
     Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, uint_t[::1] rows,
 ):

@@ -10,11 +10,11 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
-from scumble._core.shown import MOST_ROWS, Sheet, Shown
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
+from scumble._core.table_repr import MAX_ROWS_SHOWN, TableReprMixin, TableView
 from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
-from scumble.measures.base import measure, quotient
+from scumble.measures.base import measure, safe_divide
 
 #: Rows a partition should hold, so that its hash table stays in the cache.
 PARTITION_ROWS = 65_536
@@ -22,7 +22,7 @@ TASKS = 64  # into which the partitions are bundled for the threads
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Labelsets(Shown):
+class Labelsets(TableReprMixin):
     """The distinct labelsets of a data set. The empty one counts.
 
     Attributes
@@ -46,14 +46,14 @@ class Labelsets(Shown):
     def __len__(self) -> int:
         return len(self.counts)
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         return f"Labelsets: {len(self):,}, {self.n_single:,} of them occur once"
 
-    def _sheet(self) -> Sheet:
-        chosen = self.order[:MOST_ROWS]
+    def _repr_table(self) -> TableView:
+        chosen = self.order[:MAX_ROWS_SHOWN]
         columns = (self.counts, self.imbalance, self.first_row)
         rows = zip(*(column[chosen] for column in columns), strict=True)
-        return Sheet(("count", "imbalance", "first row"), rows, len(self))
+        return TableView(("count", "imbalance", "first row"), rows, len(self))
 
     @property
     def n_single(self) -> int:
@@ -113,7 +113,7 @@ def find_labelsets(Y: sparse.csr_array) -> Labelsets:
     def group(block: tuple[int, int]) -> None:
         kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, *block, sizes)
 
-    run(group, row_blocks(starts, TASKS))
+    run_in_threads(group, row_blocks(starts, TASKS))
     return Labelsets(_gather(rows, starts, sizes), _gather(keys, starts, sizes))
 
 
@@ -169,7 +169,7 @@ def diversity(Y: Any) -> float:
     0.75
     """
     Y = check_labels(Y, caller="diversity")
-    return quotient(len(labelsets(Y)), Y.shape[0])
+    return safe_divide(len(labelsets(Y)), Y.shape[0])
 
 
 def tcs(Y: Any, *, n_features: int | None = None) -> float:
@@ -206,10 +206,10 @@ def tcs(Y: Any, *, n_features: int | None = None) -> float:
                 "not tell how many features there are. Give it, or a data set."
             )
         n_features = int(Y.X.shape[1])
-    return tcs_of(n_features, labels.shape[1], len(find_labelsets(labels)))
+    return tcs_from_counts(n_features, labels.shape[1], len(find_labelsets(labels)))
 
 
-def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:
+def tcs_from_counts(n_features: int, n_labels: int, n_labelsets: int) -> float:
     """Compute TCS from its three factors."""
     volume = n_features * n_labels * n_labelsets
     return math.log(volume) if volume > 0 else float("nan")
@@ -225,9 +225,11 @@ def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
 
     def deal(places: Array, keys: Array, rows: Array) -> None:
         def work(at: int) -> None:
-            kernels.deal_rows(Y.indptr, Y.indices, n_labels, *blocks[at], places[at], keys, rows)
+            kernels.partition_rows(
+                Y.indptr, Y.indices, n_labels, *blocks[at], places[at], keys, rows
+            )
 
-        run(work, range(len(blocks)))
+        run_in_threads(work, range(len(blocks)))
 
     sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
     deal(sizes, keys[:0], rows[:0])

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.validation import check_labels
-from scumble.measures.base import measure, quotient
+from scumble.measures.base import measure, safe_divide
 
 
 @measure(level="dataset")
@@ -31,7 +31,7 @@ def cardinality(Y: Any) -> float:
     1.5
     """
     Y = check_labels(Y, caller="cardinality")
-    return quotient(Y.nnz, Y.shape[0])
+    return safe_divide(Y.nnz, Y.shape[0])
 
 
 @measure(level="dataset", upper=1.0)
@@ -55,7 +55,7 @@ def density(Y: Any) -> float:
     0.75
     """
     Y = check_labels(Y, caller="density")
-    return quotient(cardinality(Y), Y.shape[1])
+    return safe_divide(cardinality(Y), Y.shape[1])
 
 
 @measure(level="dataset", upper=1.0)
@@ -79,7 +79,7 @@ def p_min(Y: Any) -> float:
     0.5
     """
     Y = check_labels(Y, caller="p_min")
-    return quotient(int((np.diff(Y.indptr) == 1).sum()), Y.shape[0])
+    return safe_divide(int((np.diff(Y.indptr) == 1).sum()), Y.shape[0])
 
 
 def cooccurrence(Y: Any) -> sparse.csr_array:

@@ -4,7 +4,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 
-def deal_rows(
+def assign_folds(
     Y: Any,
     n_folds: int,
     generator: np.random.Generator,

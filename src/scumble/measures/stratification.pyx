@@ -21,7 +21,7 @@ cdef struct Deal:
     double* wanted_rows  # rows by each fold
 
 
-def deal_rows(Y, Py_ssize_t n_folds, generator, wanted=None, wanted_rows=None):
+def assign_folds(Y, Py_ssize_t n_folds, generator, wanted=None, wanted_rows=None):
     """Deal rows to folds, the rarest label first, each row to the fold that wants it most.
 
     All folds want the same, unless ``wanted`` tells how many rows of each label each of them wants,

@@ -10,19 +10,24 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
-from scumble._core.shown import Sheet, Shown
+from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.validation import check_choice, check_named_labels, is_dataset
-from scumble.measures import imbalance, passes
-from scumble.measures.base import quotient
-from scumble.measures.concurrence import count_and_score, cv_by_label, cv_of_scores, deviations
+from scumble.measures import imbalance, threaded_kernels
+from scumble.measures.base import safe_divide
+from scumble.measures.concurrence import (
+    counts_and_concurrence,
+    cv_by_label,
+    cv_of_scores,
+    sum_squared_deviations,
+)
 from scumble.measures.imbalance import Unseen, minority_from_ratios, ratios_from_counts
-from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
+from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_from_counts
 
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelTable(Shown):
+class LabelTable(TableReprMixin):
     """The measures of every label, in data order.
 
     ``table["irlbl"]`` is a column as an array; iterating gives one mapping per label.
@@ -60,13 +65,13 @@ class LabelTable(Shown):
     def __len__(self) -> int:
         return len(self.name)
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         n_rare = int(self.is_minority.sum())
         return f"LabelTable: {len(self):,} labels, {n_rare:,} of them rarer than average"
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         columns = [self[column] for column in LABEL_COLUMNS]
-        return Sheet(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
+        return TableView(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         numbers = (self[column].tolist() for column in LABEL_COLUMNS[1:])
@@ -80,7 +85,7 @@ class LabelTable(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Shown):
+class Summary(TableReprMixin):
     """Everything `characterize` measures.
 
     Attributes
@@ -140,15 +145,15 @@ class Summary(Shown):
     scumble_by_instance: Array
     labelsets: Labelsets
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         return (
             f"Summary {self.name!r}: {self.n_instances:,} instances, {self.n_labels:,} labels, "
             f"MeanIR {self.mean_ir:.3f}, SCUMBLE {self.scumble:.4f}"
         )
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         rows = [(name, value) for name, value in self.to_dict().items() if name != "name"]
-        return Sheet(("", ""), rows, len(rows))
+        return TableView(("", ""), rows, len(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of the data set as plain Python values.
@@ -160,18 +165,18 @@ class Summary(Shown):
         """
         tables = {"labels", "scumble_by_instance", "labelsets"}
         names = (field.name for field in fields(self) if field.name not in tables)
-        return {name: plain(getattr(self, name)) for name in names}
+        return {name: to_json_value(getattr(self, name)) for name in names}
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Turn NumPy scalars into Python ones, and NaN and infinities into None, also inside."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    return [plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {key: to_json_value(inner) for key, inner in value.items()}
+    return [to_json_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None) -> Summary:
@@ -222,12 +227,12 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     n_rows, n_labels = Y.shape
 
     sets = find_labelsets(Y)  # first, so that the scores can use the memory it takes meanwhile
-    counts, found = count_and_score(Y)
-    squares, label_squares = deviations(Y, found)
-    n_unlabelled, n_one_label = passes.count_short_rows(Y)
+    counts, found = counts_and_concurrence(Y)
+    squares, label_squares = sum_squared_deviations(Y, found)
+    n_unlabelled, n_one_label = threaded_kernels.count_short_rows(Y)
     names = names or tuple(f"y{k}" for k in range(n_labels))
     return summarize(
-        LabelNumbers(names, counts, found.by_label, label_squares),
+        LabelStatistics(names, counts, found.by_label, label_squares),
         sets,
         unseen=unseen,
         name=str(getattr(data, "name", "")) if has_features else "",
@@ -242,7 +247,7 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     )
 
 
-class LabelNumbers(NamedTuple):
+class LabelStatistics(NamedTuple):
     """What the measures of labels follow from."""
 
     names: Sequence[Any]
@@ -252,7 +257,7 @@ class LabelNumbers(NamedTuple):
 
 
 def summarize(
-    labels: LabelNumbers,
+    labels: LabelStatistics,
     sets: Any,
     *,
     unseen: Unseen = "nan",
@@ -265,7 +270,7 @@ def summarize(
     """Compute what follows from counts and scores; all else is known already."""
     names, counts, means, squares = labels
     n_labels, n_sets = len(names), len(sets)
-    cardinality = quotient(n_assignments, n_instances)
+    cardinality = safe_divide(n_assignments, n_instances)
     ratios = ratios_from_counts(counts, unseen=unseen)
     return Summary(
         n_instances=n_instances,
@@ -275,13 +280,13 @@ def summarize(
         n_single_labelsets=sets.n_single,
         max_labelset_count=sets.max_count,
         cardinality=cardinality,
-        density=quotient(cardinality, n_labels),
-        diversity=quotient(n_sets, n_instances),
-        p_min=quotient(n_one_label, n_instances),
+        density=safe_divide(cardinality, n_labels),
+        diversity=safe_divide(n_sets, n_instances),
+        p_min=safe_divide(n_one_label, n_instances),
         mean_ir=imbalance.mean_of_ratios(ratios),
         max_ir=imbalance.max_of_ratios(ratios),
         cvir=imbalance.cv_of_ratios(ratios),
-        tcs=None if n_features is None else tcs_of(n_features, n_labels, n_sets),
+        tcs=None if n_features is None else tcs_from_counts(n_features, n_labels, n_sets),
         n_unseen=int((counts == 0).sum()),
         n_minority=int(minority_from_ratios(ratios).sum()),
         labels=LabelTable(

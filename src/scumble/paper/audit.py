@@ -19,9 +19,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble.evaluate.statistics import PearsonResult, pearson, wilcoxon
-from scumble.evaluate.statistics.score_table import Floats
+from scumble.evaluate.statistics.score_table import FloatArray
 from scumble.paper import published
-from scumble.paper.published import Correlation, Count, Pair
+from scumble.paper.published import BeforeAfterPair, Correlation, Count
 from scumble.paper.verdicts import Finding
 
 #: How many times the printed values are blurred to see what rounding may have hidden.
@@ -126,12 +126,12 @@ def _judge_count(row: Count, better: int, worse: int, ties: int) -> tuple[str, s
 
 def statements() -> Iterator[Finding]:
     """Check the statements of the text that the tables decide."""
-    for what, where, measure, datasets, percent in published.PERCENTAGES:
+    for what, where, measure, datasets, percent in published.CLAIMED_CHANGES:
         found = mean_change([p for p in published.imbalance() if p.measure == measure], datasets)
         item, printed, ours = f"{what}, {where}", f"{percent:+d} %", f"{found:+.1f} %"
         why = "LP-RUS rows of yeast, medical and genbase look exchanged"
         yield _judged("Statements", item, printed, ours, round(found) == percent, why)
-    for who, what, said, classifier, metrics, improved in published.CASES:
+    for who, what, said, classifier, metrics, improved in published.CLAIMED_COUNTS:
         pairs = result_pairs(classifier, *metrics)
         ours = f"{count_improved(pairs, improved)} of {len(pairs)}"
         yield _judged("Statements", f"{who} {what}", said, ours, ours == said)
@@ -140,29 +140,29 @@ def statements() -> Iterator[Finding]:
 
 
 @cache
-def imbalance_pairs(resampler: str, measure: str) -> tuple[Pair, ...]:
+def imbalance_pairs(resampler: str, measure: str) -> tuple[BeforeAfterPair, ...]:
     """Select pairs of Table 2."""
     return tuple(p for p in published.imbalance() if (p.method, p.measure) == (resampler, measure))
 
 
 @cache
-def result_pairs(classifier: str | None, *metrics: str) -> tuple[Pair, ...]:
+def result_pairs(classifier: str | None, *metrics: str) -> tuple[BeforeAfterPair, ...]:
     """Select pairs of Tables 5 to 9, of one classifier or of all."""
     chosen = (pair for pair in published.results() if pair.measure in metrics)
     return tuple(pair for pair in chosen if classifier in (None, pair.method))
 
 
-def count_improved(pairs: Sequence[Pair], improved: bool = True) -> int:
+def count_improved(pairs: Sequence[BeforeAfterPair], improved: bool = True) -> int:
     """Count the pairs that are better after treatment, or those that are not."""
     return sum((pair.better == "after") == improved for pair in pairs)
 
 
-def p_value(pairs: Sequence[Pair]) -> float:
+def p_value(pairs: Sequence[BeforeAfterPair]) -> float:
     """Compare both sides of pairs as the paper does, by Wilcoxon's test and the normal curve."""
     return wilcoxon(*before_and_after(pairs), method="normal").p_value
 
 
-def before_and_after(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+def before_and_after(pairs: Sequence[BeforeAfterPair]) -> tuple[list[float], list[float]]:
     """Return both sides of pairs as lists."""
     return [pair.before for pair in pairs], [pair.after for pair in pairs]
 
@@ -172,13 +172,13 @@ def correlate(row: Correlation) -> PearsonResult:
     return pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
 
 
-def scumble_and_change(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+def scumble_and_change(pairs: Sequence[BeforeAfterPair]) -> tuple[list[float], list[float]]:
     """Return SCUMBLE of the data sets, and their relative changes."""
     table = published.characteristics()
     return [table[pair.dataset]["scumble"] for pair in pairs], [pair.change for pair in pairs]
 
 
-def mean_change(pairs: Sequence[Pair], datasets: Sequence[str]) -> float:
+def mean_change(pairs: Sequence[BeforeAfterPair], datasets: Sequence[str]) -> float:
     """Average the relative changes on some data sets, in percent."""
     return 100 * fmean(pair.change for pair in pairs if pair.dataset in datasets)
 
@@ -221,7 +221,7 @@ def _number(part: str, item: str, printed: float, found: float, decimals: int) -
     return _judged(part, item, f"{printed:.{decimals}f}", f"{found:.{decimals}f}", agree)
 
 
-def _reached_by_rounding(pairs: Sequence[Pair], printed: float) -> bool:
+def _reached_by_rounding(pairs: Sequence[BeforeAfterPair], printed: float) -> bool:
     """Tell whether values that round to the printed ones can have the printed p-value."""
     # The printed decimals are continued by one random digit, so that some ties stay ties, and by
     # five, so that none does.
@@ -237,7 +237,7 @@ def _reached_by_rounding(pairs: Sequence[Pair], printed: float) -> bool:
     return False
 
 
-def _normal_p_values(differences: npt.NDArray[np.int64]) -> Floats:
+def _normal_p_values(differences: npt.NDArray[np.int64]) -> FloatArray:
     """Wilcoxon's normal p-value of every row; differences of zero are dropped."""
     is_zero = differences == 0
     ranks = stats.rankdata(np.abs(differences), axis=1) - is_zero.sum(axis=1, keepdims=True)
@@ -246,7 +246,7 @@ def _normal_p_values(differences: npt.NDArray[np.int64]) -> Floats:
     return _two_sided(positive, ranks.sum(axis=1), (ranks**2).sum(axis=1))
 
 
-def _two_sided(positive: Floats, total: Any, squares: Any) -> Floats:
+def _two_sided(positive: FloatArray, total: Any, squares: Any) -> FloatArray:
     """Give normal p-values of positive rank sums, by the sums of all ranks and of their squares."""
     distance, spread = np.abs(positive - total / 2), np.sqrt(squares) / 2
     return 2 * stats.norm.sf(np.maximum(distance - 0.5, 0) / spread)
@@ -286,11 +286,11 @@ class Rotation:
 
 
 @cache
-def order_of_undersampled() -> dict[str, str]:
+def find_undersampling_row_order() -> dict[str, str]:
     """Find the order of LP-RUS' results that fits the published correlations best."""
     # All 720 orders are tried on MaxIR and MeanIR together.
-    orders = itertools.permutations(published.PHASE_1)
-    candidates = (dict(zip(published.PHASE_1, order, strict=True)) for order in orders)
+    orders = itertools.permutations(published.PHASE_1_DATASETS)
+    candidates = (dict(zip(published.PHASE_1_DATASETS, order, strict=True)) for order in orders)
     targets = _printed_coefficients()
 
     def misfit(order: dict[str, str]) -> float:
@@ -303,7 +303,7 @@ def order_of_undersampled() -> dict[str, str]:
 
 
 @cache
-def rotated_column(classifier: str) -> Rotation | None:
+def find_row_rotation(classifier: str) -> Rotation | None:
     """Look for a run of rows that is shifted by one in a classifier's columns after REMEDIAL."""
     # REMEDIAL changes a value by a few percent where neighbouring rows differ by factors, so that a
     # displaced run stands out in all five metrics at once.
@@ -320,19 +320,19 @@ def rotated_column(classifier: str) -> Rotation | None:
     return best if best.repaired < misfit / 2 else None
 
 
-def put_back(pair: Pair) -> Pair:
+def restore_displaced_value(pair: BeforeAfterPair) -> BeforeAfterPair:
     """Give a pair the value after treatment that belongs to it, where its row looks displaced."""
     if pair.table == 2:
         pairs = imbalance_pairs(pair.method, pair.measure)
-        sources = order_of_undersampled() if pair.method == "LP-RUS" else {}
+        sources = find_undersampling_row_order() if pair.method == "LP-RUS" else {}
     else:
-        pairs, rotation = result_pairs(pair.method, pair.measure), rotated_column(pair.method)
+        pairs, rotation = result_pairs(pair.method, pair.measure), find_row_rotation(pair.method)
         sources = {} if rotation is None else _sources(rotation.rows, rotation.shift)
     wanted = sources.get(pair.dataset, pair.dataset)
     return pair._replace(after=next(one.after for one in pairs if one.dataset == wanted))
 
 
-def displaced() -> Iterator[Finding]:
+def check_displaced_rows() -> Iterator[Finding]:
     """Put displaced rows back and recompute what the paper concludes from them.
 
     Yields
@@ -342,26 +342,26 @@ def displaced() -> Iterator[Finding]:
 
     Examples
     --------
-    >>> from scumble.paper import displaced
-    >>> [found.item.split(",")[0] for found in displaced() if found.verdict == "other conclusion"]
+    >>> from scumble.paper import check_displaced_rows
+    >>> [found.item.split(",")[0] for found in check_displaced_rows() if found.verdict == "other conclusion"]
     ['ECC MacroFM', 'ECC OE']
     """
     yield from _undersampling()
     for classifier in published.CLASSIFIERS:
-        found = rotated_column(classifier)
+        found = find_row_rotation(classifier)
         if found is not None:
             yield from _rotation(found)
 
 
 def _undersampling() -> Iterator[Finding]:
-    order = order_of_undersampled()
+    order = find_undersampling_row_order()
     moved = ", ".join(f"{name} in the row of {row}" for name, row in order.items() if name != row)
     for measure, printed in _printed_coefficients().items():
         found = pearson(*scumble_and_change(_reordered(measure, order))).coefficient
         verdict = _closeness(printed, found, 0.01)
         item = f"LP-RUS {measure} r, {moved}"
         yield Finding(PART, item, f"{printed:.4f}", f"{found:.4f}", verdict)
-    for _, where, measure, datasets, percent in published.PERCENTAGES[2:]:
+    for _, where, measure, datasets, percent in published.CLAIMED_CHANGES[2:]:
         pairs = [*imbalance_pairs("LP-ROS", measure), *_reordered(measure, order)]
         found = mean_change(pairs, datasets)
         item = f"{measure} falls by, {where}, same repair"
@@ -386,11 +386,11 @@ def _printed_coefficients() -> dict[str, float]:
     return {row.measure: row.coefficient for row in rows if row.resampler == "LP-RUS"}
 
 
-def _reordered(measure: str, order: dict[str, str]) -> list[Pair]:
+def _reordered(measure: str, order: dict[str, str]) -> list[BeforeAfterPair]:
     return _take_after(imbalance_pairs("LP-RUS", measure), order)
 
 
-def _take_after(pairs: Sequence[Pair], sources: dict[str, str]) -> list[Pair]:
+def _take_after(pairs: Sequence[BeforeAfterPair], sources: dict[str, str]) -> list[BeforeAfterPair]:
     """Give every data set the value after treatment that stands in another's row."""
     after = {pair.dataset: pair.after for pair in pairs}
     return [p._replace(after=after[sources.get(p.dataset, p.dataset)]) for p in pairs]

@@ -7,15 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.progress import track
+from scumble._core.progress import progress_bar
 from scumble.data import MultilabelDataset
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources, verdicts
-from scumble.paper.audit import count_improved, mean_change, put_back, result_pairs
-from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
-from scumble.paper.published import Pair
-from scumble.paper.verdicts import METRIC_NAMES, POLICIES, Finding, Means, is_near, measured
+from scumble.paper.audit import count_improved, mean_change, restore_displaced_value, result_pairs
+from scumble.paper.ledger import ALPHA, CLASSIFIER_VARIANTS, NOT_RUN, resolve_metric_names
+from scumble.paper.published import BeforeAfterPair
+from scumble.paper.verdicts import (
+    METRIC_NAMES,
+    UNDEFINED_VALUE_RULES,
+    Finding,
+    FoldMeans,
+    is_near,
+    replace_with_our_values,
+)
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -70,31 +77,33 @@ def claims(
     >>> {finding.verdict for finding in claims(datasets=[])}
     {'not computable here'}
     """
-    means = Means(cells)
+    means = FoldMeans(cells)
     every = [*published.characteristics(), "emotions"]
     wanted = every if datasets is None else list(datasets)
     kept: dict[str, MultilabelDataset | None] = dict.fromkeys(every)
     outcomes: dict[str, dict[str, Outcome]] = {}
     notes = []
-    with track("Checking data sets", len(wanted)) as advance:
+    with progress_bar("Checking data sets", len(wanted)) as advance:
         for name in wanted:
             data = sources.load(name)
             if data is not None:
                 kept[name] = data if name in LOOKED_INTO else None
                 outcomes[name] = _outcome(data)
-                if text := sources.substitution(name, data):
+                if text := sources.substitute_note(name, data):
                     notes.append(f"{name} is {text}")
             advance(1)
     of_data = (_about_labels(kept), _about_remedial(outcomes, notes), _about_passes(kept))
-    return [*chain(*of_data, _about_resampling(means), _about_wins(means), versions(means))]
+    return [
+        *chain(*of_data, _about_resampling(means), _about_wins(means), check_mulan_versions(means))
+    ]
 
 
-def _about_resampling(means: Means) -> Iterator[Finding]:
+def _about_resampling(means: FoldMeans) -> Iterator[Finding]:
     """Average the relative changes of MeanIR and MaxIR over data sets and both resamplers."""
-    for what, where, measure, names, percent in published.PERCENTAGES:
+    for what, where, measure, names, percent in published.CLAIMED_CHANGES:
         item = f"{what} {abs(percent)} % where {where}"
         pairs = [p for p in published.imbalance() if p.measure == measure and p.dataset in names]
-        found = measured(pairs, means.of_imbalance)
+        found = replace_with_our_values(pairs, means.imbalance_means)
         if len(found) < len(pairs):
             yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
             continue
@@ -104,14 +113,18 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
         yield Finding("Resampling", item, f"{percent:+d} %", f"{ours:+.1f} %", verdict)
 
 
-def _about_wins(means: Means) -> Iterator[Finding]:
+def _about_wins(means: FoldMeans) -> Iterator[Finding]:
     """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
 
-    def measure(pairs: Iterable[Pair], rules: Mapping[str, str]) -> list[Pair]:
-        return measured(pairs, lambda pair: means.of_results(pair, rules[pair.measure]))
+    def measure(
+        pairs: Iterable[BeforeAfterPair], rules: Mapping[str, str]
+    ) -> list[BeforeAfterPair]:
+        return replace_with_our_values(
+            pairs, lambda pair: means.result_means(pair, rules[pair.measure])
+        )
 
-    rules = rules_for(means, "fits")
-    for who, what, said, classifier, metrics, improved in published.CASES:
+    rules = resolve_metric_names(means, "fits")
+    for who, what, said, classifier, metrics, improved in published.CLAIMED_COUNTS:
         item, pairs = f"{who} is {what}", result_pairs(classifier, *metrics)
         ours = measure(pairs, rules)
         if not ours:
@@ -250,16 +263,16 @@ def _on_many(item: str, outcomes: dict[str, Outcome], note: str) -> Finding:
 # Which behaviour of MULAN, whose classifiers the paper runs, its printed numbers fit --------------
 
 
-def versions(means: Means) -> Iterator[Finding]:
+def check_mulan_versions(means: FoldMeans) -> Iterator[Finding]:
     """Say which version of a rule or a classifier reproduces most of the printed numbers."""
     # A number is reached within two standard errors. Values of displaced rows are put back; data
     # sets for which others stand in are left out.
-    rules = rules_for(means, "fits")
-    for metric, names in POLICIES.items():
+    rules = resolve_metric_names(means, "fits")
+    for metric, names in UNDEFINED_VALUE_RULES.items():
         pairs = _pairs(None, metric)
         candidates = {name: [(pair.method, name) for pair in pairs] for name in names}
         yield _finding(f"{metric}: undefined values", fit(means, pairs, candidates), STRICT)
-    for classifier, others in VARIANTS.items():
+    for classifier, others in CLASSIFIER_VARIANTS.items():
         pairs = _pairs(classifier, *METRIC_NAMES)
         candidates = {
             name: [(name, rules[pair.measure]) for pair in pairs] for name in (classifier, *others)
@@ -270,7 +283,11 @@ def versions(means: Means) -> Iterator[Finding]:
 
 
 def fit(
-    means: Means, pairs: Sequence[Pair], candidates: Candidates, *, differing: bool = False
+    means: FoldMeans,
+    pairs: Sequence[BeforeAfterPair],
+    candidates: Candidates,
+    *,
+    differing: bool = False,
 ) -> dict[str, list[bool]]:
     """Find the printed numbers that each candidate reaches; of all, or where candidates differ."""
     reached: dict[str, list[bool]] = {name: [] for name in candidates}
@@ -289,10 +306,12 @@ def fit(
     return reached
 
 
-def _pairs(classifier: str | None, *metrics: str) -> list[Pair]:
+def _pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterPair]:
     """Select results, displaced rows put back, of data sets that are the paper's own."""
     chosen = result_pairs(classifier, *metrics)
-    return [put_back(pair) for pair in chosen if pair.dataset not in sources.SUBSTITUTES]
+    return [
+        restore_displaced_value(pair) for pair in chosen if pair.dataset not in sources.SUBSTITUTES
+    ]
 
 
 def _finding(item: str, reached: Mapping[str, Sequence[bool]], note: str) -> Finding:

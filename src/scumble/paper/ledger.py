@@ -7,13 +7,26 @@ from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
-from scumble._core.progress import track
+from scumble._core.progress import progress_bar
 from scumble._core.validation import check_choice
 from scumble.evaluate.statistics import pearson
 from scumble.paper import published, sources, verdicts
-from scumble.paper.audit import imbalance_pairs, p_value, put_back, result_pairs, scumble_and_change
-from scumble.paper.published import Pair
-from scumble.paper.verdicts import AVERAGES, CAUSES, VERDICTS, Entry, Means, Printed
+from scumble.paper.audit import (
+    imbalance_pairs,
+    p_value,
+    restore_displaced_value,
+    result_pairs,
+    scumble_and_change,
+)
+from scumble.paper.published import BeforeAfterPair
+from scumble.paper.verdicts import (
+    CAUSES,
+    F_MEASURE_AVERAGES,
+    VERDICTS,
+    FoldMeans,
+    PrintedNumber,
+    ReproductionResult,
+)
 
 Rule = Literal["fits", "mulan"]
 ALPHA = 0.05
@@ -37,15 +50,15 @@ KNOWN_REASONS = {
     **MISPRINTS,
     ("tmc2007", "max_ir"): "the printed value is that of another variant of the data set",
 }
-#: Classifiers as other versions have them, by the labels of ``experiments/paper_variants.toml``.
-VARIANTS = {
+#: Classifiers as other versions have them, by the labels of ``compare_experiments/paper_variants.toml``.
+CLASSIFIER_VARIANTS = {
     "CLR": ("CLR that loses votes",),
     "HOMER": ("HOMER by the book", "HOMER with MULAN's confidences"),
     "IBLR": ("IBLR stopped early", "IBLR stopped later"),
 }
 
 
-def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[Entry]:
+def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[ReproductionResult]:
     """Compare every number of the paper's ten tables with ours.
 
     A number that depends on folds is reproduced if it lies within two standard errors of the
@@ -74,31 +87,31 @@ def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[Entr
     >>> {entry.verdict for entry in entries if entry.table > 1}
     {'not computable here'}
     """
-    means = Means(cells)
-    return [*characteristics(), *experiments(means, rule=rule)]
+    means = FoldMeans(cells)
+    return [*compare_characteristics(), *compare_experiments(means, rule=rule)]
 
 
-def experiments(means: Means, *, rule: Rule = "fits") -> list[Entry]:
+def compare_experiments(means: FoldMeans, *, rule: Rule = "fits") -> list[ReproductionResult]:
     """Compare Tables 2 to 10, for which no data set is read."""
     check_choice(rule, ("fits", "mulan"), name="rule", caller="ledger")
     by_rule = (f_measures(means, rule), results(means, rule), significances(means, rule))
     return [*chain(imbalance(means), correlations(means), *by_rule)]
 
 
-def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
+def count_verdicts_by_table(entries: Iterable[ReproductionResult]) -> dict[int, dict[str, int]]:
     """Count verdicts by table."""
     counted = verdicts.count_verdicts(entries, "table")
     return {table: {v: counts[v] for v in VERDICTS} for table, counts in counted.items()}
 
 
-def causes(entries: Iterable[Entry]) -> dict[str, dict[str, int]]:
+def causes(entries: Iterable[ReproductionResult]) -> dict[str, dict[str, int]]:
     """Count causes by verdict, the most frequent cause first."""
     counted = verdicts.count_verdicts((entry for entry in entries if entry.cause), "cause")
     order = sorted(counted, key=lambda cause: (-counted[cause].total(), [*CAUSES].index(cause)))
     return {cause: {v: counted[cause][v] for v in VERDICTS[:3]} for cause in order}
 
 
-def to_csv(entries: Iterable[Entry]) -> str:
+def to_csv(entries: Iterable[ReproductionResult]) -> str:
     """Write a ledger as CSV."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
@@ -115,17 +128,17 @@ def to_csv(entries: Iterable[Entry]) -> str:
 # Table 1 -----------------------------------------------------------------------------------------
 
 
-def characteristics() -> Iterator[Entry]:
+def compare_characteristics() -> Iterator[ReproductionResult]:
     """Measure the data sets of Table 1."""
     from scumble.measures import characterize
 
     counts = {"attributes": "n_features"}
     counts |= {key: f"n_{key}" for key in ("instances", "labels", "labelsets")}
     table = published.characteristics()
-    with track("Measuring data sets", len(table)) as advance:
+    with progress_bar("Measuring data sets", len(table)) as advance:
         for dataset, printed in table.items():
             data = sources.load(dataset)
-            note = "" if data is None else sources.substitution(dataset, data)
+            note = "" if data is None else sources.substitute_note(dataset, data)
             found = None if data is None or dataset == "mediamill" else characterize(data)
             for key, value in printed.items():
                 ours = None if found is None else float(getattr(found, counts.get(key, key)))
@@ -133,65 +146,75 @@ def characteristics() -> Iterator[Entry]:
             advance(1)
 
 
-def _exact(dataset: str, key: str, printed: float, ours: float | None, note: str) -> Entry:
+def _exact(
+    dataset: str, key: str, printed: float, ours: float | None, note: str
+) -> ReproductionResult:
     """Compare what does not depend on chance, to the printed decimals."""
     item, reason = f"{dataset} {key}", KNOWN_REASONS.get((dataset, key), note)
     if ours is None:
-        return Entry(1, item, printed, None, VERDICTS[3], reason or "data not available")
+        return ReproductionResult(
+            1, item, printed, None, VERDICTS[3], reason or "data not available"
+        )
     if abs(ours - printed) <= 0.00051:
-        return Entry(1, item, printed, ours, VERDICTS[0])
+        return ReproductionResult(1, item, printed, ours, VERDICTS[0])
     is_misprint = (dataset, key) in MISPRINTS
     cause = "misprint" if is_misprint else "substitute data" if note else "unknown"
-    return Entry(1, item, printed, ours, VERDICTS[2], reason, cause=cause)
+    return ReproductionResult(1, item, printed, ours, VERDICTS[2], reason, cause=cause)
 
 
 # Tables 2 and 3 ----------------------------------------------------------------------------------
 
 
-def imbalance(means: Means) -> Iterator[Entry]:
+def imbalance(means: FoldMeans) -> Iterator[ReproductionResult]:
     """Compare MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
     for pair in published.imbalance():
         first, second = _printed(pair, f"{pair.dataset} {pair.method} {pair.measure}")
-        before, after = means.of_imbalance(pair)
+        before, after = means.imbalance_means(pair)
         if before is None or after is None:
-            yield from (printed.absent(NOT_RUN) for printed in (first, second))
+            yield from (printed.as_not_computable(NOT_RUN) for printed in (first, second))
             continue
         place, name = (pair.dataset, f"{pair.method} 25 %", "none"), verdicts.imbalance_name(pair)
         yield first.compare(before, means.error(*place, f"before.{name}"))
-        moved = EXCHANGED if second.meant != second.value else ""
-        found = {percent: means.of_imbalance(pair, percent)[1] for percent in PERCENTS}
+        moved = EXCHANGED if second.corrected_value != second.value else ""
+        found = {percent: means.imbalance_means(pair, percent)[1] for percent in PERCENTS}
         others = {percent: value for percent, value in found.items() if value is not None}
-        reason = "; ".join(filter(None, (moved, _imbalance_reason(pair, second.meant, others))))
+        reason = "; ".join(
+            filter(None, (moved, _imbalance_reason(pair, second.corrected_value, others)))
+        )
         error = means.error(*place, f"after.{name}")
         causes = [("undefined rule", any(second.is_near(v, error) for v in others.values()))]
         yield second.compare(after, error, before=before, reason=reason, causes=causes)
 
 
-def _printed(pair: Pair, item: str) -> tuple[Printed, Printed]:
+def _printed(pair: BeforeAfterPair, item: str) -> tuple[PrintedNumber, PrintedNumber]:
     """Return both values of a pair as they are to be compared, a displaced one put back."""
-    before = Printed(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
-    values = (pair.after, put_back(pair).after, pair.decimals, pair.before)
-    return before, Printed(pair.table, f"{item} after", *values)
+    before = PrintedNumber(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
+    values = (pair.after, restore_displaced_value(pair).after, pair.decimals, pair.before)
+    return before, PrintedNumber(pair.table, f"{item} after", *values)
 
 
-def _imbalance_reason(pair: Pair, meant: float, others: dict[int, float]) -> str:
+def _imbalance_reason(
+    pair: BeforeAfterPair, corrected_value: float, others: dict[int, float]
+) -> str:
     """Say what is known of a difference, or that another percentage fits better."""
     if pair.dataset == "cal500" and pair.method == "LP-ROS":
         return CAL500
-    fits = {percent: abs(after - meant) for percent, after in others.items()}
+    fits = {percent: abs(after - corrected_value) for percent, after in others.items()}
     best = min(fits, key=fits.__getitem__, default=25)
     return f"{best} % fits better" if fits and fits[best] < fits.get(25, 0.0) else ""
 
 
-def correlations(means: Means) -> Iterator[Entry]:
+def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
     """Compare Table 3: SCUMBLE against our own relative changes."""
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"
         first, second = (f"{item} r", row.coefficient), (f"{item} p", row.p_value)
         pairs = imbalance_pairs(row.resampler, row.measure)
-        ours = verdicts.measured(pairs, means.of_imbalance)
+        ours = verdicts.replace_with_our_values(pairs, means.imbalance_means)
         if len(ours) < len(pairs):
-            yield from (Entry(3, *one, None, VERDICTS[3], NOT_RUN) for one in (first, second))
+            yield from (
+                ReproductionResult(3, *one, None, VERDICTS[3], NOT_RUN) for one in (first, second)
+            )
             continue
         found = pearson(*scumble_and_change([p for p in ours if p.before and p.after]))
         # A weak correlation with the right sign says nothing: it must be significant alike.
@@ -200,16 +223,16 @@ def correlations(means: Means) -> Iterator[Entry]:
         near = abs(found.coefficient - row.coefficient) <= CORRELATION_TOLERANCE
         verdict = VERDICTS[2 if not same else 0 if near else 1]
         cause = "" if verdict == VERDICTS[0] else "other numbers"
-        yield Entry(3, *first, found.coefficient, verdict, cause=cause)
-        yield Entry(3, *second, found.p_value, verdict, cause=cause)
+        yield ReproductionResult(3, *first, found.coefficient, verdict, cause=cause)
+        yield ReproductionResult(3, *second, found.p_value, verdict, cause=cause)
 
 
 # Table 4 -----------------------------------------------------------------------------------------
 
 
-def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
+def f_measures(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
     """Compare the F-measure of HOMER, by the average that fits the printed values best."""
-    known = [average for average in AVERAGES if rule == "fits" or "." not in average]
+    known = [average for average in F_MEASURE_AVERAGES if rule == "fits" or "." not in average]
     average = verdicts.best_average(means, known)
     told = RULES.get(average.partition(".")[0], "")
     reason = f"average: {average}" + (f" ({told})" if told else "") if average else NOT_RUN
@@ -219,15 +242,15 @@ def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
         untreated, treated = ((row.dataset, r, "HOMER", average) for r in resamplers)
         if row.dataset not in seen:
             seen.add(row.dataset)
-            printed = Printed(4, f"{row.dataset} base", row.before, row.before, 4)
+            printed = PrintedNumber(4, f"{row.dataset} base", row.before, row.before, 4)
             yield _f_measure(means, printed, untreated, reason)
         item, base = f"{row.dataset} {row.resampler}", means.get(*untreated)
-        printed = Printed(4, item, row.after, row.after, 4, before=row.before)
+        printed = PrintedNumber(4, item, row.after, row.after, 4, before=row.before)
         yield _f_measure(means, printed, treated, reason, base)
-        printed = Printed(4, f"{item} change", row.percent, row.percent, 2, before=0.0)
+        printed = PrintedNumber(4, f"{item} change", row.percent, row.percent, 2, before=0.0)
         after = means.get(*treated)
         if not base or after is None:
-            yield printed.absent(reason)
+            yield printed.as_not_computable(reason)
             continue
         error = 100 * means.error_of_change(*treated)
         change = 100 * (after - base) / base
@@ -236,18 +259,22 @@ def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
 
 
 def _f_measure(
-    means: Means, printed: Printed, place: tuple[str, ...], reason: str, before: float | None = None
-) -> Entry:
+    means: FoldMeans,
+    printed: PrintedNumber,
+    place: tuple[str, ...],
+    reason: str,
+    before: float | None = None,
+) -> ReproductionResult:
     """Compare one F-measure; another average may give the printed value."""
     ours = means.get(*place)
     if ours is None:
-        return printed.absent(reason)
-    other = any(_fits(means, printed, *place[:-1], average) for average in AVERAGES)
+        return printed.as_not_computable(reason)
+    other = any(_fits(means, printed, *place[:-1], average) for average in F_MEASURE_AVERAGES)
     causes = [("undefined rule", other)]
     return printed.compare(ours, means.error(*place), before=before, reason=reason, causes=causes)
 
 
-def _fits(means: Means, printed: Printed, *place: str) -> bool:
+def _fits(means: FoldMeans, printed: PrintedNumber, *place: str) -> bool:
     """Tell whether one of our means is the printed value."""
     ours, error = means.get(*place), means.error(*place)
     return ours is not None and printed.is_near(ours, error)
@@ -256,36 +283,46 @@ def _fits(means: Means, printed: Printed, *place: str) -> bool:
 # Tables 5 to 10 ----------------------------------------------------------------------------------
 
 
-def results(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
+def results(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
     """Compare five metrics before and after REMEDIAL."""
-    rules = rules_for(means, rule)
+    rules = resolve_metric_names(means, rule)
     for pair in published.results():
         name = rules[pair.measure]
         first, second = _printed(pair, f"{pair.measure} {pair.dataset} {pair.method}")
-        before, _ = means.of_results(pair, name)
+        before, _ = means.result_means(pair, name)
         yield _result(means, pair, first, "none", name)
         yield _result(means, pair, second, "REMEDIAL", name, before)
 
 
-def rules_for(means: Means, rule: Rule) -> dict[str, str]:
+def resolve_metric_names(means: FoldMeans, rule: Rule) -> dict[str, str]:
     """Name the score that stands for each of the paper's metrics."""
     if rule == "mulan":
         return verdicts.METRIC_NAMES
-    return {metric: verdicts.best_policy(means, metric) for metric in published.METRICS}
+    return {
+        metric: verdicts.best_undefined_value_rule(means, metric) for metric in published.METRICS
+    }
 
 
 def _result(
-    means: Means, pair: Pair, printed: Printed, arm: str, name: str, before: float | None = None
-) -> Entry:
+    means: FoldMeans,
+    pair: BeforeAfterPair,
+    printed: PrintedNumber,
+    arm: str,
+    name: str,
+    before: float | None = None,
+) -> ReproductionResult:
     """Compare one number of Tables 5 to 9, and look for the cause of a difference."""
     place = (pair.dataset, arm)
     ours = means.get(*place, pair.method, name)
     if ours is None or (arm != "none" and before is None):
         away = "data not available: 2,000 of 43,907 instances are"
-        return printed.absent(away if pair.dataset == "mediamill" else NOT_RUN)
+        return printed.as_not_computable(away if pair.dataset == "mediamill" else NOT_RUN)
 
     def causes() -> Iterator[tuple[str, bool]]:
-        rules, variants = verdicts.POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
+        rules, variants = (
+            verdicts.UNDEFINED_VALUE_RULES.get(pair.measure, ()),
+            CLASSIFIER_VARIANTS.get(pair.method, ()),
+        )
         yield "undefined rule", any(_fits(means, printed, *place, pair.method, r) for r in rules)
         yield "version of MULAN", any(_fits(means, printed, *place, v, name) for v in variants)
 
@@ -294,31 +331,35 @@ def _result(
     return printed.compare(ours, means.error(*place, pair.method, name), before=before, **rest)
 
 
-def _result_reason(pair: Pair, printed: Printed, name: str) -> str:
+def _result_reason(pair: BeforeAfterPair, printed: PrintedNumber, name: str) -> str:
     """Tell the rule, what stands in for the data, and whether the printed row looks displaced."""
     other, how = sources.SUBSTITUTES.get(pair.dataset, ("", ""))
     parts = (
         RULES.get(name.partition(".")[0], ""),
         f"{other}: {how}" if other else "",
-        "the printed column looks shifted by a row" if printed.meant != printed.value else "",
+        "the printed column looks shifted by a row"
+        if printed.corrected_value != printed.value
+        else "",
     )
     return "; ".join(filter(None, parts))
 
 
-def significances(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
+def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
     """Compare Table 10: Wilcoxon's test over the data sets that were run."""
-    rules = rules_for(means, rule)
+    rules = resolve_metric_names(means, rule)
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
         pairs = result_pairs(row.classifier, row.metric)
-        ours = verdicts.measured(pairs, partial(means.of_results, name=rules[row.metric]))
+        ours = verdicts.replace_with_our_values(
+            pairs, partial(means.result_means, name=rules[row.metric])
+        )
         if len(ours) < 5:
             reason = f"needs five data sets; {len(ours)} were run"
-            yield Entry(10, item, row.p_value, None, VERDICTS[3], reason)
+            yield ReproductionResult(10, item, row.p_value, None, VERDICTS[3], reason)
             continue
         found = p_value(ours)
         agree = (found < ALPHA) == (row.p_value < ALPHA)
         reason = f"over {len(ours)} of {len(pairs)} data sets"
-        moved = not agree and any(put_back(pair) != pair for pair in pairs)
+        moved = not agree and any(restore_displaced_value(pair) != pair for pair in pairs)
         verdict, cause = VERDICTS[1 if agree else 2], "repaired row" if moved else "other numbers"
-        yield Entry(10, item, row.p_value, found, verdict, reason, cause=cause)
+        yield ReproductionResult(10, item, row.p_value, found, verdict, reason, cause=cause)

@@ -16,16 +16,16 @@ HIGHER_IS_BETTER = {"HL": False, "Precision": True, "MacroFM": True, "OE": False
 METRICS = tuple(HIGHER_IS_BETTER)
 CLASSIFIERS = ("BR", "CLR", "ECC", "EPS", "HOMER", "IBLR")
 #: Data sets of the first phase, by falling SCUMBLE.
-PHASE_1 = ("corel5k", "cal500", "enron", "yeast", "medical", "genbase")
+PHASE_1_DATASETS = ("corel5k", "cal500", "enron", "yeast", "medical", "genbase")
 #: How the text says that imbalance changes: what, where, measure, data sets and percent.
-PERCENTAGES = (
-    ("MeanIR falls by", "SCUMBLE > 0.3", "mean_ir", PHASE_1[:3], -6),
-    ("MaxIR grows by", "SCUMBLE > 0.3", "max_ir", PHASE_1[:3], 6),
-    ("MeanIR falls by", "SCUMBLE < 0.11", "mean_ir", PHASE_1[3:], -52),
-    ("MaxIR falls by", "SCUMBLE < 0.11", "max_ir", PHASE_1[3:], -54),
+CLAIMED_CHANGES = (
+    ("MeanIR falls by", "SCUMBLE > 0.3", "mean_ir", PHASE_1_DATASETS[:3], -6),
+    ("MaxIR grows by", "SCUMBLE > 0.3", "max_ir", PHASE_1_DATASETS[:3], 6),
+    ("MeanIR falls by", "SCUMBLE < 0.11", "mean_ir", PHASE_1_DATASETS[3:], -52),
+    ("MaxIR falls by", "SCUMBLE < 0.11", "max_ir", PHASE_1_DATASETS[3:], -54),
 )
 #: How many results the text says improve, or do not: who, what, how many, classifier and metrics.
-CASES = (
+CLAIMED_COUNTS = (
     ("Precision", "not improved", "9 of 64", None, ("Precision",), False),
     ("HOMER", "improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
     ("HOMER", "improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
@@ -36,7 +36,7 @@ Record = TypeVar("Record")
 _READERS: dict[type, Callable[[str], Any]] = {bool: "yes".__eq__}
 
 
-class Pair(NamedTuple):
+class BeforeAfterPair(NamedTuple):
     """Two printed values, before and after something was done to the data."""
 
     dataset: str
@@ -126,13 +126,13 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 #: Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS.
-imbalance = cache(partial(_records, "imbalance", Pair))
+imbalance = cache(partial(_records, "imbalance", BeforeAfterPair))
 #: Table 3: SCUMBLE against the relative change of the imbalance.
 correlations = cache(partial(_records, "correlation", Correlation))
 #: Table 4: HOMER's F-measure before and after resampling.
 f_measures = cache(partial(_records, "f_measure", Change))
 #: Tables 5 to 9: five metrics before and after REMEDIAL.
-results = cache(partial(_records, "results", Pair))
+results = cache(partial(_records, "results", BeforeAfterPair))
 #: Table 10: p-values of Wilcoxon's test.
 significances = cache(partial(_records, "wilcoxon", Significance))
 #: How often the paper counts results as better and worse.

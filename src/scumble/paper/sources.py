@@ -4,9 +4,9 @@ import tomllib
 import warnings
 from importlib import resources
 
-from scumble._core.errors import DataError, ParameterError, ScumbleWarning, suggest
-from scumble.data import MultilabelDataset, shelf
-from scumble.experiment.plan import Plan, plan_from
+from scumble._core.errors import DataError, ParameterError, ScumbleWarning, did_you_mean
+from scumble.data import MultilabelDataset, repository
+from scumble.experiment.plan import Plan, plan_from_dict
 
 #: Why a data set that was found is not quite the paper's.
 SUBSTITUTES = {
@@ -29,13 +29,13 @@ def load(name: str) -> MultilabelDataset | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes itself
         try:
-            shelf.locate(name)
+            repository.locate(name)
         except DataError:
             return None
-        return shelf.load(name, download=False)
+        return repository.load(name, download=False)
 
 
-def substitution(name: str, data: MultilabelDataset) -> str:
+def substitute_note(name: str, data: MultilabelDataset) -> str:
     """Tell what stands in for a data set of the paper."""
     other, how = SUBSTITUTES.get(name, ("", ""))
     return f"{other}: {how}" if data.name == other else ""
@@ -65,7 +65,7 @@ def phase(name: str) -> Plan:
     >>> phase("remedial").n_cells
     1200
     """
-    return plan_from(tomllib.loads(phase_text(name)), where=f"plan {name}")
+    return plan_from_dict(tomllib.loads(phase_text(name)), where=f"plan {name}")
 
 
 def phase_text(name: str) -> str:
@@ -89,7 +89,7 @@ def phase_text(name: str) -> str:
     """
     if name not in PHASES:
         raise ParameterError(
-            f"The paper has no experiment {name!r}.{suggest(str(name), PHASES)} "
+            f"The paper has no experiment {name!r}.{did_you_mean(str(name), PHASES)} "
             f"Expected one of {', '.join(PHASES)}."
         )
     path = resources.files(__package__) / "plans" / f"{name}.toml"

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from scumble.paper import published
-from scumble.paper.published import Pair
+from scumble.paper.published import BeforeAfterPair
 
 VERDICTS = ("reproduced", "same direction", "not reproduced", "not computable here")
 #: A number within so many standard errors of the printed one counts as reproduced.
@@ -30,7 +30,7 @@ CAUSES = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReproductionResult:
     """A published number beside ours.
 
     Attributes
@@ -59,8 +59,8 @@ class Entry:
 
     Examples
     --------
-    >>> from scumble.paper import Entry
-    >>> round(Entry(2, "yeast LP-ROS max_ir after", 8.0, 8.2, "reproduced").difference, 6)
+    >>> from scumble.paper import CatalogueEntry
+    >>> round(CatalogueEntry(2, "yeast LP-ROS max_ir after", 8.0, 8.2, "reproduced").difference, 6)
     0.2
     """
 
@@ -86,7 +86,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A number of the paper that is about to be compared."""
 
     # `meant` differs from `value` where a row is put back; `before` is the printed value before
@@ -95,17 +95,17 @@ class Printed:
     table: int
     item: str
     value: float
-    meant: float
+    corrected_value: float
     decimals: int
     before: float | None = None
 
-    def absent(self, reason: str) -> Entry:
+    def as_not_computable(self, reason: str) -> ReproductionResult:
         """Say that a number cannot be computed."""
-        return Entry(self.table, self.item, self.value, None, VERDICTS[3], reason)
+        return ReproductionResult(self.table, self.item, self.value, None, VERDICTS[3], reason)
 
     def is_near(self, ours: float, error: float) -> bool:
         """Tell whether one of our numbers is the one that is meant."""
-        return is_near(self.meant, ours, error, self.decimals)
+        return is_near(self.corrected_value, ours, error, self.decimals)
 
     def compare(
         self,
@@ -116,27 +116,30 @@ class Printed:
         reason: str = "",
         is_substitute: bool = False,
         causes: Iterable[tuple[str, bool]] = (),
-    ) -> Entry:
+    ) -> ReproductionResult:
         """Compare with a number that depends on folds, and name the first cause that holds.
 
         ``before`` is ours before treatment.
         """
-        near, moved, cause = self.is_near(ours, error), self.meant != self.value, ""
+        near, moved, cause = self.is_near(ours, error), self.corrected_value != self.value, ""
         if not near:
-            noise = abs(ours - self.meant) <= FAR * error
+            noise = abs(ours - self.corrected_value) <= FAR * error
             known = chain((("substitute data", is_substitute), ("fold noise", noise)), causes)
             cause = next((cause for cause, holds in known if holds), "unknown")
         elif moved and not is_near(self.value, ours, error, self.decimals):
             cause = "repaired row"
         same = before is not None and self._same_direction(before, ours)
-        verdict, meant = VERDICTS[0 if near else 1 if same else 2], self.meant if moved else None
+        verdict, meant = (
+            VERDICTS[0 if near else 1 if same else 2],
+            self.corrected_value if moved else None,
+        )
         place = (self.table, self.item, self.value)
-        return Entry(*place, ours, verdict, reason, error, cause, meant)
+        return ReproductionResult(*place, ours, verdict, reason, error, cause, meant)
 
     def _same_direction(self, before: float, after: float) -> bool:
         if self.before is None:
             return False
-        theirs, ours = self.meant - self.before, after - before
+        theirs, ours = self.corrected_value - self.before, after - before
         return (ours > 0) == (theirs > 0) and (ours == 0) == (theirs == 0)
 
 
@@ -230,15 +233,15 @@ METRIC_NAMES = {
     "RL": "ranking_loss",
 }
 #: What "F-measure" may be: means over rows, over those with a hit, pooled, over labels.
-AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
+F_MEASURE_AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
 #: Rules for undefined values that a metric may have been computed with; MULAN's of today is first.
-POLICIES = {
+UNDEFINED_VALUE_RULES = {
     "Precision": ("precision", "ignore.precision"),
     "MacroFM": ("macro_f1", "ignore.macro_f1", "hits.macro_f1"),
 }
 
 
-class Means:
+class FoldMeans:
     """Means over folds of what a store holds, and their standard errors."""
 
     # A place is a data set, a resampler, a classifier and the name of a score.
@@ -283,12 +286,12 @@ class Means:
         base = fmean(before.values()) if before else 0.0
         return standard_error([after[fold] - before[fold] for fold in shared]) / base if base else 0
 
-    def of_imbalance(self, pair: Pair, percent: int = 25) -> Both:
+    def imbalance_means(self, pair: BeforeAfterPair, percent: int = 25) -> Both:
         """Return our MaxIR or MeanIR before and after resampling."""
         place, name = (pair.dataset, f"{pair.method} {percent} %", "none"), imbalance_name(pair)
         return self.get(*place, f"before.{name}"), self.get(*place, f"after.{name}")
 
-    def of_results(self, pair: Pair, name: str) -> Both:
+    def result_means(self, pair: BeforeAfterPair, name: str) -> Both:
         """Return our values of a score before and after REMEDIAL."""
         before = self.get(pair.dataset, "none", pair.method, name)
         return before, self.get(pair.dataset, "REMEDIAL", pair.method, name)
@@ -307,12 +310,14 @@ def standard_error(values: Iterable[float]) -> float:
     return stdev(known) * math.sqrt(1 / N_PRINTED_FOLDS + 1 / len(known))
 
 
-def imbalance_name(pair: Pair) -> str:
+def imbalance_name(pair: BeforeAfterPair) -> str:
     """Name the measure of Table 2; labels never seen count as mldr counts them."""
     return "max_ir" if pair.measure == "max_ir" else "mean_ir_zero"
 
 
-def measured(pairs: Iterable[Pair], means_of: Callable[[Pair], Both]) -> list[Pair]:
+def replace_with_our_values(
+    pairs: Iterable[BeforeAfterPair], means_of: Callable[[BeforeAfterPair], Both]
+) -> list[BeforeAfterPair]:
     """Put our values into the place of the printed ones; pairs that were not run are left out."""
     found = ((pair, *means_of(pair)) for pair in pairs)
     return [
@@ -322,15 +327,17 @@ def measured(pairs: Iterable[Pair], means_of: Callable[[Pair], Both]) -> list[Pa
     ]
 
 
-def best_policy(means: Means, metric: str) -> str:
+def best_undefined_value_rule(means: FoldMeans, metric: str) -> str:
     """Find the rule for undefined values that fits the values before REMEDIAL best."""
-    candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
+    candidates = UNDEFINED_VALUE_RULES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
-    ours = {name: [(p.before, means.of_results(p, name)[0]) for p in pairs] for name in candidates}
+    ours = {
+        name: [(p.before, means.result_means(p, name)[0]) for p in pairs] for name in candidates
+    }
     return _nearest(ours) or candidates[0]
 
 
-def best_average(means: Means, averages: Iterable[str] = AVERAGES) -> str:
+def best_average(means: FoldMeans, averages: Iterable[str] = F_MEASURE_AVERAGES) -> str:
     """Find the F-measure that fits HOMER's untreated values best."""
     bases = {row.dataset: row.before for row in published.f_measures()}
     ours = {

@@ -6,7 +6,7 @@ from itertools import chain, cycle, pairwise
 from operator import attrgetter
 from typing import Any
 
-from scumble.plots.base import Theme, canvas, entitle, plot, written
+from scumble.plots.base import Theme, add_title, display_name, prepare_axes, register_plot
 from scumble.plots.chord_layout import MAX_RIBBONS, N_PARTNERS, ChordArc, ChordLayout, chord_layout
 
 Point = tuple[float, float]
@@ -22,7 +22,7 @@ MIXED, OTHER = 0.7, 0.3
 ENDS = attrgetter("source_start", "source_end", "target_start", "target_end")
 
 
-@plot("chord", title="which labels share instances", alias="LC")
+@register_plot("chord", title="which labels share instances", alias="LC")
 def plot_chord(
     data: Any,
     labels: Sequence[str | int] | None = None,
@@ -70,8 +70,8 @@ def plot_chord(
     if not isinstance(data, ChordLayout):
         most: Any = {"n_labels": n_labels, "n_partners": n_partners, "max_ribbons": max_ribbons}
         layout = chord_layout(data, labels, keep_order=keep_order, **most)
-    ax, theme = canvas(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")
-    inks = _inks(layout, theme, like)
+    ax, theme = prepare_axes(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")
+    inks = _arc_colors(layout, theme, like)
     _draw_ribbons(ax, layout, inks)
     _draw_arcs(ax, layout, inks)
     letter = _letter_height(ax, layout)
@@ -85,12 +85,12 @@ def plot_chord(
     return ax
 
 
-def _inks(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) -> list[str]:
+def _arc_colors(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) -> list[str]:
     """Give rare and frequent labels colours of their own, in turns; known labels keep theirs."""
     known: dict[int, str] = {}
     if like is not None:
-        known = dict(zip((arc.label for arc in like.arcs), _inks(like, theme), strict=True))
-    turns = {True: cycle(theme.rare), False: cycle(theme.common)}
+        known = dict(zip((arc.label for arc in like.arcs), _arc_colors(like, theme), strict=True))
+    turns = {True: cycle(theme.rare_colors), False: cycle(theme.frequent_colors)}
     return [known.get(arc.label, next(turns[arc.is_minority])) for arc in layout.arcs]
 
 
@@ -140,18 +140,18 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
     turned = angle % (2 * math.pi) > math.pi
     middle = (arc.start + arc.end) / 2
     ends = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
-    ax.plot(*zip(*ends, strict=True), color=theme.line, linewidth=0.6)
-    name, count = written(arc.name, LONGEST_NAME), f"{arc.count:,}"
+    ax.plot(*zip(*ends, strict=True), color=theme.line_color, linewidth=0.6)
+    name, count = display_name(arc.name, LONGEST_NAME), f"{arc.count:,}"
     text, side = (f"{count}  {name}", "right") if turned else (f"{name}  {count}", "left")
     rotation = (90 - math.degrees(angle)) + (180 if turned else 0)
     place = {"rotation": rotation, "rotation_mode": "anchor", "ha": side, "va": "center"}
     weight = "bold" if arc.is_minority else "normal"
-    look = {"color": theme.ink, "fontsize": size, "fontweight": weight, "clip_on": False}
+    look = {"color": theme.text_color, "fontsize": size, "fontweight": weight, "clip_on": False}
     ax.text(*_point(angle, NAME_RADIUS), text, parse_math=False, **place, **look)
 
 
 def _n_letters(arc: ChordArc) -> int:
-    return len(written(arc.name, LONGEST_NAME)) + 2 + len(f"{arc.count:,}")
+    return len(display_name(arc.name, LONGEST_NAME)) + 2 + len(f"{arc.count:,}")
 
 
 def _letter_height(ax: Any, layout: ChordLayout) -> float:
@@ -174,8 +174,8 @@ def _points_per_radius(ax: Any, reach: float) -> float:
 
 
 def _write_around(ax: Any, layout: ChordLayout, theme: Theme, reach: float) -> None:
-    entitle(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
-    style = {"ha": "center", "va": "bottom", "color": theme.dim, "fontsize": 9}
+    add_title(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
+    style = {"ha": "center", "va": "bottom", "color": theme.muted_color, "fontsize": 9}
     ax.text(0, -reach - 0.1, layout.note, wrap=True, **style)
 
 

@@ -17,12 +17,12 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.selection import find_labels
+from scumble._core.selection import resolve_label_indices
 from scumble._core.validation import check_count, check_labels
-from scumble.measures.difficult import by_difficulty
+from scumble.measures.difficult import sort_by_difficulty
 from scumble.measures.shape import joint_counts
-from scumble.measures.summary import Summary, characterize, plain
-from scumble.plots.base import keep_apart
+from scumble.measures.summary import Summary, characterize, to_json_value
+from scumble.plots.base import spread_positions
 
 #: Up to so many labels are all drawn.
 DRAW_ALL = 30
@@ -37,7 +37,7 @@ WIDE_GAP = 3
 #: Angle a written name takes. An ink writes in a size that fits.
 NAME_STEP = math.radians(2.8)
 #: How far a name may stand from its arc.
-FARTHEST = math.radians(15)
+MAX_NAME_SHIFT = math.radians(15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class ChordLayout:
         dict
             The fields, `note`, and ``arcs`` and ``ribbons`` as lists of dicts; NaN becomes None.
         """
-        return {**plain(asdict(self)), "note": self.note}
+        return {**to_json_value(asdict(self)), "note": self.note}
 
     @classmethod
     def from_json(cls, whole: dict[str, Any]) -> ChordLayout:
@@ -296,7 +296,9 @@ def chord_layout(
     whole, n_difficult = (DRAW_ALL, N_LABELS) if n_labels is None else (0, n_labels)
     chosen, Y, measured = choose_labels(data, labels, (whole, n_difficult, n_partners), summary)
     if keep_order and labels is not None:
-        place = {int(at): k for k, at in enumerate(look_up_labels(labels, measured.labels.name))}
+        place = {
+            int(at): k for k, at in enumerate(find_label_indices(labels, measured.labels.name))
+        }
         chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
     arcs, joint = _arcs(Y, measured, chosen)
     ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
@@ -323,7 +325,7 @@ def choose_labels(
     measured = characterize(data) if summary is None else summary
     seen = np.flatnonzero(measured.labels.count > 0)
     if labels is not None:
-        chosen = np.intersect1d(look_up_labels(labels, measured.labels.name), seen)
+        chosen = np.intersect1d(find_label_indices(labels, measured.labels.name), seen)
     elif len(seen) <= whole:
         chosen = seen
     else:
@@ -331,9 +333,9 @@ def choose_labels(
     return _in_order(chosen, measured), Y, measured
 
 
-def look_up_labels(labels: Any, names: Sequence[str]) -> Array:
+def find_label_indices(labels: Any, names: Sequence[str]) -> Array:
     """Turn names and numbers of labels into numbers."""
-    return find_labels(labels, len(names), names, caller="Labels to draw")
+    return resolve_label_indices(labels, len(names), names, caller="Labels to draw")
 
 
 def _difficult_and_partners(
@@ -343,7 +345,7 @@ def _difficult_and_partners(
     rare = np.flatnonzero(table.is_minority)
     if not len(rare):  # equally frequent labels: none is difficult, so the most concurrent ones
         rare = np.flatnonzero(table.count > 0)
-    difficult = by_difficulty(rare, table.irlbl, table.scumble)[:n_labels]
+    difficult = sort_by_difficulty(rare, table.irlbl, table.scumble)[:n_labels]
     joint = joint_counts(Y, difficult).toarray()
     joint[:, table.is_minority] = 0
     joint[:, difficult] = 0
@@ -416,11 +418,11 @@ def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None
     rank = np.minimum(by_length, by_score)
     named = np.sort(np.argsort(rank, kind="stable")[: int(2 * math.pi / NAME_STEP)])
     while True:
-        places = keep_apart(middles[named], NAME_STEP, cut, cut + 2 * math.pi)
+        places = spread_positions(middles[named], NAME_STEP, cut, cut + 2 * math.pi)
         moved = np.abs(places - middles[named])
-        if moved.max() <= FARTHEST:
+        if moved.max() <= MAX_NAME_SHIFT:
             break
-        near = np.abs(middles[named] - middles[named][moved.argmax()]) <= FARTHEST
+        near = np.abs(middles[named] - middles[named][moved.argmax()]) <= MAX_NAME_SHIFT
         named = np.delete(named, np.flatnonzero(near)[rank[named][near].argmax()])
     angles = dict(zip(named.tolist(), places.tolist(), strict=True))
     return [angles.get(at) for at in range(len(starts))]

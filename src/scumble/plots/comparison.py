@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble._core.validation import check_choice, check_count
-from scumble.plots.base import canvas, entitle, measured, new_figure, written
+from scumble.plots.base import add_title, as_summary, display_name, new_figure, prepare_axes
 from scumble.plots.chord_layout import chord_layout
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def plot_before_after(
     """
     check_choice(measure, tuple(MEASURES), name="measure", caller="plot_before_after")
     check_count(n_labels, name="n_labels", caller="plot_before_after")
-    first, second = measured(before), measured(after)
+    first, second = as_summary(before), as_summary(after)
     if len(first.labels) != len(second.labels):
         raise ParameterError(
             f"plot_before_after: the two data sets must have the same labels. Got "
@@ -71,12 +71,12 @@ def plot_before_after(
     old, new = first.labels[measure], second.labels[measure]
     order = np.lexsort((np.arange(len(old)), -np.nan_to_num(old, nan=-1)))
     shown = order[~np.isnan(old[order])][:n_labels]
-    ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_before_after")
+    ax, theme = prepare_axes(ax, dark, size=_size(len(shown)), purpose="plot_before_after")
     places = np.arange(len(shown))
     is_rare = first.labels.is_minority[shown]
-    colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
-    ax.hlines(places, old[shown], new[shown], color=theme.line, linewidth=2, zorder=1)
-    hollow = {"facecolors": theme.page, "edgecolors": colours, "linewidths": 1.4}
+    colours = [theme.rare_colors[0] if rare else theme.frequent_colors[0] for rare in is_rare]
+    ax.hlines(places, old[shown], new[shown], color=theme.line_color, linewidth=2, zorder=1)
+    hollow = {"facecolors": theme.background_color, "edgecolors": colours, "linewidths": 1.4}
     ax.scatter(old[shown], places, s=34, zorder=2, **hollow)
     ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
     theme.name_rows(ax, places, [first.labels.name[at] for at in shown], is_rare)
@@ -84,7 +84,7 @@ def plot_before_after(
     hidden = len(old) - len(shown)
     more = f"\n{hidden:,} labels are not drawn" if hidden else ""
     ax.set_xlabel(f"{MEASURES[measure]}: hollow before, filled after{more}")
-    entitle(ax, first.name, f"SCUMBLE {first.scumble:.4f} → {second.scumble:.4f}")
+    add_title(ax, first.name, f"SCUMBLE {first.scumble:.4f} → {second.scumble:.4f}")
     return ax
 
 
@@ -133,34 +133,39 @@ def plot_gains(
             "plot_gains draws what scumble.evaluate.compare gives. "
             f"Got {type(comparison).__name__} instead."
         )
-    if len(comparison.trials) < 2:
+    if len(comparison.results) < 2:
         raise ParameterError("plot_gains needs a second method to compare with. Got one alone.")
     if method is None:
         best = comparison.best
-        method = best if best != comparison.baseline else comparison.trials[1].name
+        method = best if best != comparison.baseline else comparison.results[1].name
     gains = comparison.gains(method)
     changed = sorted(gains, key=lambda row: -abs(row["gain"]))[:n_labels]
     rows = sorted(changed, key=lambda row: (row["gain"], row["name"]))
-    ax, theme = canvas(ax, dark, size=_size(len(rows)), purpose="plot_gains")
+    ax, theme = prepare_axes(ax, dark, size=_size(len(rows)), purpose="plot_gains")
     places = list(range(len(rows)))
     before, after = ([row[when] for row in rows] for when in ("before", "after"))
-    ax.hlines(places, before, after, color=theme.line, linewidth=2, zorder=1)
-    style = {"s": 30, "facecolors": theme.page, "edgecolors": theme.ink, "linewidths": 1.2}
+    ax.hlines(places, before, after, color=theme.line_color, linewidth=2, zorder=1)
+    style = {
+        "s": 30,
+        "facecolors": theme.background_color,
+        "edgecolors": theme.text_color,
+        "linewidths": 1.2,
+    }
     ax.scatter(before, places, label=comparison.baseline, zorder=2, **style)
-    up, down = (1, "^", theme.rare[0], "gains"), (-1, "v", theme.common[0], "loses")
+    up, down = (1, "^", theme.rare_colors[0], "gains"), (-1, "v", theme.frequent_colors[0], "loses")
     for sign, marker, colour, word in (up, down):
         at = [place for place in places if rows[place]["gain"] * sign > 0]
         if at:
             style = {"s": 40, "c": colour, "marker": marker, "linewidths": 0, "zorder": 3}
             ax.scatter([after[place] for place in at], at, label=f"{method}: {word}", **style)
-    names = [f"{written(row['name'], 32)} ({row['training_positives']:,.0f})" for row in rows]
+    names = [f"{display_name(row['name'], 32)} ({row['training_positives']:,.0f})" for row in rows]
     ax.set_yticks(places, names, fontsize=9, parse_math=False)
     ax.set(xlabel="F1, counts of all folds added up", xlim=(-0.02, 1.02))
     ax.set_ylim(-0.8, len(rows) - 0.2)
     below = -0.55 / (ax.get_position().height * ax.get_figure(root=True).get_figheight())
     theme.legend_below(ax, below, 3)
     left = "" if len(rows) == len(gains) else f", {len(rows)} of {len(gains)} labels"
-    entitle(ax, comparison.data, f"what labels gain{left}")
+    add_title(ax, comparison.data, f"what labels gain{left}")
     return ax
 
 
@@ -204,7 +209,7 @@ def plot_pair(
     >>> left.get_ylim() == right.get_ylim()
     True
     """
-    known = registered("plot")
+    known = registered_objects("plot")
     check_choice(kind, tuple(known), name="kind", caller="plot_pair")
     draw = known[kind].function
     if kind == "chord":  # the same labels on both sides, in the same colours
@@ -215,7 +220,7 @@ def plot_pair(
     left, right = figure.subplots(1, 2)
     for ax, data, title in zip((left, right), (before, after), titles, strict=True):
         draw(data, ax=ax, dark=dark, **options)
-        ax.set_title(f"{written(title, 30)}\n{ax.get_title()}", parse_math=False, fontsize=11)
+        ax.set_title(f"{display_name(title, 30)}\n{ax.get_title()}", parse_math=False, fontsize=11)
     if left.axison and not left.images:
         _same_range(left, right)
     return left, right

@@ -9,14 +9,14 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.validation import check_labels
-from scumble.plots.base import Theme, canvas, entitle, measured, plot
+from scumble.plots.base import Theme, add_title, as_summary, prepare_axes, register_plot
 
 SIZE = (7.0, 4.2)
 N_CLASSES = 40
 HEADROOM = 1.14  # above the tallest bar, for words
 
 
-@plot("label-histogram", title="how many labels occur how often", alias="LH")
+@register_plot("label-histogram", title="how many labels occur how often", alias="LH")
 def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
     """Draw how many labels have how many instances.
 
@@ -41,15 +41,15 @@ def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None)
     >>> [int(bar.get_height()) for bar in ax.patches]
     [1, 1, 0, 1]
     """
-    summary = measured(data)
-    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_label_histogram")
+    summary = as_summary(data)
+    ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_label_histogram")
     _classes(ax, theme, summary.labels.count)
     ax.set(xlabel="instances with the label", ylabel="labels")
-    entitle(ax, summary.name, f"{summary.n_labels:,} labels by count")
+    add_title(ax, summary.name, f"{summary.n_labels:,} labels by count")
     return ax
 
 
-@plot("labelset-histogram", title="how many labelsets occur how often", alias="LSH")
+@register_plot("labelset-histogram", title="how many labelsets occur how often", alias="LSH")
 def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
     """Draw how many labelsets have how many instances.
 
@@ -74,16 +74,16 @@ def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = No
     >>> [int(bar.get_height()) for bar in ax.patches]
     [2, 1]
     """
-    summary = measured(data)
-    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_labelset_histogram")
+    summary = as_summary(data)
+    ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_labelset_histogram")
     _classes(ax, theme, summary.labelsets.counts)
     ax.set(xlabel="instances with the labelset", ylabel="labelsets")
     single = f"{summary.n_single_labelsets:,} of {summary.n_labelsets:,} labelsets occur once"
-    entitle(ax, summary.name, single)
+    add_title(ax, summary.name, single)
     return ax
 
 
-@plot("cardinality", title="how many labels instances have", alias="CH")
+@register_plot("cardinality", title="how many labels instances have", alias="CH")
 def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
     """Draw how many instances have how many labels.
 
@@ -111,17 +111,17 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     Y = check_labels(data, caller="plot_cardinality")
     sizes = np.diff(Y.indptr)
     counts = np.bincount(sizes)
-    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_cardinality")
+    ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_cardinality")
     _bars(ax, theme, np.arange(len(counts)), counts, 0.8, is_counted=len(counts) <= 20)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="labels of an instance", ylabel="instances")
     if len(sizes):
         _mark_mean(ax, theme, float(sizes.mean()))
-    entitle(ax, str(getattr(data, "name", "")), "labels of the instances")
+    add_title(ax, str(getattr(data, "name", "")), "labels of the instances")
     return ax
 
 
-@plot("attributes", title="the features by kind", alias="AT")
+@register_plot("attributes", title="the features by kind", alias="AT")
 def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
     """Draw how many features of each kind there are.
 
@@ -156,21 +156,23 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
         for feature in data.features
     )
     kinds["labels"] = len(data.labels)
-    ax, theme = canvas(ax, dark, size=(7.0, 1.2 + 0.4 * len(kinds)), purpose="plot_attributes")
-    colours = [theme.common[0]] * (len(kinds) - 1) + [theme.rare[1]]
+    ax, theme = prepare_axes(
+        ax, dark, size=(7.0, 1.2 + 0.4 * len(kinds)), purpose="plot_attributes"
+    )
+    colours = [theme.frequent_colors[0]] * (len(kinds) - 1) + [theme.rare_colors[1]]
     ax.barh(np.arange(len(kinds)), list(kinds.values()), color=colours, height=0.7)
-    ax.set_yticks(np.arange(len(kinds)), list(kinds), color=theme.ink)
+    ax.set_yticks(np.arange(len(kinds)), list(kinds), color=theme.text_color)
     longest = max(kinds.values())
     for place, count in enumerate(kinds.values()):
-        ax.text(count + 0.01 * longest, place, f"{count:,}", va="center", color=theme.dim)
+        ax.text(count + 0.01 * longest, place, f"{count:,}", va="center", color=theme.muted_color)
     ax.set(xlim=(0, 1.1 * max(longest, 1)), ylim=(len(kinds) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    entitle(ax, data.name, f"{len(data.features):,} features")
+    add_title(ax, data.name, f"{len(data.features):,} features")
     return ax
 
 
-@plot("instances", title="SCUMBLE of the instances")
+@register_plot("instances", title="SCUMBLE of the instances")
 def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
     """Draw how the concurrence of single instances is distributed.
 
@@ -196,9 +198,9 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     >>> int(sum(bar.get_height() for bar in ax.patches))
     3
     """
-    summary = measured(data)
+    summary = as_summary(data)
     scores = summary.scumble_by_instance
-    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_instances")
+    ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_instances")
     # A class ends at the mean, so that every bar is either below or above it.
     mean = summary.scumble if summary.scumble > 0 else 0.5
     top = max(float(scores.max(initial=0.0)), 1.02 * mean)
@@ -208,7 +210,10 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     # Those at the mean itself belong below it, as "above the mean" is strict.
     positive = np.where(np.abs(scores - mean) <= 1e-12, mean / 2 + edges[n_below - 1] / 2, scores)
     counts, _ = np.histogram(positive[positive > 0], edges)
-    colours = [theme.common[0] if at < n_below else theme.rare[0] for at in range(len(counts))]
+    colours = [
+        theme.frequent_colors[0] if at < n_below else theme.rare_colors[0]
+        for at in range(len(counts))
+    ]
     ax.bar(edges[:-1], counts, np.diff(edges) * 0.94, align="edge", color=colours)
     ticks = ax.xaxis.get_major_locator().tick_values(0, top)
     ax.set_xlim(0, float(ticks[ticks >= top - 1e-12][0]))  # to a number, not to the last bar
@@ -219,7 +224,7 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     if summary.scumble > 0:
         _mark_mean(ax, theme, mean)
     what = f"{n_above:,} of {len(scores):,} instances above the mean, {n_zero:,} at 0"
-    entitle(ax, summary.name, what)
+    add_title(ax, summary.name, what)
     return ax
 
 
@@ -250,10 +255,12 @@ def _bars(
     ax: Any, theme: Theme, at: Array, counts: Array, width: float, *, is_counted: bool = True
 ) -> None:
     """Draw bars, each with its count above it where that is wanted."""
-    bars = ax.bar(at, counts, color=theme.common[0], width=width)
+    bars = ax.bar(at, counts, color=theme.frequent_colors[0], width=width)
     ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
     if is_counted:
-        ax.bar_label(bars, [f"{n:,}" if n else "" for n in counts], color=theme.dim, fontsize=8)
+        ax.bar_label(
+            bars, [f"{n:,}" if n else "" for n in counts], color=theme.muted_color, fontsize=8
+        )
         ax.yaxis.get_major_locator().set_params(integer=True)
 
 

@@ -7,11 +7,20 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.validation import check_count, check_named_labels
-from scumble.measures.difficult import by_difficulty
+from scumble.measures.difficult import sort_by_difficulty
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary
-from scumble.plots.base import Theme, canvas, embolden, entitle, keep_apart, measured, plot, written
-from scumble.plots.chord_layout import choose_labels, look_up_labels
+from scumble.plots.base import (
+    Theme,
+    add_title,
+    as_summary,
+    display_name,
+    prepare_axes,
+    register_plot,
+    set_bold,
+    spread_positions,
+)
+from scumble.plots.chord_layout import choose_labels, find_label_indices
 
 #: Bars drawn at the most.
 N_BARS = 40
@@ -20,7 +29,7 @@ ROW = 0.23  # inches
 N_MET = 40
 
 
-@plot("labels", title="the labels by count", alias="LB")
+@register_plot("labels", title="the labels by count", alias="LB")
 def plot_labels(
     data: Any,
     labels: Sequence[str | int] | None = None,
@@ -57,14 +66,14 @@ def plot_labels(
     [(4, 'a'), (2, 'b'), (1, 'c')]
     """
     check_count(n_labels, name="n_labels", caller="plot_labels")
-    summary = measured(data)
+    summary = as_summary(data)
     table = summary.labels
-    chosen = np.arange(len(table)) if labels is None else look_up_labels(labels, table.name)
+    chosen = np.arange(len(table)) if labels is None else find_label_indices(labels, table.name)
     chosen = chosen[np.lexsort((chosen, -table.count[chosen]))]
     # Where there are too many, the first and the last ones.
     n_hidden, n_first = max(len(chosen) - n_labels, 0), (n_labels + 1) // 2
     shown = np.delete(chosen, slice(n_first, n_first + n_hidden))
-    ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labels")
+    ax, theme = prepare_axes(ax, dark, size=_size(len(shown)), purpose="plot_labels")
     is_rare = table.is_minority[shown]
     names = [table.name[at] for at in shown]
     _bars(ax, theme, names, table.count[shown], is_rare, n_first if n_hidden else None)
@@ -72,11 +81,11 @@ def plot_labels(
     if is_rare.any():
         notes.append("bold: minority labels, with IRLbl above MeanIR")
     ax.set_xlabel("\n".join(["instances", *notes]))
-    entitle(ax, summary.name, f"{len(chosen):,} labels")
+    add_title(ax, summary.name, f"{len(chosen):,} labels")
     return ax
 
 
-@plot("labelsets", title="the most frequent labelsets", alias="LSB")
+@register_plot("labelsets", title="the most frequent labelsets", alias="LSB")
 def plot_labelsets(
     data: Any, *, n_labelsets: int = 25, ax: Any = None, dark: bool | None = None
 ) -> Any:
@@ -107,21 +116,21 @@ def plot_labelsets(
     [(2, 'a, b'), (1, 'a'), (1, 'a, c')]
     """
     check_count(n_labelsets, name="n_labelsets", caller="plot_labelsets")
-    summary = measured(data)
+    summary = as_summary(data)
     found = summary.labelsets
     shown = found.order[:n_labelsets]
-    ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labelsets")
+    ax, theme = prepare_axes(ax, dark, size=_size(len(shown)), purpose="plot_labelsets")
     names = _labelset_names(data, summary, found.first_row[shown])
     counts = found.counts[shown]
     _bars(ax, theme, names, counts, np.zeros(len(shown), bool))
     n_more, n_rest = len(found) - len(shown), summary.n_instances - int(counts.sum())
     rest = f"\n{n_more:,} more labelsets in {n_rest:,} instances" if n_more else ""
     ax.set_xlabel(f"instances{rest}")
-    entitle(ax, summary.name, f"{len(found):,} labelsets")
+    add_title(ax, summary.name, f"{len(found):,} labelsets")
     return ax
 
 
-@plot("difficult", title="IRLbl against SCUMBLELbl")
+@register_plot("difficult", title="IRLbl against SCUMBLELbl")
 def plot_difficult(
     data: Any, *, n_names: int = 12, ax: Any = None, dark: bool | None = None
 ) -> Any:
@@ -151,31 +160,31 @@ def plot_difficult(
     [[4.0, 0.2]]
     """
     check_count(n_names, name="n_names", caller="plot_difficult", minimum=0)
-    summary = measured(data)
+    summary = as_summary(data)
     table = summary.labels
-    ax, theme = canvas(ax, dark, size=(8.5, 5.2), purpose="plot_difficult")
+    ax, theme = prepare_axes(ax, dark, size=(8.5, 5.2), purpose="plot_difficult")
     seen = table.count > 0
     is_rare = table.is_minority
-    frequent = (seen & ~is_rare, theme.common[0], "o", "majority labels")
-    rare = (seen & is_rare, theme.rare[0], "^", "minority labels")
+    frequent = (seen & ~is_rare, theme.frequent_colors[0], "o", "majority labels")
+    rare = (seen & is_rare, theme.rare_colors[0], "^", "minority labels")
     for shown, colour, marker, name in (frequent, rare):
         style = {"s": 26, "c": colour, "marker": marker, "alpha": 0.65, "linewidths": 0}
         ax.scatter(table.irlbl[shown], table.scumble[shown], label=name, **style)
     top = float(np.nanmax(table.scumble, initial=0.0)) if seen.any() else 0.0
     ax.set_ylim(0, max(1.15 * top, 0.01))
     _scale(ax, theme, summary.mean_ir, summary.max_ir)
-    named = by_difficulty(np.flatnonzero(is_rare), table.irlbl, table.scumble)[:n_names]
+    named = sort_by_difficulty(np.flatnonzero(is_rare), table.irlbl, table.scumble)[:n_names]
     names = [table.name[at] for at in named]
     _write_names(ax, theme, names, table.irlbl[named], table.scumble[named])
     ax.set_xlabel("IRLbl: times rarer than the most frequent label")
     ax.set_ylabel("SCUMBLELbl: company of unequal labels")
-    legend = ax.legend(loc="upper left", labelcolor=theme.ink, fontsize=9, edgecolor="none")
+    legend = ax.legend(loc="upper left", labelcolor=theme.text_color, fontsize=9, edgecolor="none")
     legend.get_frame().set_facecolor(ax.figure.get_facecolor())  # the line at MeanIR ends there
-    entitle(ax, summary.name, "rare labels in unequal company")
+    add_title(ax, summary.name, "rare labels in unequal company")
     return ax
 
 
-@plot("cooccurrence", title="how often labels meet, similar labels together")
+@register_plot("cooccurrence", title="how often labels meet, similar labels together")
 def plot_cooccurrence(
     data: Any,
     labels: Sequence[str | int] | None = None,
@@ -227,18 +236,18 @@ def plot_cooccurrence(
     chosen, shares = chosen[order], shares[np.ix_(order, order)]
 
     side = 3.2 + 0.2 * len(chosen)
-    ax, theme = canvas(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
+    ax, theme = prepare_axes(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
     cells = shares if len(shares) else [[0.0]]
     image = ax.imshow(cells, cmap=theme.colormap, vmin=0, vmax=1, interpolation="nearest")
-    names = [written(summary.labels.name[at], 24) for at in chosen]
+    names = [display_name(summary.labels.name[at], 24) for at in chosen]
     theme.name_cells(ax, names, names, 8, rotation=90)
     is_rare = summary.labels.is_minority[chosen]
     for texts in (ax.get_xticklabels(), ax.get_yticklabels()):
-        embolden(texts, is_rare)
+        set_bold(texts, is_rare)
     _explain(ax, image, theme)
     n_seen = int((summary.labels.count > 0).sum())
     drawn = "all" if len(chosen) == n_seen else f"{len(chosen):,} of"
-    entitle(ax, summary.name, f"the company of {drawn} {n_seen:,} labels")
+    add_title(ax, summary.name, f"the company of {drawn} {n_seen:,} labels")
     return ax
 
 
@@ -261,11 +270,11 @@ def _bars(
     places = np.arange(len(names), dtype=float)
     if cut is not None:
         places[cut:] += 1
-    colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
+    colours = [theme.rare_colors[0] if rare else theme.frequent_colors[0] for rare in is_rare]
     ax.barh(places, counts, color=colours, height=0.75)
     theme.name_rows(ax, places, names, is_rare)
     longest = max(counts.max(initial=0), 1)
-    style = {"va": "center", "fontsize": 8, "color": theme.dim}
+    style = {"va": "center", "fontsize": 8, "color": theme.muted_color}
     for place, count in zip(places, counts, strict=True):
         ax.text(count + longest * 0.008, place, f"{count:,}", **style)
     ax.set_xlim(0, longest * 1.1)
@@ -291,13 +300,13 @@ def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) ->
     """Write names in a column on the right; in this order lines hardly cross."""
     order = np.lexsort((x, y))
     step = 1 / max(len(names), 15)
-    heights = keep_apart(y[order] / ax.get_ylim()[1], step, 0.0, 1.0)
-    line = {"arrowstyle": "-", "color": theme.line, "linewidth": 0.7, "shrinkB": 3}
-    style = {"va": "center", "color": theme.ink, "fontsize": 9, "parse_math": False}
+    heights = spread_positions(y[order] / ax.get_ylim()[1], step, 0.0, 1.0)
+    line = {"arrowstyle": "-", "color": theme.line_color, "linewidth": 0.7, "shrinkB": 3}
+    style = {"va": "center", "color": theme.text_color, "fontsize": 9, "parse_math": False}
     style |= {"annotation_clip": False, "arrowprops": {**line, "relpos": (0, 0.5)}}
     for at, height in zip(order, heights, strict=True):
         place, beside = (x[at], y[at]), (1.04, height)
-        ax.annotate(written(names[at]), place, beside, textcoords="axes fraction", **style)
+        ax.annotate(display_name(names[at]), place, beside, textcoords="axes fraction", **style)
 
 
 def _clustered(shares: Array) -> Array:
@@ -316,6 +325,8 @@ def _clustered(shares: Array) -> Array:
 
 def _explain(ax: Any, image: Any, theme: Theme) -> None:
     bar = ax.get_figure().colorbar(image, ax=ax, shrink=0.6, aspect=30)
-    bar.set_label("share of the row's instances that have the column's label", color=theme.dim)
-    bar.ax.tick_params(colors=theme.dim)
+    bar.set_label(
+        "share of the row's instances that have the column's label", color=theme.muted_color
+    )
+    bar.ax.tick_params(colors=theme.muted_color)
     bar.outline.set_visible(False)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleWarning
-from scumble._core.files import writing
+from scumble._core.files import atomic_write
 
 #: What `save_plot` writes.
 SUFFIXES = ("svg", "pdf", "png")
@@ -39,7 +39,7 @@ def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
         raise ParameterError(
             f"{path}: a picture's name must end in .{', .'.join(SUFFIXES)}. Got {suffix!r} instead."
         )
-    with writing(path) as target, target.open() as stream:
+    with atomic_write(path) as target, target.open() as stream:
         stream.write(plot_bytes(ax, suffix, dpi=dpi))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble.evaluate.statistics import NemenyiResult, nemenyi
-from scumble.plots.base import Theme, canvas, entitle, need_each, written
+from scumble.plots.base import Theme, add_title, check_length, display_name, prepare_axes
 
 
 def plot_critical_difference(
@@ -56,18 +56,21 @@ def plot_critical_difference(
         result = nemenyi(result, metric=metric, alpha=alpha)
     names = result.methods if names is None else names
     ranks = np.asarray(result.mean_ranks)
-    need_each("plot_critical_difference", "a name", names, len(ranks), "methods")
+    check_length("plot_critical_difference", "a name", names, len(ranks), "methods")
     height = 1.6 + 0.28 * (len(ranks) / 2 + len(result.groups))
-    ax, theme = canvas(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
+    ax, theme = prepare_axes(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
     _draw_axis(ax, theme, len(ranks))
     lowest = _draw_methods(ax, theme, ranks, names, len(result.groups))
     for level, group in enumerate(result.groups, 1):
         ends = ranks[list(group)]
-        reach, bar = [ends.min() - 0.03, ends.max() + 0.03], {"lw": 4, "c": theme.common[0]}
+        reach, bar = (
+            [ends.min() - 0.03, ends.max() + 0.03],
+            {"lw": 4, "c": theme.frequent_colors[0]},
+        )
         ax.plot(reach, [-0.32 * level] * 2, solid_capstyle="round", **bar)
     width = result.critical_difference
-    ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare[0])
-    style = {"ha": "center", "va": "bottom", "color": theme.ink, "fontsize": 9}
+    ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare_colors[0])
+    style = {"ha": "center", "va": "bottom", "color": theme.text_color, "fontsize": 9}
     ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", **style)
     ax.set(xlim=(0.2, len(ranks) + 0.8), ylim=(lowest - 0.3, 1.5))
     ax.set_axis_off()
@@ -87,24 +90,24 @@ def plot_change(
     columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
     scores = np.asarray(scumble, dtype=float)
     for name, values in {"SCUMBLE": scores, **columns}.items():
-        need_each("plot_change", f"a value of {name!r}", values, len(datasets), "data sets")
-    ax, theme = canvas(ax, dark, size=(8.0, 4.6), purpose="plot_change")
+        check_length("plot_change", f"a value of {name!r}", values, len(datasets), "data sets")
+    ax, theme = prepare_axes(ax, dark, size=(8.0, 4.6), purpose="plot_change")
     positions = np.arange(1, len(datasets) + 1)
     smooth = np.linspace(1, max(len(datasets), 2), 60)
     width = 0.7 / max(len(columns), 1)
-    colours = (*theme.common, *theme.rare[1:])
+    colours = (*theme.frequent_colors, *theme.rare_colors[1:])
     for number, (name, values) in enumerate(columns.items()):
         colour = colours[number % len(colours)]
         shift = (number - (len(columns) - 1) / 2) * width
         ax.bar(positions + shift, values, width * 0.9, color=colour, alpha=0.75, label=name)
         ax.plot(smooth, log_trend(values, smooth), ls="--", lw=1.3, color=colour)
-    ax.plot(positions, scores, "o", color=theme.rare[0], label="SCUMBLE")
-    ax.plot(smooth, log_trend(scores, smooth), lw=1.6, color=theme.rare[0])
-    ax.axhline(0, lw=0.8, color=theme.line)
-    ax.set_xticks(positions, [written(name, 14) for name in datasets], parse_math=False)
+    ax.plot(positions, scores, "o", color=theme.rare_colors[0], label="SCUMBLE")
+    ax.plot(smooth, log_trend(scores, smooth), lw=1.6, color=theme.rare_colors[0])
+    ax.axhline(0, lw=0.8, color=theme.line_color)
+    ax.set_xticks(positions, [display_name(name, 14) for name in datasets], parse_math=False)
     ax.set_ylabel("SCUMBLE, and relative change")
-    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9)
-    entitle(ax, "", title)
+    ax.legend(frameon=False, labelcolor=theme.text_color, fontsize=9)
+    add_title(ax, "", title)
     return ax
 
 
@@ -119,11 +122,11 @@ def plot_intervals(
     """Draw values with their intervals, names down and one mark for each series; 0 is no change."""
     # A value is a mean with the ends of its interval; one that is NaN stays undrawn.
     for name, values in series.items():
-        need_each("plot_intervals", f"a value of {name!r}", values, len(names), "names")
+        check_length("plot_intervals", f"a value of {name!r}", values, len(names), "names")
     size = (8.0, 1.4 + 0.13 * len(names) * (len(series) + 1))
-    ax, theme = canvas(ax, dark, size=size, purpose="plot_intervals")
-    ax.axvline(0, lw=1.0, color=theme.line, zorder=0)
-    inks = (theme.rare[0], theme.common[0], theme.ink)
+    ax, theme = prepare_axes(ax, dark, size=size, purpose="plot_intervals")
+    ax.axvline(0, lw=1.0, color=theme.line_color, zorder=0)
+    inks = (theme.rare_colors[0], theme.frequent_colors[0], theme.text_color)
     for number, (name, values) in enumerate(series.items()):
         ink, marker = inks[number % len(inks)], "osD^vX"[number % 6]
         shift = ((number + 1) / (len(series) + 1) - 0.5) * 0.9
@@ -134,12 +137,14 @@ def plot_intervals(
         ax.scatter(means, places[known], s=26, c=ink, marker=marker, label=name, zorder=2)
         ax.hlines(places[known], lows, highs, color=ink, lw=1.3, zorder=1)
     for between in range(1, len(names)):
-        ax.axhline(between - 0.5, lw=0.5, color=theme.line)
-    ax.set_yticks(np.arange(len(names)), [written(name, 26) for name in names], parse_math=False)
+        ax.axhline(between - 0.5, lw=0.5, color=theme.line_color)
+    ax.set_yticks(
+        np.arange(len(names)), [display_name(name, 26) for name in names], parse_math=False
+    )
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     theme.legend_below(ax, -0.05, min(len(series), 6), columnspacing=1.2)
-    entitle(ax, "", title)
+    add_title(ax, "", title)
     return ax
 
 
@@ -164,15 +169,18 @@ def plot_choices(
             f"{len(methods)} methods. Got an array of shape {table.shape}."
         )
     size = (2.6 + 0.72 * len(methods), 1.5 + 0.34 * len(situations))
-    ax, theme = canvas(ax, dark, size=size, purpose="plot_choices")
+    ax, theme = prepare_axes(ax, dark, size=size, purpose="plot_choices")
     best = np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=1, keepdims=True)
     shares = np.divide(table, best, out=np.zeros_like(table), where=best > 0)
     ax.imshow(shares, cmap=theme.colormap, vmin=0, vmax=1.6, aspect="auto")
     for row, column in np.argwhere(np.isfinite(table)):
         _write(ax, theme, (column, row), table[row, column], best[row, 0], near)
-    across, down = [written(one, 26) for one in methods], [written(one, 44) for one in situations]
+    across, down = (
+        [display_name(one, 26) for one in methods],
+        [display_name(one, 44) for one in situations],
+    )
     theme.name_cells(ax, across, down, 9, rotation=40, ha="right")
-    entitle(ax, "", title)
+    add_title(ax, "", title)
     return ax
 
 
@@ -187,10 +195,12 @@ def log_trend(values: Any, positions: Any) -> Array:
 
 
 def _draw_axis(ax: Any, theme: Theme, n_methods: int) -> None:
-    ax.plot([1, n_methods], [0, 0], lw=1.2, c=theme.ink)
+    ax.plot([1, n_methods], [0, 0], lw=1.2, c=theme.text_color)
     for rank in range(1, n_methods + 1):
-        ax.plot([rank, rank], [0, 0.12], lw=1.2, c=theme.ink)
-        ax.annotate(str(rank), (rank, 0.16), ha="center", va="bottom", color=theme.dim, fontsize=9)
+        ax.plot([rank, rank], [0, 0.12], lw=1.2, c=theme.text_color)
+        ax.annotate(
+            str(rank), (rank, 0.16), ha="center", va="bottom", color=theme.muted_color, fontsize=9
+        )
 
 
 def _draw_methods(
@@ -200,13 +210,15 @@ def _draw_methods(
     order = np.argsort(ranks, kind="stable")
     half = (len(order) + 1) // 2
     top = -0.32 * n_groups - 0.4
-    style = {"va": "center", "color": theme.ink, "fontsize": 9, "parse_math": False}
+    style = {"va": "center", "color": theme.text_color, "fontsize": 9, "parse_math": False}
     for at, method in enumerate(order):
         is_left = at < half
         depth = top - 0.45 * (at if is_left else len(order) - 1 - at)
         edge = 0.9 if is_left else len(ranks) + 0.1
-        ax.plot([ranks[method], ranks[method], edge], [0, depth, depth], lw=0.9, c=theme.dim)
-        text = f"{written(names[method])}  {ranks[method]:.2f}"
+        ax.plot(
+            [ranks[method], ranks[method], edge], [0, depth, depth], lw=0.9, c=theme.muted_color
+        )
+        text = f"{display_name(names[method])}  {ranks[method]:.2f}"
         ax.text(edge, depth, text, ha="right" if is_left else "left", **style)
     return top - 0.45 * (half - 1)
 
@@ -220,9 +232,17 @@ def _write(
     is_best = value == best
     weight = "bold" if is_best else "normal"
     text = f"{value:.2f}".replace("0.", ".", 1)
-    ax.text(*place, text, ha="center", va="center", fontsize=9, color=theme.ink, fontweight=weight)
+    ax.text(
+        *place,
+        text,
+        ha="center",
+        va="center",
+        fontsize=9,
+        color=theme.text_color,
+        fontweight=weight,
+    )
     if value >= best - near:
         corner = (place[0] - 0.46, place[1] - 0.44)
-        frame = Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare[0])
+        frame = Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare_colors[0])
         frame.set(lw=2.0 if is_best else 1.2, ls="-" if is_best else ":")
         ax.add_patch(frame)

@@ -10,8 +10,8 @@ import numpy as np
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.validation import check_count
 from scumble.measures.imbalance import minority_from_ratios, ratios_from_counts
-from scumble.plots.base import Theme, need_each, new_figure, theme_for, written
-from scumble.plots.chord_layout import look_up_labels
+from scumble.plots.base import Theme, check_length, display_name, new_figure, theme_for
+from scumble.plots.chord_layout import find_label_indices
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdCurve
@@ -77,14 +77,14 @@ def plot_thresholds(
     panels, theme = _panels(len(chosen), figure, dark)
     rare = minority_from_ratios(ratios_from_counts(np.array([c.n_positives for c in curves])))
     for ax, at in zip(panels, chosen, strict=True):
-        colour = theme.rare[0] if rare[at] else theme.common[0]
+        colour = theme.rare_colors[0] if rare[at] else theme.frequent_colors[0]
         _draw(ax, theme, curves[at], colour)
-        title = f"{written(known[at], 22)}, P = {curves[at].n_positives:,}"
+        title = f"{display_name(known[at], 22)}, P = {curves[at].n_positives:,}"
         ax.set_title(title, parse_math=False, fontsize=10)
     _finish(panels, theme, [curves[at] for at in chosen])
     metric = getattr(fitted, "metric", "F")
     title = metric.upper() if isinstance(metric, str) else "F"
-    panels[0].get_figure(root=True).supylabel(title, fontsize=10, color=theme.ink)
+    panels[0].get_figure(root=True).supylabel(title, fontsize=10, color=theme.text_color)
     return tuple(panels)
 
 
@@ -104,7 +104,7 @@ def _names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]
     given = getattr(fitted, "label_names_", None) if names is None else names
     if given is None:
         return [f"label {at}" for at in range(n_labels)]
-    need_each("plot_thresholds", "a name", given, n_labels, "labels")
+    check_length("plot_thresholds", "a name", given, n_labels, "labels")
     return [str(name) for name in given]
 
 
@@ -122,7 +122,7 @@ def _spread(curves: Sequence[ThresholdCurve], n_labels: int) -> list[int]:
 
 
 def _asked(labels: Sequence[Any], names: list[str]) -> list[int]:
-    found: list[int] = look_up_labels(labels, names).tolist()
+    found: list[int] = find_label_indices(labels, names).tolist()
     if not found:
         raise ParameterError("The 'labels' parameter of plot_thresholds is empty. Expected labels.")
     return found
@@ -139,7 +139,7 @@ def _panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], T
         ax.remove()
     theme = theme_for(grid[0], dark)
     for ax in grid[:n_panels]:
-        theme.dress(ax)
+        theme.style_axes(ax)
     for ax in grid[max(n_panels - across, 0) : n_panels]:  # the lowest of each column
         ax.tick_params(labelbottom=True)
     return list(grid[:n_panels]), theme
@@ -147,11 +147,13 @@ def _panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], T
 
 def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
     if not len(curve.thresholds):
-        ax.text(2, 0.5, "no threshold to choose", color=theme.dim, ha="center", fontsize=9)
+        ax.text(2, 0.5, "no threshold to choose", color=theme.muted_color, ha="center", fontsize=9)
         return
     rates = curve.n_predicted / curve.n_positives
     marker = "." if len(rates) <= 60 else ""
-    ax.plot(rates, curve.observed, color=theme.dim, linewidth=0.9, marker=marker, markersize=4)
+    ax.plot(
+        rates, curve.observed, color=theme.muted_color, linewidth=0.9, marker=marker, markersize=4
+    )
     ax.plot(rates, curve.expected, color=colour, linewidth=2.2, zorder=3)
     if curve.chosen >= 0:
         at = (rates[curve.chosen], curve.expected[curve.chosen])
@@ -161,11 +163,16 @@ def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
 def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, colour: str) -> None:
     """Mark the threshold that was taken; its value stands at the foot of the line."""
     ax.plot([at[0]] * 2, [0, at[1]], color=colour, linewidth=1, linestyle=":", zorder=2)
-    dot = {"marker": "o", "markersize": 7, "color": colour, "markeredgecolor": theme.page}
+    dot = {
+        "marker": "o",
+        "markersize": 7,
+        "color": colour,
+        "markeredgecolor": theme.background_color,
+    }
     ax.plot(*at, zorder=4, clip_on=False, **dot)
     text = f"≥ {threshold:.3g}" if np.isfinite(threshold) else "all rows"
     side, shift = ("right", -4) if at[0] > 2.6 else ("left", 4)
-    style = {"ha": side, "va": "bottom", "color": theme.ink, "fontsize": 8.5}
+    style = {"ha": side, "va": "bottom", "color": theme.text_color, "fontsize": 8.5}
     ax.annotate(text, (at[0], 0), (shift, 3), textcoords="offset points", **style)
 
 
@@ -176,8 +183,8 @@ def _finish(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> No
     panels[0].set_ylim(0, max(1.08 * max(values), 0.1))
     panels[0].set_xlim(0, max([min(max(rates, default=4.0), 5.0), 1.2]) * 1.02)
     figure = panels[0].get_figure(root=True)
-    figure.supxlabel("rows predicted, per positive (P)", fontsize=10, color=theme.ink)
-    style = {"frameon": False, "fontsize": 9, "labelcolor": theme.ink}
+    figure.supxlabel("rows predicted, per positive (P)", fontsize=10, color=theme.text_color)
+    style = {"frameon": False, "fontsize": 9, "labelcolor": theme.text_color}
     columns = 3 if len(panels) > 1 else 1
     figure.legend(handles=_samples(theme), loc="outside upper center", ncols=columns, **style)
 
@@ -188,7 +195,7 @@ def _samples(theme: Theme) -> list[Any]:
     thin: dict[str, Any] = {"linewidth": 0.9, "marker": ".", "markersize": 4}
     taken: dict[str, Any] = {"linewidth": 1, "linestyle": ":", "marker": "o"}
     return [
-        Line2D([], [], label="on the rows at hand", color=theme.dim, **thin),
-        Line2D([], [], label="expected of new rows", color=theme.ink, linewidth=2.2),
-        Line2D([], [], label="threshold taken", color=theme.ink, **taken),
+        Line2D([], [], label="on the rows at hand", color=theme.muted_color, **thin),
+        Line2D([], [], label="expected of new rows", color=theme.text_color, linewidth=2.2),
+        Line2D([], [], label="threshold taken", color=theme.text_color, **taken),
     ]

@@ -109,7 +109,7 @@ def plot_tree(
 
 def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, depth: Array) -> None:
     is_leaf = tree.feature[node] < 0
-    text = labels.leaf(node) if is_leaf else labels.question(node)
+    text = labels.leaf_text(node) if is_leaf else labels.split_text(node)
     counts = tree.counts[node]
     purity = counts.max() / counts.sum() if counts.sum() > 0 else 0.0
     tint = (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white"
@@ -123,5 +123,5 @@ def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, dept
     ax.plot([x[parent], x[node]], [-depth[parent], -depth[node]], color="0.6", lw=1, zorder=1)
     place = (x[parent] + x[node]) / 2, -(depth[parent] + depth[node]) / 2
     blank = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    answer = labels.answer(node).strip()
+    answer = labels.branch_text(node).strip()
     ax.text(*place, answer, fontsize=8, color="0.25", bbox=blank, zorder=2, **middle)

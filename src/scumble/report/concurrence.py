@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.text import counted
+from scumble._core.text import pluralize
 from scumble._core.validation import check_named_labels
 from scumble._core.version import __version__
-from scumble.advise.evidence import BORDER, HIGH_CONCURRENCE, treatment_sentences
+from scumble.advice.evidence import BORDERLINE_CONCURRENCE, HIGH_CONCURRENCE, treatment_sentences
 from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
-from scumble.measures.difficult import DifficultLabel, Partner, meetings_in, rank_difficult
-from scumble.measures.summary import plain
+from scumble.measures.difficult import (
+    CooccurringLabel,
+    DifficultLabel,
+    cooccurrence_counter,
+    rank_difficult_labels,
+)
+from scumble.measures.summary import to_json_value
 
 #: Majority partners shown per difficult label, as in mldr.
 N_PARTNERS = 10
@@ -34,7 +39,7 @@ _HELPS_LITTLE = (
 MEANINGS = {
     HIGH_CONCURRENCE: "rare and frequent labels seldom share instances. At this level the paper "
     "found that resampling works as intended.",
-    BORDER: "rare labels share instances with frequent ones. This is the border: the paper found "
+    BORDERLINE_CONCURRENCE: "rare labels share instances with frequent ones. This is the border: the paper found "
     "that resampling works up to about 0.1 and fails well above.",
     VERY_HIGH_CONCURRENCE: f"rare labels often {_HELPS_LITTLE}",
     math.inf: f"rare labels very often {_HELPS_LITTLE} On its three data sets above 0.3 resampling "
@@ -71,7 +76,7 @@ def concurrence_report(
     Returns
     -------
     dict
-        ``version`` (of this package), ``origin``, ``summary`` (all measures), ``verdict``
+        ``version`` (of this package), ``origin``, ``summary`` (all measures), ``verdict_sentences``
         (sentences), ``labels`` (by decreasing SCUMBLELbl), ``difficult`` (each with its
         ``partners``), ``labelsets`` (the most frequent ones of those that occur more than once),
         ``features`` (how many of each kind), ``chord`` (see `scumble.plots.chord_layout`) and
@@ -95,8 +100,8 @@ def concurrence_report(
 
     summary = characterize(data)
     data = _with_features(data)
-    meetings, table = meetings_in(data.Y), summary.labels
-    difficult = rank_difficult(meetings, table.irlbl, table.scumble, data.labels, n_labels)
+    meetings, table = cooccurrence_counter(data.Y), summary.labels
+    difficult = rank_difficult_labels(meetings, table.irlbl, table.scumble, data.labels, n_labels)
     chord = chord_layout(data, summary=summary)
     drawn = [arc.label for arc in chord.arcs]
     labelsets = frequent_labelsets(data, summary, top=N_LABELSETS)
@@ -104,9 +109,9 @@ def concurrence_report(
         "version": __version__,
         "origin": origin,
         "summary": summary.to_dict(),
-        "verdict": verdict(summary, difficult),
+        "verdict": verdict_sentences(summary, difficult),
         "labels": label_rows(summary, sort="scumble"),
-        "difficult": [difficult_as_dict(label, n_partners) for label in difficult],
+        "difficult": [difficult_label_to_dict(label, n_partners) for label in difficult],
         # What occurs once says little, and may fill pages with its names.
         "labelsets": [row for row in labelsets if row["count"] > 1],
         "features": features_by_kind(data),
@@ -123,19 +128,19 @@ def _with_features(data: Any) -> MultilabelDataset:
     return MultilabelDataset(np.empty((labels.shape[0], 0)), labels, labels=names)
 
 
-def origin_in_words(source: str) -> str:
+def origin_text(source: str) -> str:
     """Name where data comes from, and this day."""
     return f"From {source}; made on {date.today().isoformat()}."
 
 
-def size_in_words(summary: dict[str, Any]) -> str:
+def size_text(summary: dict[str, Any]) -> str:
     """Say how large a data set is."""
     nouns = ("instance", "feature", "label")
     sizes = {noun: summary[f"n_{noun}s"] for noun in nouns}
-    return ", ".join("–" if n is None else counted(n, noun) for noun, n in sizes.items())
+    return ", ".join("–" if n is None else pluralize(n, noun) for noun, n in sizes.items())
 
 
-def more_labelsets(report: dict[str, Any]) -> str:
+def more_labelsets_text(report: dict[str, Any]) -> str:
     """Say how many labelsets a report does not list, and how many of them occur once."""
     n_all, n_single = (report["summary"][key] for key in ("n_labelsets", "n_single_labelsets"))
     n_more = n_all - len(report["labelsets"])
@@ -146,7 +151,7 @@ def more_labelsets(report: dict[str, Any]) -> str:
     once = "once each" if n_single > 1 else "once"
     if n_more == n_single:
         lead = "and " if report["labelsets"] else ""
-        return f"{lead}{counted(n_more, 'labelset')} that occur{'s' * (n_more == 1)} {once}"
+        return f"{lead}{pluralize(n_more, 'labelset')} that occur{'s' * (n_more == 1)} {once}"
     return f"and {n_more:,} more, of which {n_single:,} occur{'s' * (n_single == 1)} {once}"
 
 
@@ -158,7 +163,7 @@ def _treated(
     from scumble.plots.chord_layout import chord_layout
     from scumble.resample import apply_chain, make_chain
 
-    numbers = TextColumns.of(data).apply(data)  # between texts there are no distances
+    numbers = TextColumns.of(data).transform(data)  # between texts there are no distances
     after, report = apply_chain(numbers, make_chain(method, random_state=random_state))
     chord = chord_layout(after, drawn, keep_order=True)
     return {"method": method, **report, "chord": chord.to_json()}
@@ -195,7 +200,7 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
     return dict(Counter(feature.kind for feature in data.features))
 
 
-def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
+def verdict_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
     """Say in words what the numbers mean."""
     masked = [label for label in difficult if label.partners and label.scumble > 0]
     sentences = [
@@ -215,7 +220,10 @@ def label_rows(
 ) -> list[dict[str, Any]]:
     """List the labels with their measures."""
     rare = summary.labels.is_minority
-    rows = [{**plain(row), "is_minority": bool(rare[at])} for at, row in enumerate(summary.labels)]
+    rows = [
+        {**to_json_value(row), "is_minority": bool(rare[at])}
+        for at, row in enumerate(summary.labels)
+    ]
     if sort == "name":
         rows.sort(key=lambda row: row["name"])
     elif sort != "order":
@@ -223,9 +231,9 @@ def label_rows(
     return rows[:top]
 
 
-def difficult_as_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
+def difficult_label_to_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
     """Describe a difficult label and what masks it."""
-    told = plain(asdict(replace(label, partners=label.partners[:n_partners])))
+    told = to_json_value(asdict(replace(label, partners=label.partners[:n_partners])))
     shown = told.pop("partners")
     return {**told, "n_partners": len(label.partners), "partners": shown}
 
@@ -239,7 +247,7 @@ def _on_imbalance(summary: Summary) -> str:
     return (
         f"The labels are {degree} imbalanced: on average a label is {summary.mean_ir:,.1f} times "
         f"rarer than the most frequent one, the rarest {summary.max_ir:,.1f} times. "
-        f"{summary.n_minority:,} of {counted(summary.n_labels, 'label')} are rarer than average."
+        f"{summary.n_minority:,} of {pluralize(summary.n_labels, 'label')} are rarer than average."
     )
 
 
@@ -263,7 +271,7 @@ def _on_difficult(masked: Sequence[DifficultLabel]) -> str:
         f"{partner.name} ({100 * partner.joint_count / first.count:.0f} % of them)"
         for partner in _companions(first)[:3]
     )
-    of_which = f"{first.name} ({counted(first.count, 'instance')})"
+    of_which = f"{first.name} ({pluralize(first.count, 'instance')})"
     if not company:
         return f"The most difficult label is {of_which}; it meets no frequent label often."
     if first.scumble > HIGH_CONCURRENCE:
@@ -271,7 +279,7 @@ def _on_difficult(masked: Sequence[DifficultLabel]) -> str:
     return f"Of the rare labels {of_which} shares most: with {company}."
 
 
-def _companions(label: DifficultLabel) -> list[Partner]:
+def _companions(label: DifficultLabel) -> list[CooccurringLabel]:
     """List the partners that are in a good part of a label's instances."""
     return [each for each in label.partners if each.joint_count >= GOOD_PART * label.count]
 
@@ -297,7 +305,7 @@ def _on_others(masked: Sequence[DifficultLabel]) -> str:
 def _on_gaps(summary: Summary) -> str:
     n_unseen, n_bare, gaps = summary.n_unseen, summary.n_unlabelled, []
     if n_unseen:
-        gaps.append(f"{counted(n_unseen, 'label')} never occur{'s' * (n_unseen == 1)}")
+        gaps.append(f"{pluralize(n_unseen, 'label')} never occur{'s' * (n_unseen == 1)}")
     if n_bare:
-        gaps.append(f"{counted(n_bare, 'instance')} {'has' if n_bare == 1 else 'have'} no label")
+        gaps.append(f"{pluralize(n_bare, 'instance')} {'has' if n_bare == 1 else 'have'} no label")
     return f"Note: {' and '.join(gaps)}." if gaps else ""

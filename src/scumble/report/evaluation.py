@@ -5,8 +5,8 @@ Laid out for the terminal, and the advice as a page.
 
 from typing import Any
 
-from scumble._core.text import format_number, safe, shown_path
-from scumble.report.terminal import Line, Segment, cells, table, wrapped
+from scumble._core.text import display_path, escape_controls, format_number
+from scumble.report.terminal import Line, Segment, cells, table, wrap_lines
 
 MIB = 2**20
 #: What is told of a group of labels.
@@ -22,12 +22,14 @@ TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "
 
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Lay out the metrics of a cross-validation with what it cost."""
-    resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
+    resampled = (
+        "" if result["resample"] is None else f" after {escape_controls(result['resample'])}"
+    )
     tested = result.get("test")
     where = f"{len(result['folds'])} folds" if tested is None else f"tested on {_read(tested)}"
-    base = safe((result.get("base") or "").rpartition(".")[2])
-    learner = f"{safe(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
-    title = f"{safe(result['data']) or 'data'}: {learner}, {where}"
+    base = escape_controls((result.get("base") or "").rpartition(".")[2])
+    learner = f"{escape_controls(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
+    title = f"{escape_controls(result['data']) or 'data'}: {learner}, {where}"
     groups = result.get("groups", ())
     # One test part has one value, and no spread.
     heads = ("mean", "sd", "pooled") if tested is None else ("value",)
@@ -41,8 +43,12 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     return lines
 
 
-def render_judgement(
-    result: dict[str, Any], *, top: int = 20, chosen: bool = False, width: int | None = None
+def render_prediction_report(
+    result: dict[str, Any],
+    *,
+    top: int = 20,
+    show_all_metrics: bool = False,
+    width: int | None = None,
 ) -> list[Line]:
     """Lay out what predictions are worth: metrics, then labels, the rarest first."""
     title = (
@@ -53,12 +59,12 @@ def render_judgement(
         title += f", predicted from a score of {result['cut']:g} on"
     rows = [(name, *_numbers(value)) for name, value in result["metrics"].items()]
     rare = {f"minority.{name}" for name in OF_GROUPS}
-    if not chosen:  # all metrics of all groups are too many to read
+    if not show_all_metrics:  # all metrics of all groups are too many to read
         rows = [row for row in rows if "." not in row[0] or row[0] in rare]
     ranked = sorted(result["labels"], key=lambda label: label["positives"])
     shown = ranked[:top] if top else ranked
     columns = {name: spec for name, spec in _COLUMNS.items() if shown and name in shown[0]}
-    told = [(safe(one["name"]), *cells(one, columns)) for one in shown]
+    told = [(escape_controls(one["name"]), *cells(one, columns)) for one in shown]
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", "value"), rows, width=width)
     lines += table(("label", *(name.replace("_", " ") for name in columns)), told, width=width)
@@ -119,10 +125,10 @@ def _cost(result: dict[str, Any]) -> str:
 
 def _read(path: str) -> str:
     """Name a file that was read."""
-    return safe(shown_path(path, "standard input"))
+    return escape_controls(display_path(path, "standard input"))
 
 
-def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[Line]:
+def render_method_comparison(found: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Lay out a comparison: means, a sentence for each method, and what the labels gain.
 
     Parameters
@@ -140,24 +146,24 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     Examples
     --------
     >>> import scumble
-    >>> from scumble.report import render_methods
+    >>> from scumble.report import render_method_comparison
     >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
-    >>> print("".join(part.text for part in render_methods(found.to_dict())[0]))
+    >>> print("".join(part.text for part in render_method_comparison(found.to_dict())[0]))
     synthetic: 2 methods on 3 folds, each against br
     """
     from scumble.evaluate.groups import metric_title
 
     n_folds = _n_folds(found)
     judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
-    title = f"{safe(found['data']) or 'data'}: {len(found['methods'])} methods on {judged}, each "
-    lines: list[Line] = [[Segment(f"{title}against {safe(found['baseline'])}", "title")]]
+    title = f"{escape_controls(found['data']) or 'data'}: {len(found['methods'])} methods on {judged}, each "
+    lines: list[Line] = [[Segment(f"{title}against {escape_controls(found['baseline'])}", "title")]]
     head = ("method", *map(metric_title, found["metrics"]), "seconds a fold")
     lines += table(head, _method_rows(found), width=width)
     where = "folds" if n_folds > 1 else "rows"
     marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
     lines += [[Segment(marked, "dim")], []]
-    lines += wrapped((*found["verdicts"], *best_sentences(found)), width)
+    lines += wrap_lines((*found["verdicts"], *best_sentences(found)), width)
     return lines + _gain_lines(found, width)
 
 
@@ -213,7 +219,7 @@ def _gain_lines(found: dict[str, Any], width: int | None) -> list[Line]:
     if len(shown) < len(gains):
         told += f"; the {N_LABELS} at either end"
     head = ("label", "training rows", "F1 before", "after", "gain")
-    return [[], [Segment(safe(told), "title")], *table(head, rows, width=width)]
+    return [[], [Segment(escape_controls(told), "title")], *table(head, rows, width=width)]
 
 
 def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -222,7 +228,7 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
     Parameters
     ----------
     advice : dict
-        From `scumble.advise.Advice.to_dict`.
+        From `scumble.advice.Advice.to_dict`.
     width : int, optional
         Cells a line may take.
 
@@ -240,11 +246,13 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
     >>> print("".join(part.text for part in lines[0]))
     Advice for synthetic
     """
-    lines: list[Line] = [[Segment(f"Advice for {safe(advice['data']) or 'this data'}", "title")]]
+    lines: list[Line] = [
+        [Segment(f"Advice for {escape_controls(advice['data']) or 'this data'}", "title")]
+    ]
     for heading, told in advice["sentences"].items():
         if not told:
             continue
-        lines += [[], [Segment(heading, "title")], *wrapped(told, width)]
+        lines += [[], [Segment(heading, "title")], *wrap_lines(told, width)]
         if heading == "What is wrong":
             lines += _at_risk(advice, width)
         if heading == "What helps here" and not advice["nothing_to_learn"]:
@@ -252,7 +260,10 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
     if not advice["nothing_to_learn"]:
         told = [advice["shell"], "or, in Python:", *advice["python"]]
         lines += [[], [Segment("What to do", "title")]]
-        lines += [[Segment(safe(line), "dim" if line.startswith("or,") else "")] for line in told]
+        lines += [
+            [Segment(escape_controls(line), "dim" if line.startswith("or,") else "")]
+            for line in told
+        ]
     return lines
 
 
@@ -262,7 +273,7 @@ def render_advice_page(advice: dict[str, Any]) -> str:
     Parameters
     ----------
     advice : dict
-        From `scumble.advise.Advice.to_dict`.
+        From `scumble.advice.Advice.to_dict`.
 
     Returns
     -------

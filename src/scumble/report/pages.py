@@ -9,11 +9,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from scumble._core.optional import require
-from scumble._core.text import format_number, safe, significant
-from scumble.report.concurrence import more_labelsets, size_in_words
-from scumble.report.terminal import OF_LABEL, OF_LABELSET, cells, facts_of, measure_rows, together
-from scumble.report.treatment import all_treatments
+from scumble._core.optional import import_optional_dependency
+from scumble._core.text import escape_controls, format_number, format_significant
+from scumble.report.concurrence import more_labelsets_text, size_text
+from scumble.report.terminal import (
+    LABEL_FORMATS,
+    LABELSET_FORMATS,
+    cells,
+    describe_difficult_label,
+    joint_count_cells,
+    measure_rows,
+)
+from scumble.report.treatment import prepare_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
 EXPLANATION = (
@@ -64,14 +71,14 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
     >>> "https://" in page
     False
     """
-    treatments = all_treatments(report, treatment)
+    treatments = prepare_treatments(report, treatment)
     content = {
         "report": report,
         "treatments": treatments,
         "chords": [report["chord"], *(each["chord"] for each in treatments)],
         "measures": measure_rows(report),
-        "size": size_in_words(report["summary"]),
-        "more_labelsets": more_labelsets(report),
+        "size": size_text(report["summary"]),
+        "more_labelsets": more_labelsets_text(report),
     }
     parts = ("chord.js", "report.js", "report.css", "chord.css")
     return render_page("concurrence.html.j2", content, *parts)
@@ -80,14 +87,15 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
 def render_page(template: str, content: dict[str, Any], *parts: str) -> str:
     """Fill a template; the page may run no script but those given, and load nothing."""
     script, style = (
-        "".join(asset(part) for part in parts if part.endswith(kind)) for kind in (".js", ".css")
+        "".join(read_asset(part) for part in parts if part.endswith(kind))
+        for kind in (".js", ".css")
     )
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
     known = {"style": style, "script": script, "script_hash": base64.b64encode(digest).decode()}
     return str(_template(template).render(**content, **known))
 
 
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return the text of a script or style sheet that comes with the reports."""
     return (files(PACKAGE) / "assets" / name).read_text(encoding="utf-8")
 
@@ -104,7 +112,9 @@ def _template(name: str) -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(number=format_number, significant=significant, visible=safe)
+    environment.filters.update(
+        number=format_number, significant=format_significant, visible=escape_controls
+    )
     return environment.get_template(name)
 
 
@@ -136,13 +146,13 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     >>> render_pdf(concurrence_report(films))[:5]
     b'%PDF-'
     """
-    typst = require("typst", purpose="render_pdf", extra="pdf")
-    treatments = all_treatments(report, treatment)
+    typst = import_optional_dependency("typst", purpose="render_pdf", extra="pdf")
+    treatments = prepare_treatments(report, treatment)
     pictures = _chords(report, treatments)
     content = _content(report, treatments)
     content["chords"] = [{"method": method} for method, _ in pictures]
     lost = unprintable(json.dumps(content, ensure_ascii=False), typst)
-    printed = spelled(content, lost, after=MAY_BREAK)
+    printed = escape_letters(content, lost, after=MAY_BREAK)
     content = {**printed, "name": content["title"], "note": _note(lost)}
     template = (files(PACKAGE) / "templates" / "concurrence.typ").read_bytes()
     inputs = {f"chord-{at}": svg for at, (_, svg) in enumerate(pictures)}
@@ -168,10 +178,14 @@ def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tu
     from scumble.plots.saving import letters_without_font
 
     found = [("", report["chord"])]
-    found += [(safe(each["method"]), each["chord"]) for each in treatments if each["chord"]]
+    found += [
+        (escape_controls(each["method"]), each["chord"]) for each in treatments if each["chord"]
+    ]
     lost = letters_without_font(json.dumps([chord for _, chord in found], ensure_ascii=False))
     drawn = [(method, chord) for method, chord in found if chord["arcs"]]
-    layouts = [(method, ChordLayout.from_json(spelled(chord, lost))) for method, chord in drawn]
+    layouts = [
+        (method, ChordLayout.from_json(escape_letters(chord, lost))) for method, chord in drawn
+    ]
     first = layouts[0][1] if layouts else None
     return [
         (method, plot_bytes(plot_chord(layout, like=first, dark=False), "svg").decode())
@@ -183,23 +197,23 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
     """Turn the report into words, cell by cell."""
     summary = report["summary"]
     return {
-        "title": safe(summary["name"]) or "Data set",
-        "subtitle": f"Concurrence of imbalanced labels: {size_in_words(summary)}",
-        "origin": safe(report["origin"]),
-        "verdict": [safe(sentence) for sentence in report["verdict"]],
+        "title": escape_controls(summary["name"]) or "Data set",
+        "subtitle": f"Concurrence of imbalanced labels: {size_text(summary)}",
+        "origin": escape_controls(report["origin"]),
+        "verdict": [escape_controls(sentence) for sentence in report["verdict"]],
         "explanation": EXPLANATION,
         "measures": measure_rows(report),
         "treatments": [_treatment(each) for each in treatments],
         "difficult": [_difficult(label) for label in report["difficult"]],
         "labels": {
             "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
-            "rows": [[_name(label), *cells(label, OF_LABEL)] for label in report["labels"]],
+            "rows": [[_name(label), *cells(label, LABEL_FORMATS)] for label in report["labels"]],
             "rare": [label["is_minority"] for label in report["labels"]],
         },
         "labelsets": {
             "head": ["labelset", "count", "imbalance", "SCUMBLE"],
             "rows": [_labelset(row) for row in report["labelsets"]],
-            "more": more_labelsets(report),
+            "more": more_labelsets_text(report),
         },
         "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
         "Herrera, Dealing with difficult minority labels in imbalanced multilabel data sets.",
@@ -208,7 +222,7 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
 
 def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
     told = {key: treatment[key] for key in ("titles", "rows", "notes")}
-    return {"method": safe(treatment["method"]), **told}
+    return {"method": escape_controls(treatment["method"]), **told}
 
 
 def _difficult(label: dict[str, Any]) -> dict[str, Any]:
@@ -216,10 +230,10 @@ def _difficult(label: dict[str, Any]) -> dict[str, Any]:
     alone = "" if label["partners"] else "; meets no majority label"
     return {
         "name": _name(label),
-        "facts": f"in {facts_of(label)}{alone}",
+        "facts": f"in {describe_difficult_label(label)}{alone}",
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
-            [_name(partner), *together(partner, label), *cells(partner, OF_PARTNER)]
+            [_name(partner), *joint_count_cells(partner, label), *cells(partner, OF_PARTNER)]
             for partner in label["partners"]
         ],
         "more": f"and {n_hidden:,} more" if n_hidden else "",
@@ -227,18 +241,18 @@ def _difficult(label: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labelset(row: dict[str, Any]) -> list[str]:
-    name = breakable(", ".join(map(safe, row["labels"]))) or "(no label)"
-    return [name, *cells(row, OF_LABELSET)]
+    name = insert_word_breaks(", ".join(map(escape_controls, row["labels"]))) or "(no label)"
+    return [name, *cells(row, LABELSET_FORMATS)]
 
 
 def _name(row: dict[str, Any]) -> str:
-    return breakable(safe(row["name"]))
+    return insert_word_breaks(escape_controls(row["name"]))
 
 
 # Names on paper: where a line may end, and letters that no font at hand can print
 
 
-def breakable(name: str) -> str:
+def insert_word_breaks(name: str) -> str:
     """Let a long name end its line after any punctuation, and within endless words."""
     found: list[str] = []
     n_letters = 0
@@ -270,7 +284,7 @@ def unprintable(text: str, typst: Any) -> frozenset[str]:
     return frozenset(letter for letter, page in zip(letters, pages, strict=True) if page == box)
 
 
-def spelled(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
+def escape_letters(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
     """Write letters as codes, in all texts of a JSON value."""
     codes = {ord(each): json.dumps(f"{code(each)}{after}")[1:-1] for each in letters}
     if not codes:

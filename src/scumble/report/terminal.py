@@ -8,8 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scumble._core.text import align, counted, format_number, safe, significant, wrap
-from scumble.report.treatment import step_notes, step_titles, trait_rows
+from scumble._core.text import (
+    align,
+    escape_controls,
+    format_number,
+    format_significant,
+    pluralize,
+    wrap,
+)
+from scumble.report.treatment import measure_change_rows, step_notes, step_titles
 
 
 class Segment(NamedTuple):
@@ -30,7 +37,7 @@ def table(
     width: int | None = None,
 ) -> list[Line]:
     """Lay out a table: the first column flush left, all others flush right."""
-    lines = align(head, [[safe(cell) for cell in row] for row in rows], width)
+    lines = align(head, [[escape_controls(cell) for cell in row] for row in rows], width)
     looks = [("head", "head"), *((style, "") for style in styles or [""] * (len(lines) - 1))]
     return [
         [Segment(first, style), Segment("".join(f"  {cell}" for cell in others), rest)]
@@ -41,14 +48,14 @@ def table(
 def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
     """Write some values of a row, each by its format; an empty one means significant digits."""
     return [
-        format_number(row[key], spec) if spec else significant(row[key])
+        format_number(row[key], spec) if spec else format_significant(row[key])
         for key, spec in specs.items()
     ]
 
 
-def wrapped(texts: Iterable[str], width: int | None, style: str = "") -> list[Line]:
+def wrap_lines(texts: Iterable[str], width: int | None, style: str = "") -> list[Line]:
     """Break sentences into lines."""
-    return [[Segment(part, style)] for text in texts for part in wrap(safe(text), width)]
+    return [[Segment(part, style)] for text in texts for part in wrap(escape_controls(text), width)]
 
 
 def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -78,12 +85,12 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
     Mean SCUMBLE 0.07859548 with CV 1.085412
     """
     summary = report["summary"]
-    mean, spread = (significant(summary[key], 7) for key in ("scumble", "scumble_cv"))
+    mean, spread = (format_significant(summary[key], 7) for key in ("scumble", "scumble_cv"))
     lines: list[Line] = [
-        [Segment(f"Concurrence report: {safe(summary['name']) or 'data set'}", "title")],
+        [Segment(f"Concurrence report: {escape_controls(summary['name']) or 'data set'}", "title")],
         [Segment(f"Mean SCUMBLE {mean} with CV {spread}")],
         [],
-        *wrapped(report["verdict"], width),
+        *wrap_lines(report["verdict"], width),
         [],
         [Segment("SCUMBLE by label (rarer than average: marked *)", "title")],
         *render_labels(report["labels"], frequency=False, width=width),
@@ -91,7 +98,10 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
     for label in report["difficult"]:
         lines += _difficult_lines(label, width)
     for treatment in report.get("treatments", ()):
-        lines += [[], [Segment(f"Before and after {safe(treatment['method'])}", "title")]]
+        lines += [
+            [],
+            [Segment(f"Before and after {escape_controls(treatment['method'])}", "title")],
+        ]
         lines += render_treatment(treatment, width=width)
     return lines
 
@@ -100,13 +110,17 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     met = "it meets" if label["partners"] else "it meets no majority label"
     lines: list[Line] = [
         [],
-        [Segment("Difficult label "), Segment(safe(label["name"]), "rare")],
-        [Segment(f"  {facts_of(label)}; {met}")],
+        [Segment("Difficult label "), Segment(escape_controls(label["name"]), "rare")],
+        [Segment(f"  {describe_difficult_label(label)}; {met}")],
     ]
     if not label["partners"]:
         return lines
     rows = [
-        (f"    {partner['name']}", *together(partner, label), significant(partner["scumble"]))
+        (
+            f"    {partner['name']}",
+            *joint_count_cells(partner, label),
+            format_significant(partner["scumble"]),
+        )
         for partner in label["partners"]
     ]
     lines += table(("    majority label", "together", "share", "SCUMBLE"), rows, width=width)
@@ -116,13 +130,13 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     return lines
 
 
-def facts_of(label: dict[str, Any]) -> str:
+def describe_difficult_label(label: dict[str, Any]) -> str:
     """Write how often a difficult label occurs, how rare it is and in how unequal company."""
     irlbl, scumble = cells(label, {"irlbl": ",.1f", "scumble": ""})
-    return f"{counted(label['count'], 'instance')}, IRLbl {irlbl}, SCUMBLE {scumble}"
+    return f"{pluralize(label['count'], 'instance')}, IRLbl {irlbl}, SCUMBLE {scumble}"
 
 
-def together(partner: dict[str, Any], label: dict[str, Any]) -> tuple[str, str]:
+def joint_count_cells(partner: dict[str, Any], label: dict[str, Any]) -> tuple[str, str]:
     """Write how often a label meets a partner, and in which part of its instances."""
     times = partner["joint_count"]
     return format_number(times), f"{100 * times / label['count']:.0f} %"
@@ -159,8 +173,8 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     notes = zip(titles, step_notes(report), strict=True)
     several = len(report["steps"]) > 1
     said = [f"{title}: {note}" if several else note for title, note in notes]
-    lines = table(("", "before", *titles), trait_rows(report), width=width)
-    return [*lines, [], *wrapped(said, width)]
+    lines = table(("", "before", *titles), measure_change_rows(report), width=width)
+    return [*lines, [], *wrap_lines(said, width)]
 
 
 def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
@@ -191,14 +205,20 @@ def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -
     done = [(row["method"], *cells(row, COMPARED)) for row in rows if row["error"] is None]
     head = ("method", "instances", "added", "removed", "MeanIR", "MaxIR", "CVIR", "SCUMBLE", "s")
     failed = [f"{row['method']} failed: {row['error']}" for row in rows if row["error"] is not None]
-    return [*table(head, done, width=width), *wrapped(failed, width, "dim")]
+    return [*table(head, done, width=width), *wrap_lines(failed, width, "dim")]
 
 
 #: What tables show of a resampler, a label and a labelset, with formats.
 COMPARED = dict.fromkeys(("n_instances", "n_added", "n_removed"), ",d")
 COMPARED |= {"mean_ir": ",.2f", "max_ir": ",.2f", "cvir": ".4f", "scumble": ".4f", "seconds": ".2f"}
-OF_LABEL = {"count": ",d", "frequency": ".4f", "irlbl": ",.2f", "scumble": "", "scumble_cv": ""}
-OF_LABELSET = {"count": ",d", "imbalance": ",.2f", "scumble": ""}
+LABEL_FORMATS = {
+    "count": ",d",
+    "frequency": ".4f",
+    "irlbl": ",.2f",
+    "scumble": "",
+    "scumble_cv": "",
+}
+LABELSET_FORMATS = {"count": ",d", "imbalance": ",.2f", "scumble": ""}
 
 SUMMARY_ROWS = (
     ("Instances", "n_instances", ",d"),
@@ -236,7 +256,7 @@ def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list
         (re.sub(".*: ", "  ", title), format_number(numbers[key], spec))
         for title, key, spec in SUMMARY_ROWS
     ]
-    title: Line = [Segment(safe(numbers["name"]) or "data set", "title")]
+    title: Line = [Segment(escape_controls(numbers["name"]) or "data set", "title")]
     return [title, *table(("", ""), rows, width=width)[1:]]
 
 
@@ -244,7 +264,7 @@ def render_labels(
     rows: list[dict[str, Any]], *, frequency: bool = True, width: int | None = None
 ) -> list[Line]:
     """Lay out the labels with their measures."""
-    shown = {key: spec for key, spec in OF_LABEL.items() if frequency or key != "frequency"}
+    shown = {key: spec for key, spec in LABEL_FORMATS.items() if frequency or key != "frequency"}
     head = ("label", "count", *(["frequency"] if frequency else []), "IRLbl", "SCUMBLE", "CV")
     lines = [
         (row["name"] + (" *" if row["is_minority"] else ""), *cells(row, shown)) for row in rows
@@ -261,7 +281,7 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
         (
             str(row["label"]),
             format_number(row["positives"]),
-            never.get(row["threshold"]) or significant(row["threshold"]),
+            never.get(row["threshold"]) or format_significant(row["threshold"]),
             *cells(row, {"predicted": ",d", "expected": ".4f"}),
         )
         for row in report["labels"]
@@ -272,14 +292,16 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
         f"Mean {title} to expect {format_number(report['mean_expected'], '.4f')}; "
         f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
     )
-    return [*lines, [], *wrapped([words], width)]
+    return [*lines, [], *wrap_lines([words], width)]
 
 
 def render_labelsets(
     rows: list[dict[str, Any]], n_all: int, *, width: int | None = None
 ) -> list[Line]:
     """Lay out the labelsets."""
-    shown = [(", ".join(row["labels"]) or "(no label)", *cells(row, OF_LABELSET)) for row in rows]
+    shown = [
+        (", ".join(row["labels"]) or "(no label)", *cells(row, LABELSET_FORMATS)) for row in rows
+    ]
     lines = table(("labelset", "count", "imbalance", "SCUMBLE"), shown, width=width)
     if n_all > len(rows):
         lines.append([Segment(f"and {n_all - len(rows):,} more (--top 0 shows all)", "dim")])

@@ -4,10 +4,10 @@ import math
 from itertools import pairwise
 from typing import Any
 
-from scumble._core.text import counted, format_number, significant
+from scumble._core.text import format_number, format_significant, pluralize
 
 #: The rows of a before/after table: attribute of `Summary`, title, how to print it.
-TRAITS = (
+BEFORE_AFTER_MEASURES = (
     ("n_instances", "instances", ",d"),
     ("n_labelsets", "labelsets", ",d"),
     ("n_single_labelsets", "single labelsets", ",d"),
@@ -35,11 +35,12 @@ BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
 CAVEAT = "whether that helps a classifier, only cross-validation tells"
 
 
-def trait_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
+def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
     """Write the traits of a data set before a treatment, and after each step."""
     steps = (treatment["before"], *treatment["steps"])
     return [
-        (title, *(format_number(step[key], spec) for step in steps)) for key, title, spec in TRAITS
+        (title, *(format_number(step[key], spec) for step in steps))
+        for key, title, spec in BEFORE_AFTER_MEASURES
     ]
 
 
@@ -56,7 +57,7 @@ def step_notes(report: dict[str, Any]) -> list[str]:
     if "methods" in report:
         unlabelled = [each["n_unlabelled"] for each in (report["before"], *report["steps"])]
         return [
-            f"{counted(step['n_added'], 'instance')} added, {step['n_removed']:,} removed."
+            f"{pluralize(step['n_added'], 'instance')} added, {step['n_removed']:,} removed."
             + _on_one_sided(step, after - before)
             for step, (before, after) in zip(report["methods"], pairwise(unlabelled), strict=False)
         ]
@@ -76,18 +77,18 @@ def _on_one_sided(step: dict[str, Any], n_unlabelled: int) -> str:
     n_one_sided = step.get("n_one_sided") or 0
     if n_one_sided == 0:
         return ""
-    met = f" {counted(n_one_sided, 'instance')} had only rare or only frequent labels"
+    met = f" {pluralize(n_one_sided, 'instance')} had only rare or only frequent labels"
     if n_unlabelled <= 0:
         return f"{met} and stayed whole."
     return (
         f"{met}: of each pair of rows made from one of them, one has no label at all "
-        f"({counted(n_unlabelled, 'row')} in all). Such a row tells a classifier that none of "
+        f"({pluralize(n_unlabelled, 'row')} in all). Such a row tells a classifier that none of "
         "the labels applies: on enron it lowered the recall of binary relevance from 0.50 to 0.28, "
         "where one_sided=keep, which leaves these instances whole, gave 0.49."
     )
 
 
-def all_treatments(
+def prepare_treatments(
     report: dict[str, Any], treatment: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     """List the treatments a report shows, ready to be laid out."""
@@ -98,7 +99,12 @@ def all_treatments(
 def _laid_out(each: dict[str, Any]) -> dict[str, Any]:
     titles = step_titles(each)
     notes = [f"{title}: {note}" for title, note in zip(titles, step_notes(each), strict=True)]
-    told = {"method": _method_of(each), "titles": titles, "rows": trait_rows(each), "notes": notes}
+    told = {
+        "method": _method_of(each),
+        "titles": titles,
+        "rows": measure_change_rows(each),
+        "notes": notes,
+    }
     return {"chord": None, **each, **told}
 
 
@@ -111,12 +117,12 @@ def _title(step: dict[str, Any]) -> str:
     return str(step.get("title") or step["method"])
 
 
-def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def resampler_comparison(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Judge every change against the data as it is, by what `compare_methods` gives."""
-    from scumble.measures.summary import plain
+    from scumble.measures.summary import to_json_value
 
     # `part` of a change is that of the value before, None where that is 0; NaN is None.
-    first, *others = map(plain, rows)
+    first, *others = map(to_json_value, rows)
     before = {key: first[key] for key, _, _ in MEASURES}
     methods = [_judge(row, before) for row in others]
     return {
@@ -170,4 +176,4 @@ def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
 
 
 def _most(title: str, before: float, change: dict[str, Any]) -> str:
-    return f"{title} most ({significant(before)} to {significant(change['value'])})"
+    return f"{title} most ({format_significant(before)} to {format_significant(change['value'])})"

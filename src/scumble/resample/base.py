@@ -15,10 +15,22 @@ from sklearn.utils import _metadata_requests
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.features import Features, read_features
-from scumble._core.parameters import COLUMNS, Bool, Declared, Seed, Threads, as_generator, declare
-from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
+from scumble._core.parameters import (
+    CATEGORICAL_FEATURES,
+    Bool,
+    NJobsConstraint,
+    RandomStateConstraint,
+    ValidatedParametersMixin,
+    as_generator,
+    parameter_constraints,
+)
+from scumble._core.provenance import (
+    mark_resampled,
+    remember_sample_weight,
+    remembered_sample_weight,
+)
 from scumble._core.registry import register
-from scumble._core.validation import check_labels, check_same_length, label_lists
+from scumble._core.validation import check_consistent_length, check_labels, label_lists
 from scumble.data import Feature, MultilabelDataset, write
 from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
@@ -32,11 +44,11 @@ for _methods in (_metadata_requests.METHODS, _metadata_requests.SIMPLE_METHODS):
 #: Rows, more than any machine holds.
 MOST_ROWS = 2**40
 #: What resamplers do, in the order in which they are listed.
-FAMILIES = ("Decouple", "Add rows", "Remove rows")
+DISPLAY_GROUPS = ("Decouple", "Add rows", "Remove rows")
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class ResampleResult:
     """What an algorithm hands back to the base class.
 
     Attributes
@@ -52,9 +64,9 @@ class Resampled:
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from scumble.resample import Resampled
+    >>> from scumble.resample import ResampleResult
     >>> Y = sparse.csr_array(np.array([[True, False], [True, True]]))
-    >>> twice = Resampled(np.array([0, 1, 1]), Y[[0, 1, 1]])
+    >>> twice = ResampleResult(np.array([0, 1, 1]), Y[[0, 1, 1]])
     >>> twice.Y.shape, twice.synthetic
     ((3, 2), None)
     """
@@ -64,39 +76,43 @@ class Resampled:
     synthetic: Any = None
 
 
-class BaseResampler(Declared, BaseEstimator, ABC):
+class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
     """Base of all resamplers: ``(X, Y) -> (X', Y')``.
 
-    A subclass implements `_resample`, which gets canonical labels and returns `Resampled`. The
+    A subclass implements `_resample`, which gets canonical labels and returns `ResampleResult`. The
     base class checks the input, gathers the rows, and returns arrays, sparse matrices or frames
     as they were given, with their types, columns and index.
 
     A class of this package that names the ``family`` it is listed with registers itself under its
-    name in lower case: ``class MLROS(BaseResampler, family="Add rows")``. Those of other packages
+    name in lower case: ``class MLROS(BaseResampler, display_group="Add rows")``. Those of other packages
     do so by `scumble.catalogue.register`. Its ``domains`` say what its parameters may be.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from scumble.resample import BaseResampler, Resampled
+    >>> from scumble.resample import BaseResampler, ResampleResult
     >>> class Twice(BaseResampler):
     ...     def _resample(self, X, Y):
     ...         rows = np.tile(np.arange(Y.shape[0]), 2)
-    ...         return Resampled(rows, Y[rows])
+    ...         return ResampleResult(rows, Y[rows])
     >>> X_new, Y_new = Twice().fit_resample([[0.0], [1.0]], [[1, 0], [1, 1]])
     >>> X_new.ravel(), Y_new.tolist()
     (array([0., 1., 0., 1.]), [[1, 0], [1, 1], [1, 0], [1, 1]])
     """
 
-    domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
+    _parameter_constraints = parameter_constraints(
+        categorical_features=CATEGORICAL_FEATURES,
+        random_state=RandomStateConstraint(),
+        n_jobs=NJobsConstraint(),
+    )
 
-    def __init_subclass__(cls, family: str | None = None, **options: Any) -> None:
+    def __init_subclass__(cls, display_group: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if family is not None and cls.__module__.startswith("scumble."):
-            register("resampler", cls.__name__.lower(), cls, family=family)
+        if display_group is not None and cls.__module__.startswith("scumble."):
+            register("resampler", cls.__name__.lower(), cls, display_group=display_group)
 
     @abstractmethod
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         """Do the work on checked input."""
 
     def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Any:
@@ -149,16 +165,16 @@ class BaseResampler(Declared, BaseEstimator, ABC):
             Labels of the new rows.
         """
         X, like, labels = self._check_input(X, Y)
-        weights = self._check_weights(carried_weights(Y, sample_weight), labels)
+        weights = self._check_weights(remembered_sample_weight(Y, sample_weight), labels)
         result = self._run(X, labels)
         rows = self.sample_indices_
         # Labels that did not change may be the caller's own: the result must not share them.
         Y_new = result.Y.copy() if result.Y is labels else result.Y
-        resampled = self._gather(X, result), labels_like(Y_new, like, rows)
+        resampled = self._assemble_features(X, result), labels_like(Y_new, like, rows)
         self._mark(*resampled)
         self.sample_weight_ = None if weights is None else weights[rows]
         if weights is not None:
-            carry_weights(resampled[1], sample_weight, self.sample_weight_)
+            remember_sample_weight(resampled[1], sample_weight, self.sample_weight_)
         return resampled
 
     def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
@@ -186,7 +202,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         if out_of_core is not None:
             return out_of_core(self, out)
         result = self._run(data.X, data.Y, data.features)
-        X = self._gather(data.X, result)
+        X = self._assemble_features(data.X, result)
         resampled = data.with_rows(X, result.Y, self.sample_indices_)
         self._mark(resampled)
         if out is not None:
@@ -215,7 +231,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         self.check_parameters()
         X = as_container(X, caller=caller)
         labels = check_labels(Y, caller=caller)
-        check_same_length(X, labels, caller=caller)
+        check_consistent_length(X, labels, caller=caller)
         self.n_features_in_ = int(X.shape[1])
         self.n_labels_in_ = int(labels.shape[1])
         columns = getattr(X, "columns", None)
@@ -240,8 +256,8 @@ class BaseResampler(Declared, BaseEstimator, ABC):
 
     def _run(
         self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None = None
-    ) -> Resampled:
-        result = self._resample(self._read_features(X, features), Y)
+    ) -> ResampleResult:
+        result = self._fit_resample(self._read_features(X, features), Y)
         rows = result.sample_indices
         n_rows = Y.shape[0]
         self.sample_indices_ = rows
@@ -250,7 +266,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         self._labels = (Y, result.Y)
         return result
 
-    def _gather(self, X: Any, result: Resampled) -> Any:
+    def _assemble_features(self, X: Any, result: ResampleResult) -> Any:
         rows = result.sample_indices
         if result.synthetic is None:
             return take_rows(X, rows)
@@ -286,7 +302,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
 class _DistanceResampler(BaseResampler):
     """Base of the resamplers that look at features: `_resample` gets them as `Features`."""
 
-    domains = declare(scale=Bool())
+    _parameter_constraints = parameter_constraints(scale=Bool())
     categorical_features: Any
     scale: bool
     n_jobs: int | None
@@ -318,7 +334,7 @@ class _DistanceResampler(BaseResampler):
             )
 
 
-def rows_in_percent(percent: float, n_rows: int) -> int:
+def n_rows_from_percent(percent: float, n_rows: int) -> int:
     """Count the rows in a percentage of all, rounded down: 33.3 % of 1000 are 333."""
     # The percentage is taken as it is written, although the nearest binary number may lie below.
     exact = percent if isinstance(percent, int) else Fraction(str(percent))

@@ -9,10 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scumble._core.calls import parse_call, split_outside
-from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning, suggest_parameter
-from scumble._core.progress import track
-from scumble._core.registry import find_class, registered
+from scumble._core.calls import parse_call, split_outside_brackets
+from scumble._core.errors import (
+    ParameterError,
+    ScumbleError,
+    ScumbleWarning,
+    did_you_mean_parameter,
+)
+from scumble._core.progress import progress_bar
+from scumble._core.registry import find_class, registered_objects
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
@@ -51,7 +56,7 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     >>> make_chain("remedial+mlsmote", n_neighbors=3, random_state=1)
     [REMEDIAL(), MLSMOTE(n_neighbors=3, random_state=1)]
     """
-    steps = [] if methods.strip().lower() == "none" else split_outside(methods, "+")
+    steps = [] if methods.strip().lower() == "none" else split_outside_brackets(methods, "+")
     chain = [_make(step) for step in steps]
     given = {name: value for name, value in parameters.items() if value is not None}
     _refuse_unknown(repr(methods), [name for name in given if name not in SHARED], _known(chain))
@@ -262,13 +267,15 @@ def compare_methods(
     remedial 4 0.0
     mlros 4 0.029
     """
-    names = list(registered("resampler")) if methods is None else list(methods)
+    names = list(registered_objects("resampler")) if methods is None else list(methods)
     given = methods if isinstance(methods, Mapping) else {}
     known = {name: _known(make_chain(name)) for name in names if name not in given}
     asked = [name for name in parameters if name not in SHARED]
     _refuse_unknown(", ".join(known), asked, set[str]().union(*known.values()))
     rows = [_row("none", data, [], 0.0)]
-    with track(f"Running {len(names)} method{'' if len(names) == 1 else 's'}", len(names)) as on:
+    with progress_bar(
+        f"Running {len(names)} method{'' if len(names) == 1 else 's'}", len(names)
+    ) as on:
         for name in names:
             fitting = {key: parameters[key] for key in parameters if key in known.get(name, ())}
             rows.append(_try(data, name, given.get(name), fitting))
@@ -321,7 +328,7 @@ def _refuse_unknown(methods: str, parameters: Iterable[str], known: Collection[s
         if name not in known:
             raise ParameterError(
                 f"No method of {methods} has a parameter {name!r}."
-                f"{suggest_parameter(name, known)} Known are: {', '.join(sorted(known)) or 'none'}."
+                f"{did_you_mean_parameter(name, known)} Known are: {', '.join(sorted(known)) or 'none'}."
             )
 
 

@@ -63,7 +63,7 @@ def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
     rows = np.ascontiguousarray(rows, np.int64)
     indptr = np.ascontiguousarray(data.indptr)
     places = np.empty(len(rows) + 1, np.int64)
-    kernels.place_rows(indptr, rows, places)
+    kernels.fill_indptr(indptr, rows, places)
     kind = indptr.dtype if places[-1] <= np.iinfo(indptr.dtype).max else np.int64
     copies = (kernels.copy_rows(indptr, rows, places, np.ascontiguousarray(v)) for v in stored)
     return [places.astype(kind), *copies]

@@ -9,28 +9,28 @@ from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.errors import ParameterTypeError
-from scumble._core.parameters import Domain, default, domains_of
+from scumble._core.parameters import ParameterConstraint, default, get_parameter_constraints
 from scumble.data import Feature
-from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.base import BaseResampler, ResampleResult
 from scumble.resample.mlsmote import MLSMOTE
 from scumble.resample.remedial import REMEDIAL
 
 
-class AnotherResampler(Domain):
+class ResamplerConstraint(ParameterConstraint):
     """Resamplers, and None."""
 
     kind = "method"
     error = ParameterTypeError
-    words = "a resampler of scumble.resample or None"
-    usual = MLSMOTE.__name__.lower()
+    description = "a resampler of scumble.resample or None"
+    value_for_none = MLSMOTE.__name__.lower()
 
-    def accepts(self, value: Any) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         return value is None or isinstance(value, BaseResampler)
 
 
 @dataclass(eq=False, repr=False)
-class RemedialHwR(BaseResampler, family="Decouple"):
+class RemedialHwR(BaseResampler, display_group="Decouple"):
     r"""Run REMEDIAL, then another resampler on the result.
 
     Resampling a row with rare and frequent labels changes both. REMEDIAL takes such rows apart
@@ -93,15 +93,15 @@ class RemedialHwR(BaseResampler, family="Decouple"):
     (array([0, 1, 2, 3, 2, 2]), array([0, 0, 1]))
     """
 
-    domains = domains_of(REMEDIAL)
+    _parameter_constraints = get_parameter_constraints(REMEDIAL)
 
-    resampler: BaseResampler | None = default(None, AnotherResampler())
+    resampler: BaseResampler | None = default(None, ResamplerConstraint())
     _: KW_ONLY
     passes: int = 1
     one_sided: Literal["clone", "keep"] = "clone"
     random_state: Any = None
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         self._second().check_parameters()
 
     def _check_features(self, X: Any) -> None:
@@ -119,16 +119,16 @@ class RemedialHwR(BaseResampler, family="Decouple"):
     def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Any:
         return X, features
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         X, features = X
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
         self.resampler_ = self._second()
         decoupled = self.remedial_._run(X, Y)
         sources = decoupled.sample_indices
         halves = np.bincount(sources, minlength=Y.shape[0])[sources] > 1  # of rows that were split
-        between = self.remedial_._gather(X, decoupled)
+        between = self.remedial_._assemble_features(X, decoupled)
         result = self.resampler_._run(between, decoupled.Y, features)
         is_left = np.bincount(result.sample_indices, minlength=len(sources)) > 0
         self.n_halves_ = int(halves.sum())
         self.n_halves_removed_ = int((halves & ~is_left).sum())
-        return Resampled(sources[result.sample_indices], result.Y, result.synthetic)
+        return ResampleResult(sources[result.sample_indices], result.Y, result.synthetic)

@@ -8,16 +8,16 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.features import Features
-from scumble._core.neighbours import nearest
+from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parameters import Choice, Int, Real, default
 from scumble.measures.imbalance import is_minority, label_counts
-from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
+from scumble.resample.base import ResampleResult, _DistanceResampler, n_rows_from_percent
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
+from scumble.resample.synthesis import SeedInstances, append_synthetic_rows, synthesize
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
+class LabelsetSMOTE(_DistanceResampler, display_group="Add rows"):
     r"""Add synthetic rows between seeds; each keeps the labels of its seed.
 
     SMOTE as Giraldo-Forero and others took it to several labels: what matters is which rows may
@@ -97,26 +97,26 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
         space = features.space(scale=self.scale)
         rng = self._generator()
         pools = [pool for pool in self._pools(Y) if len(pool) > 1]
-        total = rows_in_percent(self.percent, Y.shape[0])
+        total = n_rows_from_percent(self.percent, Y.shape[0])
         shares = [total // len(pools) + (at < total % len(pools)) for at in range(len(pools))]
         parts = []
         for pool, share in zip(pools, shares, strict=True):
-            used = use_evenly(len(pool), share, rng)
+            used = repeat_seeds_evenly(len(pool), share, rng)
             asked, places = np.unique(used, return_inverse=True)
-            near = nearest(
-                space, self.n_neighbors, rows=pool[asked], among=pool, n_jobs=self.n_jobs
+            near = nearest_neighbours(
+                space, self.n_neighbors, rows=pool[asked], candidate_rows=pool, n_jobs=self.n_jobs
             )
             parts.append((pool[used], near.rows[places]))
-        seeds = Seeds.join(parts)
+        seeds = SeedInstances.join(parts)
         if not len(seeds.rows):
-            return Resampled(np.arange(Y.shape[0]), Y.copy())
+            return ResampleResult(np.arange(Y.shape[0]), Y.copy())
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
-        return with_synthetic(features, Y, synthetic, Y[seeds.rows], seeds.rows)
+        return append_synthetic_rows(features, Y, synthetic, Y[seeds.rows], seeds.rows)
 
     def _pools(self, Y: sparse.csr_array) -> list[Array]:
         """List the rows that may be seeds together."""
@@ -128,7 +128,7 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
         return [rows[starts[at] : starts[at + 1]] for at in range(len(starts) - 1)]
 
 
-def use_evenly(n_seeds: int, amount: int, rng: np.random.Generator) -> Array:
+def repeat_seeds_evenly(n_seeds: int, amount: int, rng: np.random.Generator) -> Array:
     """Use every seed equally often, the remainder drawn without replacement."""
     times = np.full(n_seeds, amount // n_seeds)
     times[rng.permutation(n_seeds)[: amount % n_seeds]] += 1

@@ -8,13 +8,13 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.features import Features
-from scumble._core.neighbours import Space, distances, nearest
-from scumble._core.parallel import row_blocks, run
-from scumble._core.parameters import Int, Real, declare, default
+from scumble._core.neighbours import Space, distances, nearest_neighbours
+from scumble._core.parallel import row_blocks, run_in_threads
+from scumble._core.parameters import Int, Real, default, parameter_constraints
 from scumble.measures.imbalance import label_counts
-from scumble.resample.base import Resampled, _DistanceResampler, rows_in_percent
+from scumble.resample.base import ResampleResult, _DistanceResampler, n_rows_from_percent
 from scumble.resample.kernels import local as kernels
-from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
+from scumble.resample.synthesis import SeedInstances, append_synthetic_rows, synthesize
 
 #: From these shares of neighbours with the other value on, a cell is borderline, rare, an outlier.
 TYPE_BORDERS = (0.3, 0.7, 1.0)
@@ -34,7 +34,7 @@ class _LocalResampler(_DistanceResampler):
     n_jobs: int | None = None
 
 
-class MLSOL(_LocalResampler, family="Add rows"):
+class MLSOL(_LocalResampler, display_group="Add rows"):
     r"""Add synthetic rows where rare label values meet resistance in their neighbourhood.
 
     Rows whose rare label values are surrounded by other values (but not entirely) are likely
@@ -117,24 +117,24 @@ class MLSOL(_LocalResampler, family="Add rows"):
     ([[3.28], [3.08]], [[1], [0]])
     """
 
-    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
         space = features.space(scale=self.scale)
-        near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
-        local = look_around(Y, near, n_jobs=self.n_jobs)
+        near = nearest_neighbours(space, self.n_neighbors, n_jobs=self.n_jobs).rows
+        local = local_imbalance(Y, near, n_jobs=self.n_jobs)
         self.weights_ = local.weights
-        wanted = rows_in_percent(self.percent, Y.shape[0])
+        wanted = n_rows_from_percent(self.percent, Y.shape[0])
         if not local.weights.any() or wanted == 0:
-            return Resampled(np.arange(Y.shape[0]), Y.copy())
+            return ResampleResult(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
         drawn = draw_by_weight(local.weights, wanted, rng)
-        seeds = Seeds(drawn, near[drawn], np.full(wanted, near.shape[1]))
+        seeds = SeedInstances(drawn, near[drawn], np.full(wanted, near.shape[1]))
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="coin", n_jobs=self.n_jobs)
-        labels = _inherit(local, space, space.place(synthetic), drawn, partners)
-        return with_synthetic(features, Y, synthetic, labels, drawn)
+        labels = _assign_labels(local, space, space.place(synthetic), drawn, partners)
+        return append_synthetic_rows(features, Y, synthetic, labels, drawn)
 
 
-class MLUL(_LocalResampler, family="Remove rows"):
+class MLUL(_LocalResampler, display_group="Remove rows"):
     r"""Remove rows, most likely those that neither need nor give support in their neighbourhood.
 
     The counterpart of `MLSOL`: rows stay by chance, the more likely the harder their own rare
@@ -202,32 +202,34 @@ class MLUL(_LocalResampler, family="Remove rows"):
     1
     """
 
-    domains = declare(percent=Real(0, 100))
+    _parameter_constraints = parameter_constraints(percent=Real(0, 100))
 
-    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
         n_rows = Y.shape[0]
         space = features.space(scale=self.scale)
-        near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
-        weights = _keeping_weights(look_around(Y, near, n_jobs=self.n_jobs))
+        near = nearest_neighbours(space, self.n_neighbors, n_jobs=self.n_jobs).rows
+        weights = _keeping_weights(local_imbalance(Y, near, n_jobs=self.n_jobs))
         self.weights_ = weights
-        n_kept = n_rows - rows_in_percent(self.percent, n_rows)
+        n_kept = n_rows - n_rows_from_percent(self.percent, n_rows)
         rows = np.sort(draw_without_replacement(weights, n_kept, self._generator()))
-        return Resampled(rows, Y[rows])
+        return ResampleResult(rows, Y[rows])
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class LocalImbalance:
     """What the neighbourhoods say of the minority cells."""
 
-    cells: sparse.csr_array  # bool: True where a row holds the minority value of a label
-    flipped: Array  # the labels whose minority value is 0, in order
+    minority_cells: sparse.csr_array  # bool: True where a row holds the minority value of a label
+    flipped_labels: Array  # the labels whose minority value is 0, in order
     neighbours: Array  # shape (n_samples, k): the nearest rows of each row
     types: Array  # safe, borderline, rare or outlier, for each stored cell
     shares: Array  # S for each stored cell
     weights: Array  # w, the sums of S, by row
 
 
-def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -> Local:
+def local_imbalance(
+    Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None
+) -> LocalImbalance:
     """Compute C, S, w and the types of all minority cells."""
     n_rows, n_labels = Y.shape
     flipped = np.flatnonzero(2 * label_counts(Y) > n_rows)
@@ -235,7 +237,11 @@ def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -
     n_opposed = np.zeros(cells.nnz, np.int64)
     parts = (cells.indptr, cells.indices, neighbours, n_labels)
     blocks = row_blocks(cells.indptr, max(1, cells.nnz // 20_000))
-    run(lambda block: kernels.count_opposed(*parts, *block, n_opposed), blocks, n_jobs=n_jobs)
+    run_in_threads(
+        lambda block: kernels.count_opposite_neighbours(*parts, *block, n_opposed),
+        blocks,
+        n_jobs=n_jobs,
+    )
     # Without neighbours nothing can be said: all cells count as outliers.
     k = neighbours.shape[1]
     opposed = n_opposed / k if k else np.ones(cells.nnz)
@@ -245,8 +251,8 @@ def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -
     shares = np.divide(counted, whole, out=np.zeros(cells.nnz), where=whole > 0)
     weights = np.bincount(np.repeat(np.arange(n_rows), np.diff(cells.indptr)), shares, n_rows)
     types = np.digitize(opposed, TYPE_BORDERS).astype(np.int8)
-    kernels.soften_rare(cells.indptr, cells.indices, neighbours, types)
-    return Local(cells, flipped, neighbours, types, shares, weights)
+    kernels.relabel_rare_as_borderline(cells.indptr, cells.indices, neighbours, types)
+    return LocalImbalance(cells, flipped, neighbours, types, shares, weights)
 
 
 def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
@@ -276,19 +282,19 @@ def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generat
     return np.lexsort((rng.random(len(weights)), times))[:amount]
 
 
-def _keeping_weights(local: Local) -> Array:
-    parts = (local.cells.indptr, local.cells.indices, local.neighbours)
+def _keeping_weights(local: LocalImbalance) -> Array:
+    parts = (local.minority_cells.indptr, local.minority_cells.indices, local.neighbours)
     support = kernels.sum_support(*parts, local.shares, local.types)
     n_askers = np.bincount(local.neighbours.ravel(), minlength=len(support))
     weights = local.weights + support / np.maximum(n_askers, 1)
     return weights - weights.min() if len(weights) else weights
 
 
-def _inherit(
-    local: Local, space: Space, synthetic: Space, seeds: Array, partners: Array
+def _assign_labels(
+    local: LocalImbalance, space: Space, synthetic: Space, seeds: Array, partners: Array
 ) -> sparse.csr_array:
     """Choose the labels of synthetic rows."""
-    cells = local.cells
+    cells = local.minority_cells
     to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
     # A parent of which nothing is known is as far as can be; if none is known, neither is far.
     unlike_seed, unlike_partner = np.isinf(to_seed), np.isinf(to_partner)
@@ -303,4 +309,4 @@ def _inherit(
         own = reach[rows]
         own.data = np.repeat(share, np.diff(own.indptr)) <= own.data
         taken = taken + own
-    return flip_labels(taken, local.flipped)
+    return flip_labels(taken, local.flipped_labels)

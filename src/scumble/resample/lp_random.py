@@ -10,15 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import refused
-from scumble._core.parameters import Choice, Real, declare, default
+from scumble._core.errors import parameter_error
+from scumble._core.parameters import Choice, Real, default, parameter_constraints
 from scumble.measures.labelsets import number_labelsets
-from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
+from scumble.resample.base import BaseResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 
 #: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
-SEEDING = Choice("generator", "hash").hidden()
+SEEDING = Choice("generator", "hash").hide_in_forms()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -29,10 +29,10 @@ class _LabelsetResampler(BaseResampler):
     random_state: Any = None
     seeding: Literal["generator", "hash"] = default("generator", SEEDING)
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
             must = "be an int with seeding='hash'"
-            raise refused("random_state", type(self).__name__, must, self.random_state)
+            raise parameter_error("random_state", type(self).__name__, must, self.random_state)
 
     def _open_bags(self, Y: sparse.csr_array, *, sign: int) -> tuple[Bags, Array]:
         """Find the bags above the mean size, or with sign -1 below, and how many rows each gets."""
@@ -43,11 +43,11 @@ class _LabelsetResampler(BaseResampler):
         # Those nearest to the mean first; labelsets are numbered in the order of their first rows.
         is_open = is_open[np.lexsort((is_open, sizes[is_open]))]
         capacity = sizes[is_open] - n_rows // max(n_bags, 1)
-        shares = share_out(rows_in_percent(self.percent, Y.shape[0]), capacity)
+        shares = distribute_budget(n_rows_from_percent(self.percent, Y.shape[0]), capacity)
         return Bags(bags.rows, bags.starts[is_open], bags.sizes[is_open]), shares
 
 
-class LPROS(_LabelsetResampler, family="Add rows"):
+class LPROS(_LabelsetResampler, display_group="Add rows"):
     r"""Clone random rows of rare labelsets until the data has grown by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags smaller than the mean bag are
@@ -109,7 +109,7 @@ class LPROS(_LabelsetResampler, family="Add rows"):
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         bags, shares = self._open_bags(Y, sign=-1)
         sizes = np.repeat(bags.sizes, shares)
         if self.seeding == "hash":
@@ -118,10 +118,10 @@ class LPROS(_LabelsetResampler, family="Add rows"):
             places = (self._generator().random(len(sizes)) * sizes).astype(np.int64)
         clones = bags.rows[np.repeat(bags.starts, shares) + places]
         rows = np.concatenate([np.arange(Y.shape[0]), clones])
-        return Resampled(rows, take_labels(Y, rows))
+        return ResampleResult(rows, take_labels(Y, rows))
 
 
-class LPRUS(_LabelsetResampler, family="Remove rows"):
+class LPRUS(_LabelsetResampler, display_group="Remove rows"):
     r"""Delete random rows of frequent labelsets until the data has shrunk by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags larger than the mean bag lose
@@ -181,9 +181,9 @@ class LPRUS(_LabelsetResampler, family="Remove rows"):
     array([1, 3, 4, 5, 6])
     """
 
-    domains = declare(percent=Real(0, 100))
+    _parameter_constraints = parameter_constraints(percent=Real(0, 100))
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         bags, shares = self._open_bags(Y, sign=1)
         keep = np.ones(Y.shape[0], bool)
         if self.seeding == "hash":
@@ -193,7 +193,7 @@ class LPRUS(_LabelsetResampler, family="Remove rows"):
             drawn = self._generator().random(int(shares.sum()))
             kernels.drop_from_bags(*bags, shares, drawn, keep)
         rows = np.flatnonzero(keep)
-        return Resampled(rows, take_labels(Y, rows))
+        return ResampleResult(rows, take_labels(Y, rows))
 
 
 class Bags(NamedTuple):
@@ -233,7 +233,7 @@ def _md5(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def share_out(total: int, capacity: Array) -> Array:
+def distribute_budget(total: int, capacity: Array) -> Array:
     """Share rows equally among bags in order; what one cannot use goes to those after it."""
     # No bag can use more than the largest capacity, which keeps the shares within integers.
-    return kernels.share_out(min(total, int(capacity.sum())), capacity)
+    return kernels.distribute_budget(min(total, int(capacity.sum())), capacity)

@@ -9,14 +9,14 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Real, default
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
-from scumble.measures.passes import count
-from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
+from scumble.measures.threaded_kernels import count_labels
+from scumble.resample.base import BaseResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLROS(BaseResampler, family="Add rows"):
+class MLROS(BaseResampler, display_group="Add rows"):
     r"""Clone random rows of rare labels until the data has grown by a percentage.
 
     The rare labels take turns. At each turn a random row that has the label is cloned, with all
@@ -78,22 +78,22 @@ class MLROS(BaseResampler, family="Add rows"):
     percent: float = default(25, Real(0))
     random_state: Any = None
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         n_rows = Y.shape[0]
-        counts = count(Y)
+        counts = count_labels(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         minority = np.flatnonzero(ratios > mean_ir)
-        wanted = rows_in_percent(self.percent, n_rows) if len(minority) else 0
+        wanted = n_rows_from_percent(self.percent, n_rows) if len(minority) else 0
         bags = [minority, *rows_by_label(Y, minority)]
         drawn = self._generator().random(wanted)
         clones = kernels.clone_in_turns(Y.indptr, Y.indices, bags, counts, mean_ir, drawn)
         rows = np.concatenate([np.arange(n_rows), clones])
-        return Resampled(rows, take_labels(Y, rows))
+        return ResampleResult(rows, take_labels(Y, rows))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLRUS(BaseResampler, family="Remove rows"):
+class MLRUS(BaseResampler, display_group="Remove rows"):
     r"""Delete random rows of frequent labels until the data has shrunk by a percentage.
 
     The frequent labels take turns. At each turn a random row that has the label is deleted; rows
@@ -156,14 +156,14 @@ class MLRUS(BaseResampler, family="Remove rows"):
     percent: float = default(25, Real(0, 100))
     random_state: Any = None
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         n_rows = Y.shape[0]
-        counts = count(Y)
+        counts = count_labels(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         is_rare = ratios > mean_ir
         labels = np.flatnonzero(~is_rare & (counts > 0))
-        wanted = rows_in_percent(self.percent, n_rows) if len(labels) else 0
+        wanted = n_rows_from_percent(self.percent, n_rows) if len(labels) else 0
         listed = np.empty(Y.nnz, np.int32 if n_rows < 2**31 else np.int64)
         starts = kernels.list_unprotected(Y.indptr, Y.indices, is_rare, counts, listed)
         keep = np.ones(n_rows, bool)
@@ -175,14 +175,14 @@ class MLRUS(BaseResampler, family="Remove rows"):
             drawn = rng.random(int(state[1]) * 5 // 4 + 16)
             kernels.delete_in_turns(Y.indptr, Y.indices, listed, lists, mean_ir, state, drawn, keep)
         rows = np.flatnonzero(keep)
-        return Resampled(rows, take_labels(Y, rows))
+        return ResampleResult(rows, take_labels(Y, rows))
 
 
 def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:
     """List the rows that have each of some labels."""
     number = np.full(Y.shape[1], -1, np.int64)
     number[labels] = np.arange(len(labels))
-    starts = np.concatenate([[0], np.cumsum(count(Y)[labels])])
+    starts = np.concatenate([[0], np.cumsum(count_labels(Y)[labels])])
     rows = np.empty(starts[-1], np.int64)
     kernels.list_rows(Y.indptr, Y.indices, number, starts[:-1].copy(), rows)
     return starts, rows

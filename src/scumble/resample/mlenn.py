@@ -8,15 +8,15 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.features import Features
-from scumble._core.neighbours import nearest
+from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parameters import Bool, Int, Real, default
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import Resampled, _DistanceResampler
+from scumble.resample.base import ResampleResult, _DistanceResampler
 from scumble.resample.containers import take_labels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLeNN(_DistanceResampler, family="Remove rows"):
+class MLeNN(_DistanceResampler, display_group="Remove rows"):
     r"""Remove rows without rare labels that disagree with their neighbours.
 
     The edited nearest neighbour rule for several labels: a row goes when at least half of its
@@ -93,16 +93,16 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
     categorical_features: Any = None
     n_jobs: int | None = None
 
-    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
         candidates = np.flatnonzero(~(Y @ is_minority(Y)))  # without any
         space = features.space(scale=self.scale)
-        near = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
-        return without_different(Y, candidates, near, self.threshold, union=self.union)
+        near = nearest_neighbours(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
+        return remove_disagreeing_rows(Y, candidates, near, self.threshold, union=self.union)
 
 
-def without_different(
+def remove_disagreeing_rows(
     Y: sparse.csr_array, candidates: Array, near: Array, threshold: float, *, union: bool
-) -> Resampled:
+) -> ResampleResult:
     """Remove the candidates that differ from at least half of their neighbours."""
     n_asked = near.shape[1]
     own, others = (take_labels(Y, rows) for rows in (np.repeat(candidates, n_asked), near.ravel()))
@@ -114,4 +114,4 @@ def without_different(
     is_far = np.divide(different, active, out=np.zeros(both.shape), where=both > 0) > threshold
     is_out = is_far.sum(axis=1) >= max(n_asked / 2, 1)
     rows = np.delete(np.arange(Y.shape[0]), candidates[is_out])
-    return Resampled(rows, take_labels(Y, rows))
+    return ResampleResult(rows, take_labels(Y, rows))

@@ -9,21 +9,26 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.features import Features
-from scumble._core.neighbours import nearest
-from scumble._core.parallel import run
+from scumble._core.neighbours import nearest_neighbours
+from scumble._core.parallel import run_in_threads
 from scumble._core.parameters import Bool, Choice, Int, default
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import Resampled, _DistanceResampler
+from scumble.resample.base import ResampleResult, _DistanceResampler
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.synthesis import Seeds, combine_labels, synthesize, with_synthetic
+from scumble.resample.synthesis import (
+    SeedInstances,
+    append_synthetic_rows,
+    combine_labels,
+    synthesize,
+)
 
 #: Bags below this many rows are searched by one thread each.
 SMALL_BAG = 512
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLSMOTE(_DistanceResampler, family="Add rows"):
+class MLSMOTE(_DistanceResampler, display_group="Add rows"):
     r"""Add a synthetic row for every row of every rare label.
 
     The new row lies between the row and one of its nearest neighbours that have the same rare
@@ -129,22 +134,22 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
         seeds = self._find_seeds(features, Y)
         if not len(seeds.rows):
-            return Resampled(np.arange(Y.shape[0]), Y.copy())
+            return ResampleResult(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
         ties_in = self.strategy == "ranking" and self.ranking_ties
         strategy = "ranking, ties in" if ties_in else self.strategy
         labels = combine_labels(Y, seeds, strategy, n_jobs=self.n_jobs)
-        return with_synthetic(features, Y, synthetic, labels, seeds.rows)
+        return append_synthetic_rows(features, Y, synthetic, labels, seeds.rows)
 
-    def _find_seeds(self, features: Features, Y: sparse.csr_array) -> Seeds:
+    def _find_seeds(self, features: Features, Y: sparse.csr_array) -> SeedInstances:
         """Find the neighbours of every row of every rare label within the label's bag."""
         space = features.space(scale=self.scale)
-        vdm = None if space.is_numeric else ValueDifference(features)
+        vdm = None if space.is_numeric else ValueDifferenceMetric(features)
         starts, rows = rows_by_label(Y, np.flatnonzero(is_minority(Y)))
         bags = [rows[a:b] for a, b in itertools.pairwise(starts) if b - a > 1]
         # Many small bags go to threads whole; large ones are searched by several threads.
@@ -153,17 +158,19 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
         def search(bag: Array) -> tuple[Array, Array]:
             table = None if vdm is None else vdm.table(bag)
             n_jobs = 1 if small else self.n_jobs
-            near = nearest(space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=n_jobs)
+            near = nearest_neighbours(
+                space, self.n_neighbors, rows=bag, candidate_rows=bag, table=table, n_jobs=n_jobs
+            )
             return bag, near.rows
 
-        parts = run(search, bags, n_jobs=self.n_jobs if small else 1)
-        return Seeds.join(parts)
+        parts = run_in_threads(search, bags, n_jobs=self.n_jobs if small else 1)
+        return SeedInstances.join(parts)
 
 
 # Two values of a nominal column differ by the sum of |P(c | a) - P(c | b)|, where c runs over
 # having and not having the label in hand, so that it is 2 |P(l | a) - P(l | b)|. The shares are
 # those among all rows whose value is known.
-class ValueDifference:
+class ValueDifferenceMetric:
     """Tables of the value difference metric, one per label."""
 
     def __init__(self, features: Features) -> None:

@@ -9,16 +9,16 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.features import Features
-from scumble._core.neighbours import nearest
+from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parameters import Bool, Choice, Either, Real, default
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
-from scumble.resample.base import Resampled, _DistanceResampler
-from scumble.resample.mlenn import without_different
+from scumble.resample.base import ResampleResult, _DistanceResampler
+from scumble.resample.mlenn import remove_disagreeing_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLTL(_DistanceResampler, family="Remove rows"):
+class MLTL(_DistanceResampler, display_group="Remove rows"):
     r"""Remove rows with a frequent label whose nearest neighbour has clearly other labels.
 
     Tomek links for several labels: two rows side by side with different labels lie on a border
@@ -93,19 +93,19 @@ class MLTL(_DistanceResampler, family="Remove rows"):
     categorical_features: Any = None
     n_jobs: int | None = None
 
-    def _resample(self, features: Features, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
         is_free = self.threshold == "auto"
         self.threshold_ = automatic_threshold(Y) if is_free else float(self.threshold)
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)
         near = self._nearest_row(features, candidates)
-        return without_different(Y, candidates, near, self.threshold_, union=True)
+        return remove_disagreeing_rows(Y, candidates, near, self.threshold_, union=True)
 
     def _nearest_row(self, features: Features, candidates: Array) -> Array:
         """Find the nearest row of each candidate; its own number where the link is not mutual."""
         space = features.space(scale=self.scale)
         if not self.mutual:
-            return nearest(space, 1, rows=candidates, n_jobs=self.n_jobs).rows
-        near = nearest(space, 1, n_jobs=self.n_jobs).rows
+            return nearest_neighbours(space, 1, rows=candidates, n_jobs=self.n_jobs).rows
+        near = nearest_neighbours(space, 1, n_jobs=self.n_jobs).rows
         if near.shape[1]:
             rows = np.arange(len(near))
             near[:, 0] = np.where(near[near[:, 0], 0] == rows, near[:, 0], rows)

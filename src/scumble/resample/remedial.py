@@ -8,18 +8,18 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import SERIAL_BELOW, run
+from scumble._core.parallel import SERIAL_BELOW, run_in_threads
 from scumble._core.parameters import Choice, Int, default
 from scumble.measures.concurrence import concurrence, is_above_mean
 from scumble.measures.imbalance import Unseen, minority_from_ratios
-from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.base import BaseResampler, ResampleResult
 from scumble.resample.kernels import remedial as kernels
 
 PARTS = 64  # into which many rows are cut for the threads
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class RemedialPass:
     """What one pass of REMEDIAL met."""
 
     scumble: float  # before the pass: the threshold
@@ -29,7 +29,7 @@ class Pass:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class REMEDIAL(BaseResampler, family="Decouple"):
+class REMEDIAL(BaseResampler, display_group="Decouple"):
     r"""Split the instances in which rare and frequent labels meet.
 
     A classifier that sees a rare label only in the company of frequent ones learns the frequent
@@ -118,21 +118,21 @@ class REMEDIAL(BaseResampler, family="Decouple"):
     one_sided: Literal["clone", "keep"] = default("clone", Choice("clone", "keep"))
     unseen: Unseen = default("nan", Choice("nan", "zero"))
 
-    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
         sources = np.arange(Y.shape[0])
         history = []
         for _ in range(self.passes):
-            Y, rows, met = decouple(Y, one_sided=self.one_sided, unseen=self.unseen)
+            Y, rows, met = decouple_labels(Y, one_sided=self.one_sided, unseen=self.unseen)
             sources = np.concatenate([sources, sources[rows]])
             history.append(met)
         self.passes_ = tuple(history)
         self.n_one_sided_ = sum(met.n_one_sided for met in history)
-        return Resampled(sources, Y)
+        return ResampleResult(sources, Y)
 
 
-def decouple(
+def decouple_labels(
     Y: sparse.csr_array, *, one_sided: Literal["clone", "keep"], unseen: Unseen = "nan"
-) -> tuple[sparse.csr_array, Array, Pass]:
+) -> tuple[sparse.csr_array, Array, RemedialPass]:
     """Run one pass of REMEDIAL on the labels alone."""
     measured = concurrence(Y)
     ratios = measured.irlbl
@@ -149,7 +149,7 @@ def decouple(
     else:
         rows, n_moved = above[mixed], n_majority[mixed]
         is_split[above[~mixed]] = False
-    met = Pass(mean, len(above), n_one_sided, len(rows))
+    met = RemedialPass(mean, len(above), n_one_sided, len(rows))
     if len(rows):
         Y = _split_rows(Y, is_minority, is_split, rows, n_moved)
     return Y, rows, met
@@ -161,9 +161,11 @@ def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[
     mixed = np.empty(len(rows), bool)
 
     def work(part: tuple[int, int]) -> None:
-        kernels.count_sides(Y.indptr, Y.indices, is_minority, rows, *part, n_majority, mixed)
+        kernels.count_majority_labels(
+            Y.indptr, Y.indices, is_minority, rows, *part, n_majority, mixed
+        )
 
-    run(work, list(pairwise(_borders(len(rows)).tolist())))
+    run_in_threads(work, list(pairwise(_borders(len(rows)).tolist())))
     return n_majority, mixed
 
 
@@ -192,7 +194,7 @@ def _split_rows(
         part = (*row_borders[ours], *(kept[-1] + moved[ours]))
         kernels.write_rows(*labels, is_majority, rows, part, clone_indptr, new_indices)
 
-    run(write, range(len(borders) - 1))
+    run_in_threads(write, range(len(borders) - 1))
     present = np.ones(Y.nnz, bool)
     return sparse.csr_array((present, new_indices, new_indptr), shape=(n_rows, Y.shape[1]))
 

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.features import Features
-from scumble._core.parallel import run
-from scumble.resample.base import Resampled
+from scumble._core.parallel import run_in_threads
+from scumble.resample.base import ResampleResult
 from scumble.resample.containers import rows_like
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.kernels.bags import copy_rows
@@ -19,16 +19,16 @@ from scumble.resample.kernels.bags import copy_rows
 BLOCK_ROWS = 256
 
 
-class Seeds(NamedTuple):
+class SeedInstances(NamedTuple):
     """The rows synthetic rows are made from."""
 
     rows: Array  # the seed of each synthetic row
     #: shape (n_synthetic, k): its nearest rows; places past ``n_found`` mean nothing
     neighbours: Array
-    n_found: Array  # how many nearest rows there are, at least one
+    neighbour_counts: Array  # how many nearest rows there are, at least one
 
     @classmethod
-    def join(cls, parts: list[tuple[Array, Array]]) -> Seeds:
+    def join(cls, parts: list[tuple[Array, Array]]) -> SeedInstances:
         """Put seeds from several searches, each with its own number of neighbours, together."""
         widest = max((found.shape[1] for _, found in parts), default=0)
         neighbours = np.zeros((sum(len(rows) for rows, _ in parts), widest), np.int64)
@@ -43,11 +43,11 @@ class Seeds(NamedTuple):
 
     def draw_partners(self, rng: np.random.Generator) -> Array:
         """Draw one of its neighbours for every seed."""
-        chosen = (rng.random(len(self.rows)) * self.n_found).astype(np.int64)
+        chosen = (rng.random(len(self.rows)) * self.neighbour_counts).astype(np.int64)
         return self.neighbours[np.arange(len(chosen)), chosen]
 
 
-class Plan(NamedTuple):
+class InterpolationPlan(NamedTuple):
     """What the features of synthetic rows are made of, as kernels read it."""
 
     members: Array  # of each row: its seed, its partner, and the neighbours that vote
@@ -59,7 +59,7 @@ class Plan(NamedTuple):
     drawn: Array  # the factors
 
 
-class Places(NamedTuple):
+class SparseRowBuffers(NamedTuple):
     """Where kernels write sparse rows, each with more room than it may need."""
 
     starts: Array  # where the room of each row begins
@@ -69,7 +69,7 @@ class Places(NamedTuple):
     n_columns: int
 
     @classmethod
-    def of(cls, matrix: sparse.csr_array, members: Array, n_members: Array) -> Places:
+    def of(cls, matrix: sparse.csr_array, members: Array, n_members: Array) -> SparseRowBuffers:
         """Make room for rows made from members: at most one element for each of theirs."""
         is_member = np.arange(members.shape[1]) < n_members[:, None]
         in_rows = np.where(is_member, np.diff(matrix.indptr)[members], 0)
@@ -93,7 +93,7 @@ class Places(NamedTuple):
 
 def synthesize(
     features: Features,
-    seeds: Seeds,
+    seeds: SeedInstances,
     partners: Array,
     rng: np.random.Generator,
     *,
@@ -110,52 +110,54 @@ def synthesize(
         return values[seeds.rows]
     is_drawn = (n_values == 0) | (nominal == "coin")
     members = np.column_stack([seeds.rows, partners, seeds.neighbours])
-    n_members = np.where(is_drawn.all(), 2, 2 + seeds.n_found)
+    n_members = np.where(is_drawn.all(), 2, 2 + seeds.neighbour_counts)
     n_draws, none = np.empty(len(partners), np.int64), np.empty(0)
-    plan = Plan(members, n_members, n_values, features.is_integer, is_drawn, n_draws, none)
-    count, fill, parts, out = _ways(values, plan)
+    plan = InterpolationPlan(
+        members, n_members, n_values, features.is_integer, is_drawn, n_draws, none
+    )
+    count, fill, parts, out = _choose_kernels(values, plan)
     blocks = _blocks(len(partners))
-    run(lambda block: count(*parts, plan, *block, n_draws), blocks, n_jobs=n_jobs)
+    run_in_threads(lambda block: count(*parts, plan, *block, n_draws), blocks, n_jobs=n_jobs)
     drawn = rng.random(int(n_draws.sum()))
     plan = plan._replace(draw_starts=np.cumsum(n_draws) - n_draws, drawn=drawn)
-    run(lambda block: fill(*parts, plan, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack() if isinstance(out, Places) else out
+    run_in_threads(lambda block: fill(*parts, plan, *block, out), blocks, n_jobs=n_jobs)
+    return out.pack() if isinstance(out, SparseRowBuffers) else out
 
 
-def _ways(values: Any, plan: Plan) -> tuple[Any, Any, Any, Any]:
+def _choose_kernels(values: Any, plan: InterpolationPlan) -> tuple[Any, Any, Any, Any]:
     """Choose the kernels that count draws and fill rows, what they read and where they write."""
     if not sparse.issparse(values):
         out = np.empty((len(plan.members), values.shape[1]))
         return kernels.count_draws_dense, kernels.fill_dense, (values,), out
     parts = (values.indptr, values.indices, values.data)
-    places = Places.of(values, plan.members, plan.n_members)
+    places = SparseRowBuffers.of(values, plan.members, plan.n_members)
     return kernels.count_draws_sparse, kernels.fill_sparse, parts, places
 
 
-def with_synthetic(
+def append_synthetic_rows(
     features: Features, Y: sparse.csr_array, synthetic: Any, labels: Any, seeds: Array
-) -> Resampled:
+) -> ResampleResult:
     """Append synthetic rows, made from some seeds, to all rows there are."""
     rows = np.concatenate([np.arange(Y.shape[0]), seeds])
     Y_new = sparse.vstack([Y, labels], format="csr")
-    return Resampled(rows, Y_new, rows_like(features, synthetic, seeds))
+    return ResampleResult(rows, Y_new, rows_like(features, synthetic, seeds))
 
 
 def combine_labels(
-    Y: sparse.csr_array, seeds: Seeds, strategy: str, *, n_jobs: int | None
+    Y: sparse.csr_array, seeds: SeedInstances, strategy: str, *, n_jobs: int | None
 ) -> sparse.csr_array:
     """Choose the labels of synthetic rows from those of their seeds and neighbours."""
-    members, n_members = np.column_stack([seeds.rows, seeds.neighbours]), seeds.n_found + 1
+    members, n_members = np.column_stack([seeds.rows, seeds.neighbours]), seeds.neighbour_counts + 1
     n_needed = {
         "ranking": n_members // 2 + 1,
         "ranking, ties in": (n_members + 1) // 2,
         "union": np.ones_like(n_members),
         "intersection": n_members,
     }
-    out = Places.of(Y, members, n_members)
+    out = SparseRowBuffers.of(Y, members, n_members)
     parts = (Y.indptr, Y.indices, (members, n_members, n_needed[strategy]))
     blocks = _blocks(len(members))
-    run(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
+    run_in_threads(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
     return out.pack()
 
 

@@ -2,30 +2,44 @@
 
 import typing
 
-from scumble._core import exports
+from scumble._core import lazy_imports
 
 if typing.TYPE_CHECKING:
     from scumble.scale.engines import (
-        DuckDBEngine as DuckDBEngine,
-        Engine as Engine,
-        SparkEngine as SparkEngine,
+        DuckDBEngine,
+        Engine,
+        SparkEngine,
     )
-    from scumble.scale.files import Output as Output
-    from scumble.scale.scanning import Scan as Scan, scan as scan
+    from scumble.scale.files import Output
+    from scumble.scale.scanning import OutOfCoreDataset, scan
     from scumble.scale.summary import (
-        InstanceScores as InstanceScores,
-        LabelsetRelation as LabelsetRelation,
+        InstanceScores,
+        LabelsetRelation,
     )
-    from scumble.scale.thresholds import label_thresholds as label_thresholds
+    from scumble.scale.thresholds import label_thresholds
 
 # Names load on first use: whether a file fits into memory is asked without the engines.
-exports.publish(
-    globals(),
-    {
-        "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),
-        "scumble.scale.files": ("Output",),
-        "scumble.scale.scanning": ("Scan", "scan"),
-        "scumble.scale.summary": ("InstanceScores", "LabelsetRelation"),
-        "scumble.scale.thresholds": ("label_thresholds",),
-    },
-)
+__all__ = [
+    "DuckDBEngine",
+    "Engine",
+    "InstanceScores",
+    "LabelsetRelation",
+    "OutOfCoreDataset",
+    "Output",
+    "SparkEngine",
+    "label_thresholds",
+    "scan",
+]
+
+if not typing.TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_imports.attach(
+        __name__,
+        __all__,
+        {
+            "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),
+            "scumble.scale.files": ("Output",),
+            "scumble.scale.scanning": ("OutOfCoreDataset", "scan"),
+            "scumble.scale.summary": ("InstanceScores", "LabelsetRelation"),
+            "scumble.scale.thresholds": ("label_thresholds",),
+        },
+    )

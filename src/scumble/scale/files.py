@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scumble._core.errors import ParameterError, ReadError, WriteError
-from scumble._core.files import NamedFile
+from scumble._core.files import CompressiblePath
 from scumble._core.validation import check_choice
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -50,7 +50,7 @@ class Files:
         return is_remote(self.paths[0])
 
 
-def find_damaged(files: Files) -> str | None:
+def find_unreadable_file(files: Files) -> str | None:
     """Look for a local Parquet file that cannot be read to its end."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -68,12 +68,12 @@ def find_damaged(files: Files) -> str | None:
 
 
 @contextmanager
-def name_damaged(*sources: Files) -> Iterator[None]:
+def add_path_to_read_error(*sources: Files) -> Iterator[None]:
     """Find out which of many files an engine stumbled over."""
     try:
         yield
     except ReadError as error:
-        found = (find_damaged(files) for files in sources) if error.path is None else ()
+        found = (find_unreadable_file(files) for files in sources) if error.path is None else ()
         path = next((path for path in found if path is not None), None)
         if path is None:
             raise
@@ -127,7 +127,7 @@ def _expand(path: str, format: str | None) -> list[str]:
 
 def _form_of(path: str | Path) -> str | None:
     """Tell the form of a file by its suffix."""
-    suffix = NamedFile(path).suffix
+    suffix = CompressiblePath(path).suffix
     return next((form for form, suffixes in FORMATS.items() if suffix in suffixes), None)
 
 
@@ -214,7 +214,7 @@ class Output:
         return is_remote(os.fspath(self.path))
 
 
-def as_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Output:
+def validate_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Output:
     """Understand the ``out`` of a resampler."""
     if isinstance(out, Output):
         return out
@@ -227,7 +227,7 @@ def as_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Ou
 
 
 @contextmanager
-def appearing_whole(output: Output) -> Iterator[str]:
+def atomic_folder(output: Output) -> Iterator[str]:
     """Write into a hidden folder that gets its name when all went well."""
     if output.is_remote:
         yield os.fspath(output.path)

@@ -8,12 +8,19 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.shown import Records
+from scumble._core.table_repr import RecordList
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-from scumble.scale.files import Files, Output, appearing_whole, as_output, find_files, name_damaged
+from scumble.scale.files import (
+    Files,
+    Output,
+    add_path_to_read_error,
+    atomic_folder,
+    find_files,
+    validate_output,
+)
 from scumble.scale.summary import difficult_labels, summarize_tables
 from scumble.scale.tables import LabelsetTables
 
@@ -36,7 +43,7 @@ def scan(
     spill_directory: str | None = None,
     threads: int | None = None,
     spark: Any = None,
-) -> Scan:
+) -> OutOfCoreDataset:
     """Point at data that is too large for memory; nothing is read yet.
 
     `scumble.characterize` and the ``resample(scan, out)`` of `REMEDIAL`, `LPROS` and `LPRUS`
@@ -96,18 +103,18 @@ def scan(
 
 def open_scan(
     files: Files, engine: str | Engine, limits: dict[str, Any], *, caller: str, **columns: Any
-) -> Scan:
+) -> OutOfCoreDataset:
     """Point at files, with an engine that is closed again where that fails."""
     chosen = open_engine(engine, caller=caller, **limits)
     try:
-        return Scan(files, chosen, **columns)
+        return OutOfCoreDataset(files, chosen, **columns)
     except BaseException:
         if isinstance(engine, str):
             chosen.close()
         raise
 
 
-class Scan(AbstractContextManager["Scan"]):
+class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
     r"""Data on disk and the engine that reads it; made by `scan`.
 
     Parameters
@@ -147,7 +154,7 @@ class Scan(AbstractContextManager["Scan"]):
         self.close()
 
     @property
-    def source_name(self) -> str:
+    def source_table_name(self) -> str:
         """What statements call the files."""
         return self._tables.name("source")
 
@@ -155,7 +162,7 @@ class Scan(AbstractContextManager["Scan"]):
         """Give back what the engine took: memory, files it spilled, tables it kept."""
         self.engine.close()
 
-    def difficult_labels(self, *, n_labels: int | None = None) -> Records[DifficultLabel]:
+    def difficult_labels(self, *, n_labels: int | None = None) -> RecordList[DifficultLabel]:
         """Rank the minority labels by SCUMBLELbl, each with the majority labels it meets.
 
         Parameters
@@ -172,22 +179,22 @@ class Scan(AbstractContextManager["Scan"]):
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
-        with name_damaged(self.files):
+        with add_path_to_read_error(self.files):
             return summarize_tables(self._tables, self.name)
 
-    def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
+    def __scumble_resample__(self, method: BaseResampler, out: Any) -> OutOfCoreDataset:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""
         from scumble.resample import LPROS, LPRUS, REMEDIAL
         from scumble.scale.resampling import write_lp_random, write_remedial
 
-        output = as_output(out, caller=type(method).__name__)
+        output = validate_output(out, caller=type(method).__name__)
         if not isinstance(method, REMEDIAL | LPROS | LPRUS):
             raise ScumbleError(
                 f"{type(method).__name__} works in memory only. On a scan there are REMEDIAL, "
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
-        with name_damaged(self.files), appearing_whole(output) as folder:
+        with add_path_to_read_error(self.files), atomic_folder(output) as folder:
             if isinstance(method, REMEDIAL):
                 write_remedial(self._tables, method, output, folder)
             else:
@@ -195,7 +202,11 @@ class Scan(AbstractContextManager["Scan"]):
         return self._result(output)
 
     def _check_partitions(self, output: Output) -> None:
-        allowed = {*self.layout.others, *self.layout.instances, output.clone_column}
+        allowed = {
+            *self.layout.passthrough_columns,
+            *self.layout.instance_columns,
+            output.clone_column,
+        }
         for name in output.partition_by:
             if name not in allowed:
                 raise ParameterError(
@@ -203,17 +214,17 @@ class Scan(AbstractContextManager["Scan"]):
                     "other than the labels."
                 )
 
-    def _result(self, output: Output) -> Scan:
+    def _result(self, output: Output) -> OutOfCoreDataset:
         """Open what was written, with the same engine and the same meaning of columns."""
-        instances: tuple[str, ...] = self.layout.instances
+        instances: tuple[str, ...] = self.layout.instance_columns
         if not self.layout.has_lists:
             instances = (*instances, output.clone_column or "clone")
-        return Scan(
+        return OutOfCoreDataset(
             find_files(output.path, "parquet"),
             self.engine,
             label_column=self.layout.label.name,
             instance_column=instances,
-            labels=self._tables.declared,
+            labels=self._tables.declared_labels,
         )
 
 

@@ -16,25 +16,27 @@ FROM (SELECT {ids}, array_agg({label}) AS collected FROM {source} GROUP BY {ids}
 ROWS_FROM_LISTS = "SELECT {ids_first}{label} AS labels FROM {source}"
 
 #: How often each labelset occurs, spelled as in the data.
-RAW_SETS = """
+RAW_LABELSETS = """
 SELECT SET_KEY!(raw) AS set_id, raw, n
 FROM (SELECT labels AS raw, count(*) AS n FROM {rows} GROUP BY SET_GROUP!(labels))
 """
 
-COUNT_IRREGULAR = "SELECT count(*) AS n FROM {raw_sets} WHERE raw IS DISTINCT FROM CANONICAL!(raw)"
+COUNT_NONCANONICAL = (
+    "SELECT count(*) AS n FROM {raw_sets} WHERE raw IS DISTINCT FROM CANONICAL!(raw)"
+)
 
 #: The labelsets where the data spells them in one way only ...
-SETS_AS_SPELLED = "SELECT set_id, raw AS labels, n FROM {raw_sets}"
+LABELSETS_IF_CANONICAL = "SELECT set_id, raw AS labels, n FROM {raw_sets}"
 
 #: ... and where order, duplicates, nulls or missing lists give one labelset several spellings.
-SETS_IN_ONE_SPELLING = """
+CANONICAL_LABELSETS = """
 SELECT SET_KEY!(labels) AS set_id, labels, n
 FROM (
   SELECT CANONICAL!(raw) AS labels, CAST(sum(n) AS BIGINT) AS n FROM {raw_sets} GROUP BY labels
 )
 """
 
-SET_TOTALS = """
+LABELSET_TOTALS = """
 SELECT
   CAST(coalesce(sum(n), 0) AS BIGINT) AS n_instances,
   count(*) AS n_labelsets,
@@ -73,7 +75,7 @@ def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
 WHOLE = ("n_rare + n_frequent", "rare_sum + frequent_sum", "rare_log + frequent_log")
 
 #: The score of every labelset, and those of its rare and its frequent labels alone.
-SCORED = f"""
+LABELSET_SCORES = f"""
 SELECT /*+ SHUFFLE_HASH(t) */
        s.set_id, s.labels, s.n, coalesce(t.n_rare, 0) AS n_rare,
        coalesce(t.n_frequent, 0) AS n_frequent,
@@ -101,7 +103,7 @@ FROM {{sets}} s LEFT JOIN (
 """
 
 #: The labelsets again, where they are spelled in one way only: now from the scores.
-SETS_AS_SCORED = "SELECT set_id, labels, n FROM {scored}"
+LABELSETS_FROM_SCORES = "SELECT set_id, labels, n FROM {scored}"
 
 SCORE_TOTAL = "SELECT coalesce(sum(n * score), 0) AS total FROM {scored}"
 
@@ -134,15 +136,15 @@ FROM {rows} r LEFT JOIN {scored_raw} t ON r.labels = t.raw
 """
 
 #: The spellings of the labelsets in the data, with their scores.
-SCORED_RAW_AS_SPELLED = "SELECT labels AS raw, score FROM {scored}"
-SCORED_RAW_SPELLINGS = """
+RAW_SCORES_IF_CANONICAL = "SELECT labels AS raw, score FROM {scored}"
+RAW_SCORES = """
 SELECT w.raw, t.score
 FROM (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NULL) w
 JOIN {scored} t ON w.labels = t.labels
 """
 
 #: The majority labels that chosen minority labels meet, and how often.
-PARTNERS = """
+COOCCURRING_LABELS = """
 SELECT a.label, b.label AS partner, CAST(sum(a.n) AS BIGINT) AS joint_count
 FROM (
   SELECT x.set_id, x.n, x.label
@@ -159,7 +161,7 @@ GROUP BY a.label, b.label
 """
 
 #: The most frequent labelsets.
-FREQUENT_SETS = "SELECT labels, n FROM {sets} ORDER BY n DESC, labels LIMIT {limit}"
+FREQUENT_LABELSETS = "SELECT labels, n FROM {sets} ORDER BY n DESC, labels LIMIT {limit}"
 
 # REMEDIAL. Label counts never change, so neither do ratios and minority labels. A labelset has
 # three scores: its own, and those of its two halves once it has been taken apart. So all passes
@@ -186,7 +188,7 @@ PIECES_ABOVE = f"""
 #: Those of them with only rare or only frequent labels: a copy of such a piece has no labels.
 ONE_SIDED_ABOVE = f"(CASE WHEN {IS_APART} OR {IS_ONE_SIDED} THEN {PIECES_ABOVE} ELSE 0 END)"
 
-PASS_FACTS = f"""
+PASS_COUNTS = f"""
 SELECT
   CAST(coalesce(sum(n * {PIECES_ABOVE}), 0) AS BIGINT) AS n_above_mean,
   CAST(coalesce(sum(n * {ONE_SIDED_ABOVE}), 0) AS BIGINT) AS n_one_sided
@@ -194,7 +196,7 @@ FROM {{scored}}
 """
 
 #: The labelsets that change: whether they come apart, and how many copies without labels they get.
-CHANGED = f"""
+CHANGED_LABELSETS = f"""
 SELECT set_id, labels, is_apart, n_empty
 FROM (SELECT set_id, labels, {IS_APART} AS is_apart, {{n_empty}} AS n_empty FROM {{scored}})
 WHERE is_apart OR n_empty > 0
@@ -210,13 +212,13 @@ GROUP BY SET_GROUP!(u.set_id)
 """
 
 #: What becomes of each labelset that changes, under the spelling of the data.
-PARTS = """
+LABELSET_SPLITS = """
 SELECT /*+ SHUFFLE_HASH(h) */
        {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
 FROM {changed} c {spellings}
 LEFT JOIN {rare_halves} h ON c.set_id = h.set_id
 """
-JOIN_SPELLINGS = """
+JOIN_RAW_LABELSETS = """
 JOIN (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NULL) w
 ON c.labels = w.labels
 """
@@ -257,19 +259,19 @@ FROM ({placed}) d LEFT JOIN {source} s ON {same_ids} AND d.{label} IS NOT DISTIN
 
 # LP-ROS and LP-RUS by hash: every draw follows from the seed and the instance's name.
 
-HASHED = "SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}"
+HASHED_INSTANCES = "SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}"
 BAGS = "SELECT labels, min(hash) AS bag, count(*) AS size FROM {hashed} GROUP BY labels"
 BAG_TOTALS = """
 SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}
 """
 OPEN_BAGS = "SELECT bag, size FROM {bags} WHERE {is_open} ORDER BY size {order}, bag"
-RANKED = """
+RANKED_INSTANCES = """
 SELECT {ids_h}, s.bag, s.size, s.share,
        row_number() OVER (PARTITION BY s.bag ORDER BY h.hash) AS place
 FROM {hashed} h JOIN {bags} b ON h.labels = b.labels JOIN {shares} s ON b.bag = s.bag
 """
-DROPPED = "SELECT {ids} FROM {ranked} WHERE place <= share"
-DRAWN = """
+DROPPED_INSTANCES = "SELECT {ids} FROM {ranked} WHERE place <= share"
+DRAWN_POSITIONS = """
 SELECT bag, turn, HEX!(substr(md5(concat('{seed}:', bag, ':', CAST(turn AS STRING))), 1, 15)) % size
        AS place
 FROM (SELECT bag, size, UP_TO!(share) AS turn FROM {shares} WHERE share > 0)

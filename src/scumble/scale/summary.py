@@ -11,12 +11,12 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.shown import Records
-from scumble.measures.base import quotient
+from scumble._core.table_repr import RecordList
+from scumble.measures.base import safe_divide
 from scumble.measures.concurrence import cv_of_scores
-from scumble.measures.difficult import DifficultLabel, Meeting, rank_difficult
+from scumble.measures.difficult import DifficultLabel, LabelCooccurrences, rank_difficult_labels
 from scumble.measures.imbalance import ratios_from_counts
-from scumble.measures.summary import LabelNumbers, Summary, summarize
+from scumble.measures.summary import LabelStatistics, Summary, summarize
 from scumble.scale import statements
 from scumble.scale.tables import LabelsetTables, column
 
@@ -69,7 +69,9 @@ class InstanceScores:
         tables = self._tables
         tables.rows()
         tables.scored_spellings()
-        return tables.fill(statements.INSTANCE_SCORES, ids_first_r=tables.layout.ids_first("r."))
+        return tables.format_sql(
+            statements.INSTANCE_SCORES, ids_first_r=tables.layout.ids_first("r.")
+        )
 
     def to_arrow(self) -> Any:
         """Fetch the scores.
@@ -81,7 +83,7 @@ class InstanceScores:
             instance columns the order of the rows says nothing.
         """
         layout = self._tables.layout
-        order = f" ORDER BY {layout.ids('r.')}" if layout.instances else ""
+        order = f" ORDER BY {layout.ids('r.')}" if layout.instance_columns else ""
         return self._tables.engine.query(self.sql() + order, title="Scoring instances")
 
 
@@ -143,7 +145,7 @@ class LabelsetRelation:
         pyarrow.Table
             Columns ``labels`` and ``n``; ties in the order of the labels.
         """
-        sql = statements.FREQUENT_SETS
+        sql = statements.FREQUENT_LABELSETS
         return self._tables.fetch(sql, title="Sorting labelsets", limit=int(n))
 
 
@@ -153,8 +155,8 @@ def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
     tables.scored()
     n_rows = totals["n_instances"]
     title = "Averaging scores"
-    mean = quotient(float(tables.number(statements.SCORE_TOTAL, title=title)), n_rows)
-    squares = float(tables.number(statements.SCORE_SQUARES, title=title, scumble=repr(mean)))
+    mean = safe_divide(float(tables.fetch_value(statements.SCORE_TOTAL, title=title)), n_rows)
+    squares = float(tables.fetch_value(statements.SCORE_SQUARES, title=title, scumble=repr(mean)))
     layout = tables.layout
     return summarize(
         measure_labels(tables),
@@ -162,7 +164,7 @@ def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
         name=name,
         n_instances=n_rows,
         # Columns that are neither labels nor names; None where there are none.
-        n_features=len(layout.others) or None if layout.has_lists else None,
+        n_features=len(layout.passthrough_columns) or None if layout.has_lists else None,
         n_assignments=totals["n_assignments"],
         n_one_label=totals["n_one_label"],
         n_unlabelled=totals["n_unlabelled"],
@@ -172,21 +174,21 @@ def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
     )
 
 
-def measure_labels(tables: LabelsetTables) -> LabelNumbers:
+def measure_labels(tables: LabelsetTables) -> LabelStatistics:
     """Count and score every label."""
     occurring, counts = tables.labels
     tables.scored()
-    tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
+    tables.create_if_missing("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
-    names = occurring if tables.declared is None else tables.declared
-    places = find_places(occurring, names)
+    names = occurring if tables.declared_labels is None else tables.declared_labels
+    places = find_label_positions(occurring, names)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
         whole = np.full(len(names), empty, dtype)
         whole[places] = values
         return whole
 
-    return LabelNumbers(
+    return LabelStatistics(
         names,
         spread(counts, 0, np.int64),
         spread(column(measured, "mean"), math.nan),
@@ -194,12 +196,12 @@ def measure_labels(tables: LabelsetTables) -> LabelNumbers:
     )
 
 
-def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> Records[DifficultLabel]:
+def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> RecordList[DifficultLabel]:
     """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
     names, counts, means, _ = measure_labels(tables)
     place = {name: at for at, name in enumerate(names)}
 
-    def meetings(chosen: Array) -> Iterator[Meeting]:
+    def meetings(chosen: Array) -> Iterator[LabelCooccurrences]:
         met = _partners(tables, [names[at] for at in chosen])
         for at in chosen:
             pairs = [(place[label], times) for label, times in met.get(names[at], ())]
@@ -207,7 +209,7 @@ def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> Records[Di
             yield int(counts[at]), partners, times
 
     ratios = ratios_from_counts(counts)
-    return rank_difficult(meetings, ratios, means, [*map(str, names)], n_labels)
+    return rank_difficult_labels(meetings, ratios, means, [*map(str, names)], n_labels)
 
 
 def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple[Any, int]]]:
@@ -216,12 +218,14 @@ def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple
     met: dict[Any, list[tuple[Any, int]]] = {}
     if chosen:
         tables.load("chosen", pa.table({"label": chosen}))
-        for row in tables.fetch(statements.PARTNERS, title="Counting partners").to_pylist():
+        for row in tables.fetch(
+            statements.COOCCURRING_LABELS, title="Counting partners"
+        ).to_pylist():
             met.setdefault(row["label"], []).append((row["partner"], row["joint_count"]))
     return met
 
 
-def find_places(found: list[Any], names: list[Any]) -> Array:
+def find_label_positions(found: list[Any], names: list[Any]) -> Array:
     """Find the place of each label that occurs."""
     place = {name: at for at, name in enumerate(names)}
     unknown = [name for name in found if name not in place]

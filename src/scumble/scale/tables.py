@@ -14,7 +14,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
-from scumble._core.text import listed
+from scumble._core.text import join_names
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.scale import statements
 from scumble.scale.engines.base import Column, Dialect, Engine
@@ -22,13 +22,13 @@ from scumble.scale.files import Files
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """The columns of the input, and how statements name them."""
 
     columns: tuple[Column, ...]  # all of them
     label: Column  # the one with labels
     # Those that name the instance; there may be none where each row is an instance.
-    instances: tuple[str, ...]
+    instance_columns: tuple[str, ...]
     separator: str | None  # what stands between the labels of a text
     dialect: Dialect  # how the engine spells names and texts
 
@@ -38,41 +38,48 @@ class Layout:
         return self.label.is_list or self.separator is not None
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def passthrough_columns(self) -> tuple[str, ...]:
         """Columns that pass through."""
-        known = {self.label.name, *self.instances}
+        known = {self.label.name, *self.instance_columns}
         return tuple(column.name for column in self.columns if column.name not in known)
 
     def ids(self, prefix: str = "") -> str:
         """Name the instance columns."""
-        return ", ".join(prefix + self.dialect.quote(name) for name in self.instances)
+        return ", ".join(
+            prefix + self.dialect.quote_identifier(name) for name in self.instance_columns
+        )
 
     def ids_first(self, prefix: str = "") -> str:
         """Name the instance columns with a comma behind them, where there are any."""
-        return f"{self.ids(prefix)}, " if self.instances else ""
+        return f"{self.ids(prefix)}, " if self.instance_columns else ""
 
     def same_ids(self, left: str, right: str) -> str:
         """Compare the instances of two tables."""
-        names = map(self.dialect.quote, self.instances)
+        names = map(self.dialect.quote_identifier, self.instance_columns)
         return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
 
-    def label_in(self, prefix: str = "") -> str:
+    def label_expression(self, prefix: str = "") -> str:
         """Write the labels of a row of the input."""
-        name = prefix + self.dialect.quote(self.label.name)
+        name = prefix + self.dialect.quote_identifier(self.label.name)
         if self.separator is not None:
             mark = self.dialect.text(self.separator)
             return self.dialect.split.replace("$1", name).replace("$2", mark)
         if self.label.kind == "other":
-            return f"CAST({name} AS {self.dialect.string_list if self.has_lists else 'STRING'})"
+            return (
+                f"CAST({name} AS {self.dialect.string_list_type if self.has_lists else 'STRING'})"
+            )
         return name
 
-    def instance_text(self) -> str:
+    def instance_key_expression(self) -> str:
         """Write an instance's name as one text."""
-        names = (f"CAST({self.dialect.quote(name)} AS STRING)" for name in self.instances)
+        names = (
+            f"CAST({self.dialect.quote_identifier(name)} AS STRING)"
+            for name in self.instance_columns
+        )
         return ", '/', ".join(names)
 
 
-def find_layout(
+def find_column_layout(
     columns: Sequence[Column],
     dialect: Dialect,
     *,
@@ -80,21 +87,23 @@ def find_layout(
     label_column: str | None = None,
     instance_column: str | Sequence[str] | None = None,
     separator: str | None = None,
-) -> Layout:
+) -> ColumnLayout:
     """Match what the user says with the columns there are."""
     known = {column.name: column for column in columns}
     named = label_column or _guess_label(columns, where)
-    label = known[_checked(named, known, "label_column", where)]
+    label = known[_check_column_name(named, known, "label_column", where)]
     given = (instance_column,) if isinstance(instance_column, str) else instance_column or ()
-    instances = tuple(_checked(name, known, "instance_column", where) for name in given)
+    instances = tuple(_check_column_name(name, known, "instance_column", where) for name in given)
     if label.name in instances:
         raise ReadError(
             f"the column {label.name!r} cannot name both labels and instances.", path=where
         )
-    layout = Layout(tuple(columns), label, instances, separator, dialect)
+    layout = ColumnLayout(tuple(columns), label, instances, separator, dialect)
     if instances or layout.has_lists:
         return layout
-    return replace(layout, instances=(_checked("instance", known, "instance_column", where),))
+    return replace(
+        layout, instance_columns=(_check_column_name("instance", known, "instance_column", where),)
+    )
 
 
 def _guess_label(columns: Sequence[Column], where: str) -> str:
@@ -105,16 +114,16 @@ def _guess_label(columns: Sequence[Column], where: str) -> str:
         return found[0].name
     raise ReadError(
         "which column holds the labels? Expected exactly one column of lists, or one called "
-        f"'label'. Found {listed((column.name for column in columns), 12)}. Say label_column=...",
+        f"'label'. Found {join_names((column.name for column in columns), 12)}. Say label_column=...",
         path=where,
     )
 
 
-def _checked(name: str, known: dict[str, Column], parameter: str, where: str) -> str:
+def _check_column_name(name: str, known: dict[str, Column], parameter: str, where: str) -> str:
     if name in known:
         return name
     raise ReadError(
-        f"there is no column {name!r}. Expected one of {listed(known, 12)}. Check {parameter}.",
+        f"there is no column {name!r}. Expected one of {join_names(known, 12)}. Check {parameter}.",
         path=where,
     )
 
@@ -140,37 +149,37 @@ class Workspace:
         """Make an Arrow table of ours known."""
         self.engine.load(self._prefix + table, content)
 
-    def define(self, table: str, sql: str, *, title: str | None = None, **values: Any) -> None:
+    def create(self, table: str, sql: str, *, title: str | None = None, **values: Any) -> None:
         """Make a table, or a view where there is no title."""
-        name, filled = self._prefix + table, self.fill(sql, **values)
+        name, filled = self._prefix + table, self.format_sql(sql, **values)
         if title is None:
-            self.engine.view(name, filled)
+            self.engine.create_view(name, filled)
         else:
             self.engine.table(name, filled, title=title)
 
-    def make(self, table: str, sql: str, **how: Any) -> None:
+    def create_if_missing(self, table: str, sql: str, **how: Any) -> None:
         """Make a table or a view, unless it is there already."""
         if table not in self._done:
-            self.define(table, sql, **how)
+            self.create(table, sql, **how)
             self._done.add(table)
 
-    def fill(self, sql: str, **values: Any) -> str:
+    def format_sql(self, sql: str, **values: Any) -> str:
         """Put into a statement what its braces name: a value, or else a table."""
         braced = (name for _, name, _, _ in Formatter().parse(sql) if name)
         return sql.format_map({name: self.name(name) for name in braced} | self._values | values)
 
     def fetch(self, sql: str, *, title: str, **values: Any) -> Any:
         """Run a statement; return an Arrow table."""
-        return self.engine.query(self.fill(sql, **values), title=title)
+        return self.engine.query(self.format_sql(sql, **values), title=title)
 
-    def record(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
+    def fetch_row(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
         """Run a statement that gives one row."""
         [found] = self.fetch(sql, title=title, **values).to_pylist()
         return dict(found)
 
-    def number(self, sql: str, *, title: str, **values: Any) -> Any:
+    def fetch_value(self, sql: str, *, title: str, **values: Any) -> Any:
         """Run a statement that gives one value."""
-        [value] = self.record(sql, title=title, **values).values()
+        [value] = self.fetch_row(sql, title=title, **values).values()
         return value
 
 
@@ -185,49 +194,61 @@ class LabelsetTables(Workspace):
 
     def __init__(self, engine: Engine, files: Files, labels: Any, **columns: Any) -> None:
         super().__init__(engine)
-        self.declared = None if labels is None else list(labels)
+        self.declared_labels = None if labels is None else list(labels)
         self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
         found = engine.open(self.name("source"), files)
-        self.layout = find_layout(found, engine.dialect, where=self.where, **columns)
-        self.is_regular = True
+        self.layout = find_column_layout(found, engine.dialect, where=self.where, **columns)
+        self.is_canonical = True
 
     def rows(self, *, keep: bool = False) -> None:
         """Make ``rows``: the instances, each with a list of labels."""
         layout = self.layout
-        values = {"ids": layout.ids(), "ids_first": layout.ids_first(), "label": layout.label_in()}
+        values = {
+            "ids": layout.ids(),
+            "ids_first": layout.ids_first(),
+            "label": layout.label_expression(),
+        }
         if layout.has_lists:
-            self.make("rows", statements.ROWS_FROM_LISTS, **values)
+            self.create_if_missing("rows", statements.ROWS_FROM_LISTS, **values)
             return
         self._refuse_nameless()
         if keep:
             self._renamed["rows"] = "rows_stored"
             values["title"] = "Gathering instances"
-        self.make("rows_stored" if keep else "rows", statements.ROWS_FROM_PAIRS, **values)
+        self.create_if_missing(
+            "rows_stored" if keep else "rows", statements.ROWS_FROM_PAIRS, **values
+        )
 
     def sets(self) -> None:
         """Make ``sets``: the distinct labelsets and how often each occurs."""
         if "sets" in self._done:
             return
         self.rows()
-        self.make("raw_sets", statements.RAW_SETS, title="Counting labelsets")
-        self.is_regular = not self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
-        if self.is_regular:
-            self.make("sets", statements.SETS_AS_SPELLED)
+        self.create_if_missing("raw_sets", statements.RAW_LABELSETS, title="Counting labelsets")
+        self.is_canonical = not self.fetch_value(
+            statements.COUNT_NONCANONICAL, title="Checking labelsets"
+        )
+        if self.is_canonical:
+            self.create_if_missing("sets", statements.LABELSETS_IF_CANONICAL)
         else:
-            self.make("sets", statements.SETS_IN_ONE_SPELLING, title="Comparing labelsets")
+            self.create_if_missing(
+                "sets", statements.CANONICAL_LABELSETS, title="Comparing labelsets"
+            )
 
     @cached_property
     def labels(self) -> tuple[list[Any], Array]:
         """The labels that occur and how often; makes ``ratios`` from the counts."""
         self.sets()
-        self.make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
+        self.create_if_missing("label_counts", statements.LABEL_COUNTS, title="Counting labels")
         sql = "SELECT label, n FROM {label_counts} ORDER BY label"
         found = self.fetch(sql, title="Counting labels")
         counts = column(found, "n").astype(np.int64)
         # The mean is taken here, so that a label on the border falls on the same side as in
         # memory, whatever the order in which an engine adds.
         mean_ir = repr(mean_of_ratios(ratios_from_counts(counts)))
-        self.make("ratios", statements.RATIOS, title="Comparing labels", mean_ir=mean_ir)
+        self.create_if_missing(
+            "ratios", statements.RATIOS, title="Comparing labels", mean_ir=mean_ir
+        )
         return found.column("label").to_pylist(), counts
 
     def scored(self) -> None:
@@ -235,11 +256,13 @@ class LabelsetTables(Workspace):
         if "scored" in self._done:
             return
         _ = self.labels  # makes the ratios
-        queries = [self.fill(statements.SCORED, sets=part) for part in self.slices("sets")]
+        queries = [
+            self.format_sql(statements.LABELSET_SCORES, sets=part) for part in self.slices("sets")
+        ]
         self.engine.table(self.name("scored"), *queries, title="Scoring labelsets")
         self._done.add("scored")
-        if self.is_regular:  # the same labelsets twice would take twice the room
-            self.make("sets_scored", statements.SETS_AS_SCORED)
+        if self.is_canonical:  # the same labelsets twice would take twice the room
+            self.create_if_missing("sets_scored", statements.LABELSETS_FROM_SCORES)
             self._renamed["sets"] = "sets_scored"
             self.engine.drop(self.name("raw_sets"))
 
@@ -256,24 +279,26 @@ class LabelsetTables(Workspace):
     def scored_spellings(self) -> None:
         """Make ``scored_raw``: the scores under every spelling that the data has."""
         self.scored()
-        one, several = statements.SCORED_RAW_AS_SPELLED, statements.SCORED_RAW_SPELLINGS
-        self.make("scored_raw", one if self.is_regular else several)
+        one, several = statements.RAW_SCORES_IF_CANONICAL, statements.RAW_SCORES
+        self.create_if_missing("scored_raw", one if self.is_canonical else several)
 
     @cached_property
     def totals(self) -> dict[str, int]:
         """Sums over the labelsets."""
         self.sets()
-        return self.record(statements.SET_TOTALS, title="Adding up")
+        return self.fetch_row(statements.LABELSET_TOTALS, title="Adding up")
 
     def _refuse_nameless(self) -> None:
         if "named" in self._done:
             return
-        names = [self.layout.dialect.quote(name) for name in self.layout.instances]
+        names = [
+            self.layout.dialect.quote_identifier(name) for name in self.layout.instance_columns
+        ]
         missing = " OR ".join(f"{name} IS NULL" for name in names)
         sql = f"SELECT count(*) AS n FROM {{source}} WHERE {missing}"
-        if n_missing := self.number(sql, title="Checking instances"):
+        if n_missing := self.fetch_value(sql, title="Checking instances"):
             raise ReadError(
-                f"{n_missing} rows do not name their instance: {', '.join(self.layout.instances)} "
+                f"{n_missing} rows do not name their instance: {', '.join(self.layout.instance_columns)} "
                 "is null. Expected a name in every row; leave these rows out.",
                 path=self.where,
             )

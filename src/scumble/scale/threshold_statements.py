@@ -6,7 +6,7 @@ comes from the places where the curve of a label passes one of the rates, at mos
 """
 
 #: Scores as they are given, under names of ours.
-CELLS = "SELECT {ids_as}, {label} AS label, CAST({score} AS DOUBLE) AS score FROM {scores}"
+SCORES = "SELECT {ids_as}, {label} AS label, CAST({score} AS DOUBLE) AS score FROM {scores}"
 
 IS_BAD = "({missing} OR label IS NULL OR score IS NULL OR isnan(score))"
 
@@ -15,13 +15,15 @@ SCORE_LABELS = f"""
 SELECT label, count(*) AS n, count(CASE WHEN {IS_BAD} THEN 1 END) AS n_bad
 FROM {{cells}} GROUP BY label
 """
-BAD_CELL = f"SELECT * FROM {{cells}} WHERE {IS_BAD} LIMIT 1"
+INVALID_SCORE = f"SELECT * FROM {{cells}} WHERE {IS_BAD} LIMIT 1"
 
 #: Who has which label, once each.
-TRUTH = "SELECT DISTINCT {ids}, label FROM ({pairs}) WHERE label IS NOT NULL"
+TRUE_LABELS = "SELECT DISTINCT {ids}, label FROM ({pairs}) WHERE label IS NOT NULL"
 PAIRS = "SELECT {label_ids_as}, {truth_label} AS label FROM {source}"
 PAIRS_IN_LISTS = "SELECT {label_ids_as}, UNNEST!({truth_label}) AS label FROM {source}"
-NAMELESS = "SELECT count(*) AS n FROM (SELECT {label_ids_as} FROM {source}) WHERE {missing}"
+COUNT_ROWS_WITHOUT_INSTANCE = (
+    "SELECT count(*) AS n FROM (SELECT {label_ids_as} FROM {source}) WHERE {missing}"
+)
 
 POSITIVES = """
 SELECT label, n AS positives, greatest(4 * n, n + 4) AS most
@@ -34,7 +36,7 @@ FROM (SELECT {ids} FROM {cells} UNION SELECT {ids} FROM (SELECT {label_ids_as} F
 """
 
 #: The highest scores of each label, and whether the row has it.
-TOP = """
+TOP_SCORES = """
 SELECT {ids_k}, k.label, k.score, CASE WHEN t.label IS NULL THEN 0 ELSE 1 END AS has
 FROM (
   SELECT {ids_c}, c.label, c.score, p.most,
@@ -47,12 +49,12 @@ WHERE k.place <= k.most + 1
 """
 
 #: What stands twice among them.
-TWICE = """
+DUPLICATE_SCORES = """
 SELECT {ids}, label, count(*) AS n FROM {top} GROUP BY {ids}, label HAVING count(*) > 1 LIMIT 1
 """
 
 #: The cuts between different scores.
-CUTS = """
+CANDIDATE_THRESHOLDS = """
 SELECT s.label, s.score, p.positives, p.most,
        CAST(sum(s.n) OVER above AS BIGINT) AS n_predicted,
        CAST(sum(s.n_hits) OVER above AS BIGINT) AS hits,
@@ -69,7 +71,7 @@ WINDOW above AS (PARTITION BY s.label ORDER BY s.score DESC
 
 #: Pieces of the curves from cut to cut, in which one of the rates lies; the last piece leads to
 #: all rows. Beyond them nothing is left to find.
-PIECES = """
+RECALL_CURVE_SEGMENTS = """
 SELECT positives, n_before, hits_before, n_predicted, hits, low, high
 FROM (
   SELECT *, CAST(floor({per_unit} * CAST(n_before AS DOUBLE) / positives) AS BIGINT) AS low,
@@ -102,15 +104,15 @@ FROM (
 )
 GROUP BY place
 """
-COUNT_SHARING = "SELECT count(*) AS n FROM {positives} WHERE positives > 1"
+COUNT_LABELS_SHARING_RECALL = "SELECT count(*) AS n FROM {positives} WHERE positives > 1"
 
 #: The cuts that may be taken, and the number of predictions per positive.
-ALLOWED = """
+ALLOWED_THRESHOLDS = """
 SELECT *, CAST(n_predicted AS DOUBLE) / positives AS rate FROM {cuts} WHERE n_predicted <= most
 """
 
 #: The same with the shared recall between two rates, read as numpy reads it.
-USUAL = """
+THRESHOLDS_WITH_SHARED_RECALL = """
 SELECT a.*, CASE WHEN a.rate = s.rate THEN s.recall
                  ELSE s.slope * (a.rate - s.rate) + s.recall END AS usual
 FROM (
@@ -133,7 +135,7 @@ METRIC = """
 """
 
 #: The cut to take for each label: the highest gain, the first of equals.
-CHOSEN = """
+SELECTED_THRESHOLDS = """
 SELECT label, score, below, n_predicted, hits, expected, n_cuts
 FROM (
   SELECT *, count(*) OVER (PARTITION BY label) AS n_cuts,
@@ -142,11 +144,11 @@ FROM (
 )
 WHERE place_of = 1
 """
-HIGHEST = "expected"
-NEAREST = "(-abs(n_predicted - positives))"
+METRIC_GAIN = "expected"
+RATE_GAIN = "(-abs(n_predicted - positives))"
 
 #: What one threshold for all labels gives.
-FIXED = """
+FIXED_THRESHOLD_COUNTS = """
 SELECT c.label, count(*) AS n_predicted, count(t.label) AS hits
 FROM {cells} c LEFT JOIN {truth} t ON c.label = t.label AND {same_ids_c}
 WHERE c.score > 0 AND c.score >= CAST('{threshold}' AS DOUBLE)

@@ -11,21 +11,34 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.validation import check_count
 from scumble.learn import thresholds as in_memory
-from scumble.learn.chosen_thresholds import ThresholdTable, table_from_cuts
-from scumble.learn.thresholds import DIGITS, METRICS, RATES, ChosenCuts, Cuts, ThresholdRule
+from scumble.learn.threshold_tables import ThresholdTable, table_from_thresholds
+from scumble.learn.thresholds import (
+    METRIC_BETAS,
+    PREDICTION_RATES,
+    RECALL_DIGITS,
+    CandidateThresholds,
+    SelectedThresholds,
+    ThresholdRule,
+)
 from scumble.scale import threshold_statements as statements
 from scumble.scale.engines import Column, Engine
-from scumble.scale.files import Files, Paths, find_files, name_damaged
-from scumble.scale.scanning import Scan, open_scan
-from scumble.scale.summary import find_places
-from scumble.scale.tables import Layout, Workspace, _checked, column, find_layout
+from scumble.scale.files import Files, Paths, add_path_to_read_error, find_files
+from scumble.scale.scanning import OutOfCoreDataset, open_scan
+from scumble.scale.summary import find_label_positions
+from scumble.scale.tables import (
+    ColumnLayout,
+    Workspace,
+    _check_column_name,
+    column,
+    find_column_layout,
+)
 
 CALLER = "label_thresholds"
 
 
 def label_thresholds(
     scores: Paths,
-    labels: Paths | Scan,
+    labels: Paths | OutOfCoreDataset,
     *,
     rule: str = "shrunken",
     metric: str = "f1",
@@ -115,12 +128,12 @@ def label_thresholds(
     columns: Any = {"label_column": label_column, "instance_column": instance_column or "instance"}
     with ExitStack() as stack:
         truth = labels
-        if not isinstance(truth, Scan):
+        if not isinstance(truth, OutOfCoreDataset):
             started = (find_files(truth, format), engine, limits | {"spark": spark})
             truth = open_scan(*started, caller=CALLER, separator=separator, **columns)
             if isinstance(engine, str):
                 stack.enter_context(truth)
-        stack.enter_context(name_damaged(given, truth.files))
+        stack.enter_context(add_path_to_read_error(given, truth.files))
         columns["label_column"] = label_column or "label"
         work = ThresholdTables(given, truth, wanted, score_column=score_column, **columns)
         stack.callback(work.forget)
@@ -130,23 +143,27 @@ def label_thresholds(
 class ThresholdTables(Workspace):
     """The tables behind one choice of thresholds."""
 
-    def __init__(self, files: Files, truth: Scan, rule: ThresholdRule, **columns: Any) -> None:
+    def __init__(
+        self, files: Files, truth: OutOfCoreDataset, rule: ThresholdRule, **columns: Any
+    ) -> None:
         super().__init__(truth.engine)
         score_column = columns.pop("score_column")
         self._rule, self._truth, self._where = rule, truth, files.paths[0]
         found = self.engine.open(self.name("scores"), files)
-        layout = find_layout(found, truth.engine.dialect, where=self._where, **columns)
+        layout = find_column_layout(found, truth.engine.dialect, where=self._where, **columns)
         known = {one.name: one for one in found}
-        score = known[_checked(score_column, known, "score_column", self._where)]
+        score = known[_check_column_name(score_column, known, "score_column", self._where)]
         for complaint in _complaints(layout, truth.layout, score):
             raise ReadError(complaint, path=self._where)
-        own = replace(layout, instances=tuple(f"i{at}" for at in range(len(layout.instances))))
-        self._ids = own.instances
+        own = replace(
+            layout, instance_columns=tuple(f"i{at}" for at in range(len(layout.instance_columns)))
+        )
+        self._ids = own.instance_columns
         self._values = {
-            "source": truth.source_name,
-            "score": layout.dialect.quote(score.name),
-            "label": layout.label_in(),
-            "truth_label": truth.layout.label_in(),
+            "source": truth.source_table_name,
+            "score": layout.dialect.quote_identifier(score.name),
+            "label": layout.label_expression(),
+            "truth_label": truth.layout.label_expression(),
             "ids_as": _renamed(layout, self._ids),
             "label_ids_as": _renamed(truth.layout, self._ids),
             "missing": "(" + " OR ".join(f"{name} IS NULL" for name in self._ids) + ")",
@@ -155,15 +172,17 @@ class ThresholdTables(Workspace):
             "ids_c": own.ids("c."),
             "same_ids_k": own.same_ids("k", "t"),
             "same_ids_c": own.same_ids("c", "t"),
-            "step": repr(float(RATES[1])),
-            "per_unit": round(1 / float(RATES[1])),
-            "last": len(RATES) - 1,
+            "step": repr(float(PREDICTION_RATES[1])),
+            "per_unit": round(1 / float(PREDICTION_RATES[1])),
+            "last": len(PREDICTION_RATES) - 1,
         }
 
     def choose(self, n_instances: int | None) -> ThresholdTable:
         """Run the statements."""
-        names = self._open()
-        counted = n_instances or self.number(statements.COUNT_INSTANCES, title="Counting instances")
+        names = self._load_score_tables()
+        counted = n_instances or self.fetch_value(
+            statements.COUNT_INSTANCES, title="Counting instances"
+        )
         n_rows = int(counted)
         found = self.fetch("SELECT label, positives FROM {positives}", title="Counting labels")
         pairs = zip(found.column("label").to_pylist(), column(found, "positives"), strict=True)
@@ -173,7 +192,7 @@ class ThresholdTables(Workspace):
         counts = np.array([positives.get(label, 0) for label in labels], np.int64)
         is_fixed = self._rule.rule == "fixed"
         cuts = self._fixed(labels, counts) if is_fixed else self._best(labels, counts, n_rows)
-        return table_from_cuts(labels, cuts, self._rule.metric)
+        return table_from_thresholds(labels, cuts, self._rule.metric)
 
     def forget(self) -> None:
         """Drop what was kept, where the engine goes on."""
@@ -181,89 +200,109 @@ class ThresholdTables(Workspace):
             if table in self._done:
                 self.engine.drop(self.name(table))
 
-    def _open(self) -> list[Any]:
+    def _load_score_tables(self) -> list[Any]:
         """Make ``cells``, ``truth`` and ``positives``; return the labels of the scores."""
-        self.make("cells", statements.CELLS)
+        self.create_if_missing("cells", statements.SCORES)
         found = self.fetch(statements.SCORE_LABELS, title="Looking at the scores")
         if column(found, "n_bad").sum():
             raise self._bad_cell()
-        if self.number(statements.NAMELESS, title="Checking instances"):
+        if self.fetch_value(statements.COUNT_ROWS_WITHOUT_INSTANCE, title="Checking instances"):
             raise ReadError(
                 "the table of labels has rows that do not name their instance. Expected a name in "
                 "every row; leave these rows out.",
                 path=self._truth.files.paths[0],
             )
         has_lists = self._truth.layout.has_lists
-        pairs = self.fill(statements.PAIRS_IN_LISTS if has_lists else statements.PAIRS)
-        self.make("truth", statements.TRUTH, title="Gathering labels", pairs=pairs)
-        self.make("positives", statements.POSITIVES, title="Counting labels")
+        pairs = self.format_sql(statements.PAIRS_IN_LISTS if has_lists else statements.PAIRS)
+        self.create_if_missing(
+            "truth", statements.TRUE_LABELS, title="Gathering labels", pairs=pairs
+        )
+        self.create_if_missing("positives", statements.POSITIVES, title="Counting labels")
         return list(found.column("label").to_pylist())
 
-    def _best(self, labels: list[Any], counts: Array, n_rows: int) -> ChosenCuts:
+    def _best(self, labels: list[Any], counts: Array, n_rows: int) -> SelectedThresholds:
         """Take the best cut of each label."""
-        self.make("top", statements.TOP, title="Ranking scores")
+        self.create_if_missing("top", statements.TOP_SCORES, title="Ranking scores")
         self._refuse_twice()
-        self.make("cuts", statements.CUTS, title="Comparing thresholds")
+        self.create_if_missing(
+            "cuts", statements.CANDIDATE_THRESHOLDS, title="Comparing thresholds"
+        )
         shared = self._shared_recall(n_rows) if self._rule.rule == "shrunken" else None
         found = self._chosen(shared)
         self._refuse_few(n_rows, int(column(found, "n_predicted").max(initial=0)))
         found = _without_equal_scores(found, n_rows)
         n_predicted = column(found, "n_predicted")
         middle = in_memory._middle(column(found, "score"), column(found, "below"))
-        chosen, at = ChosenCuts.none(counts), find_places(found.column("label").to_pylist(), labels)
+        chosen, at = (
+            SelectedThresholds.without_predictions(counts),
+            find_label_positions(found.column("label").to_pylist(), labels),
+        )
         chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
         chosen.n_predicted[at], chosen.hits[at] = n_predicted, column(found, "hits")
         chosen.expected[at] = column(found, "expected")
         self._take_all_rows(chosen, n_rows, shared)
         return chosen
 
-    def _take_all_rows(self, chosen: ChosenCuts, n_rows: int, shared: Array | None) -> None:
+    def _take_all_rows(self, chosen: SelectedThresholds, n_rows: int, shared: Array | None) -> None:
         """Predict labels that all rows have and no score is there for."""
         for label in np.flatnonzero((chosen.n_positives == n_rows) & (chosen.n_predicted == 0)):
             every = np.array([n_rows])
-            cuts = Cuts(np.array([-np.inf]), every, every, n_rows, 0)
-            chosen.put(int(label), cuts, 0, in_memory._expected(cuts, self._rule, shared)[0])
+            cuts = CandidateThresholds(np.array([-np.inf]), every, every, n_rows, 0)
+            chosen.select(
+                int(label), cuts, 0, in_memory._expected_metric(cuts, self._rule, shared)[0]
+            )
 
     def _chosen(self, shared: Array | None) -> Any:
         import pyarrow as pa
 
         rule = self._rule
-        squared = METRICS[rule.metric] ** 2
-        candidates, hits = self.fill(statements.ALLOWED), statements.OBSERVED_HITS
+        squared = METRIC_BETAS[rule.metric] ** 2
+        candidates, hits = self.format_sql(statements.ALLOWED_THRESHOLDS), statements.OBSERVED_HITS
         if shared is not None:
-            slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
-            places = {"place": np.arange(len(RATES)), "rate": RATES}
+            slopes = np.append(np.diff(shared) / np.diff(PREDICTION_RATES), 0.0)
+            places = {"place": np.arange(len(PREDICTION_RATES)), "rate": PREDICTION_RATES}
             self.load("shared", pa.table({**places, "recall": shared, "slope": slopes}))
-            candidates = self.fill(statements.USUAL, allowed=candidates)
+            candidates = self.format_sql(
+                statements.THRESHOLDS_WITH_SHARED_RECALL, allowed=candidates
+            )
             hits = statements.EXPECTED_HITS.format(strength=repr(float(rule.strength)))
         metric = statements.METRIC.format(more=1 + squared, squared=squared, expected_hits=hits)
-        gain = statements.NEAREST if rule.rule == "rate" else statements.HIGHEST
+        gain = statements.RATE_GAIN if rule.rule == "rate" else statements.METRIC_GAIN
         values = {"candidates": candidates, "metric": metric, "gain": gain}
-        return self.fetch(statements.CHOSEN, title="Choosing thresholds", **values)
+        return self.fetch(statements.SELECTED_THRESHOLDS, title="Choosing thresholds", **values)
 
     def _shared_recall(self, n_rows: int) -> Array:
         """Average the recall of labels with two positives or more, as memory does."""
-        n_labels = int(self.number(statements.COUNT_SHARING, title="Counting labels"))
+        n_labels = int(
+            self.fetch_value(statements.COUNT_LABELS_SHARING_RECALL, title="Counting labels")
+        )
         if not n_labels:
-            return np.minimum(RATES, 1.0)
-        self.make("pieces", statements.PIECES, n_instances=n_rows)
+            return np.minimum(PREDICTION_RATES, 1.0)
+        self.create_if_missing("pieces", statements.RECALL_CURVE_SEGMENTS, n_instances=n_rows)
         found = self.fetch(statements.RECALLS, title="Averaging recall")
-        total = np.full(len(RATES), float(n_labels))  # where more than all rows are predicted: 1
+        total = np.full(
+            len(PREDICTION_RATES), float(n_labels)
+        )  # where more than all rows are predicted: 1
         total[0] = 0.0
         total[column(found, "place")] += column(found, "total") - column(found, "n")
-        return np.round(total / n_labels, DIGITS)
+        return np.round(total / n_labels, RECALL_DIGITS)
 
-    def _fixed(self, labels: list[Any], counts: Array) -> ChosenCuts:
+    def _fixed(self, labels: list[Any], counts: Array) -> SelectedThresholds:
         """Count what one threshold for all labels gives."""
         threshold = repr(float(self._rule.threshold))
-        found = self.fetch(statements.FIXED, title="Counting predictions", threshold=threshold)
-        chosen, at = ChosenCuts.none(counts), find_places(found.column("label").to_pylist(), labels)
+        found = self.fetch(
+            statements.FIXED_THRESHOLD_COUNTS, title="Counting predictions", threshold=threshold
+        )
+        chosen, at = (
+            SelectedThresholds.without_predictions(counts),
+            find_label_positions(found.column("label").to_pylist(), labels),
+        )
         chosen.n_predicted[at] = column(found, "n_predicted")
         chosen.hits[at] = column(found, "hits")
         return chosen.at_threshold(self._rule)
 
     def _bad_cell(self) -> ReadError:
-        [row] = self.fetch(statements.BAD_CELL, title="Looking at the scores").to_pylist()
+        [row] = self.fetch(statements.INVALID_SCORE, title="Looking at the scores").to_pylist()
         return ReadError(
             f"the score of label {row['label']!r} for instance {self._instance(row)} is "
             f"{row['score']}. Expected an instance, a label and a number in every row: a threshold "
@@ -273,7 +312,7 @@ class ThresholdTables(Workspace):
         )
 
     def _refuse_twice(self) -> None:
-        for row in self.fetch(statements.TWICE, title="Checking scores").to_pylist():
+        for row in self.fetch(statements.DUPLICATE_SCORES, title="Checking scores").to_pylist():
             raise ReadError(
                 f"label {row['label']!r} of instance {self._instance(row)} has {row['n']} scores. "
                 "Expected one: is a file there twice?",
@@ -292,9 +331,9 @@ class ThresholdTables(Workspace):
         return repr("/".join(str(row[name]) for name in self._ids))
 
 
-def _renamed(layout: Layout, names: Sequence[str]) -> str:
-    pairs = zip(layout.instances, names, strict=True)
-    return ", ".join(f"{layout.dialect.quote(old)} AS {new}" for old, new in pairs)
+def _renamed(layout: ColumnLayout, names: Sequence[str]) -> str:
+    pairs = zip(layout.instance_columns, names, strict=True)
+    return ", ".join(f"{layout.dialect.quote_identifier(old)} AS {new}" for old, new in pairs)
 
 
 def _without_equal_scores(found: Any, n_rows: int) -> Any:
@@ -303,7 +342,7 @@ def _without_equal_scores(found: Any, n_rows: int) -> Any:
     return found.filter(~equal | (column(found, "hits") == n_rows))
 
 
-def _complaints(scores: Layout, truth: Layout, score: Column) -> Iterator[str]:
+def _complaints(scores: ColumnLayout, truth: ColumnLayout, score: Column) -> Iterator[str]:
     """Find scores that are no numbers, and names that the two tables write differently."""
     if score.is_list or score.kind == "string":
         held = "lists" if score.is_list else "texts"
@@ -316,13 +355,13 @@ def _complaints(scores: Layout, truth: Layout, score: Column) -> Iterator[str]:
             f"the column {scores.label.name!r} holds lists. Expected one label a row in a table of "
             "scores."
         )
-    if len(scores.instances) != len(truth.instances):
+    if len(scores.instance_columns) != len(truth.instance_columns):
         yield (
-            f"an instance has {len(scores.instances)} columns here and {len(truth.instances)} in "
+            f"an instance has {len(scores.instance_columns)} columns here and {len(truth.instance_columns)} in "
             "the table of labels. Expected equally many. Check instance_column."
         )
     kinds: set[tuple[str, str, str]] = {("labels", scores.label.kind, truth.label.kind)}
-    for ours, theirs in zip(scores.instances, truth.instances, strict=True):
+    for ours, theirs in zip(scores.instance_columns, truth.instance_columns, strict=True):
         kinds.add(("instances", _kind(scores, ours), _kind(truth, theirs)))
     for what, ours, theirs in sorted(kinds):
         if ours != theirs:
@@ -332,5 +371,5 @@ def _complaints(scores: Layout, truth: Layout, score: Column) -> Iterator[str]:
             )
 
 
-def _kind(layout: Layout, name: str) -> str:
+def _kind(layout: ColumnLayout, name: str) -> str:
     return next(one.kind for one in layout.columns if one.name == name)

@@ -1,9 +1,11 @@
 """Checks that any resampler must pass; also for authors of other packages."""
 
-from scumble._core import exports
-from scumble.testing.exam import (
-    check_resampler as check_resampler,
-    resampler_checks as resampler_checks,
+from scumble.testing.checks import (
+    check_resampler,
+    resampler_checks,
 )
 
-exports.publish(globals())
+__all__ = [
+    "check_resampler",
+    "resampler_checks",
+]

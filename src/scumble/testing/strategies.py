@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.base import PARTS
+from scumble.data.formats.base import DATASET_PARTS
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -87,7 +87,7 @@ def label_matrices(
 def datasets(
     draw: Draw,
     *,
-    parts: Collection[str] = PARTS,
+    parts: Collection[str] = DATASET_PARTS,
     max_instances: int = 6,
     max_features: int = 4,
     max_labels: int = 4,

@@ -11,12 +11,12 @@ from scipy import sparse
 import scumble
 import scumble.data.formats  # registers them
 from scumble._core.errors import ScumbleWarning
-from scumble._core.registry import registered
+from scumble._core.registry import registered_objects
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats.base import PARTS, parts_held
+from scumble.data.formats.base import DATASET_PARTS, present_parts
 from scumble.testing.strategies import datasets
 
-FORMATS = dict(registered("format"))
+FORMATS = dict(registered_objects("format"))
 EXAMPLES = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 #: One data set for each part, holding it and nothing else.
@@ -45,13 +45,13 @@ def there_and_back(folder, form, data: MultilabelDataset) -> MultilabelDataset:
 
 def expected(form, data: MultilabelDataset) -> MultilabelDataset:
     """Expect the file's name where a format has no place for another."""
-    return data if "data set name" in form.carries else replace(data, name="data")
+    return data if "data set name" in form.preserved_parts else replace(data, name="data")
 
 
 def test_each_part_has_an_example():
-    assert tuple(HOLDERS) == PARTS
+    assert tuple(HOLDERS) == DATASET_PARTS
     for part, data in HOLDERS.items():
-        assert parts_held(data) == {part}
+        assert present_parts(data) == {part}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -59,7 +59,7 @@ def test_what_a_format_carries_survives(tmp_path_factory, name):
     form = FORMATS[name]
 
     @EXAMPLES
-    @given(data=datasets(parts=form.carries))
+    @given(data=datasets(parts=form.preserved_parts))
     def check(data):
         again = there_and_back(tmp_path_factory.mktemp(name), form, data)
         assert again == expected(form, data)
@@ -74,7 +74,7 @@ def test_the_same_data_gives_the_same_bytes(tmp_path_factory, name):
     form = FORMATS[name]
 
     @settings(EXAMPLES, max_examples=10)
-    @given(data=datasets(parts=form.carries))
+    @given(data=datasets(parts=form.preserved_parts))
     def check(data):
         contents = []
         for _ in range(2):
@@ -87,10 +87,10 @@ def test_the_same_data_gives_the_same_bytes(tmp_path_factory, name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", DATASET_PARTS)
 def test_what_is_lost_is_said(tmp_path, name, part):
     form, data = FORMATS[name], HOLDERS[part]
-    if part in form.carries:
+    if part in form.preserved_parts:
         assert there_and_back(tmp_path, form, data) == expected(form, data)
         return
     with pytest.warns(ScumbleWarning, match=f"the {name} format cannot carry: {part}\\."):
@@ -110,7 +110,7 @@ def test_the_rest_survives_a_loss(tmp_path_factory, name):
             again = there_and_back(tmp_path_factory.mktemp(name), form, data)
         assert again.n_features == data.n_features
         assert (again.Y != data.Y).nnz == 0
-        if "label names" in form.carries:
+        if "label names" in form.preserved_parts:
             assert again.labels == data.labels
 
     check()

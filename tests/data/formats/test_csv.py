@@ -11,7 +11,7 @@ from hypothesis import example, given, settings, strategies as st
 
 import scumble
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleError, ScumbleWarning
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.formats import arrow_texts
 from scumble.data.formats.csv import FORMAT, sniff
@@ -202,7 +202,7 @@ class TestLists:
         assert labelsets(data) == [["a", "b", "c"], [], ["a"]]
 
     def test_empty_names_are_left_out_with_a_warning(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(Source.blocks, "__defaults__", (8,))
+        monkeypatch.setattr(InputFile.blocks, "__defaults__", (8,))
         text = "x,tags\n1,b| a||c|\n2,\n3,a|\n4, \n"
         with pytest.warns(ScumbleWarning, match="3 empty label names were left out"):
             data = read(tmp_path, text, label_column="tags", label_separator="|", delimiter=",")
@@ -399,7 +399,7 @@ class TestValues:
     @pytest.mark.parametrize("name", ["sheet.txt", "sheet.csv", "sheet"])
     @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
     def test_the_unicode_text_of_excel_is_found(self, tmp_path, monkeypatch, name, encoding):
-        monkeypatch.setattr(cells, "BLOCK", 61)  # within a character, too
+        monkeypatch.setattr(cells, "BLOCK_BYTES", 61)  # within a character, too
         text = "\ufefft\tn\tlabel:l\r\né \U0001f40d\t0,5\t1\r\nü\t2\t0\r\n"
         (tmp_path / name).write_bytes(text.encode(encoding))
         data = scumble.read(tmp_path / name)
@@ -437,7 +437,7 @@ class TestValues:
         assert other.features == (Feature("x", "nominal", ("1,5", "2")),)
 
     def test_text_that_shows_late(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(Source.blocks, "__defaults__", (64,))
+        monkeypatch.setattr(InputFile.blocks, "__defaults__", (64,))
         rows = [f"{at},{at},{at}.5,{at % 2}" for at in range(100)]
         rows[60] = "60,sixty,60.5,0"
         rows[90] = "90,90,,1"
@@ -454,7 +454,7 @@ class TestValues:
         rows = [f'{at},"x ""{at % 7}""\n,",[{at % 3}, "" l{at % 4}""]' for at in range(200)]
         text = "a,b,t\n" + "\n".join(row.replace("[", '"[').replace("]", ']"') for row in rows)
         whole = read(tmp_path, text, keep="a")
-        monkeypatch.setattr(Source.blocks, "__defaults__", (50,))
+        monkeypatch.setattr(InputFile.blocks, "__defaults__", (50,))
         assert read(tmp_path, text, keep="a") == whole
         assert whole.labels == (" l0", " l1", " l2", " l3", "0", "1", "2")
         assert whole.features[1].categories[0] == 'x "0"\n,'
@@ -478,7 +478,7 @@ class TestFaults:
         assert (fault.value.line, fault.value.column) == (line, column)
 
     def test_rows_of_later_blocks(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(Source.blocks, "__defaults__", (64,))
+        monkeypatch.setattr(InputFile.blocks, "__defaults__", (64,))
         with pytest.raises(ReadError, match="expected 2 values") as fault:
             read(tmp_path, "a,l\n" + "1,1\n" * 50 + "1\n", labels=-1)
         assert fault.value.line == 52
@@ -564,7 +564,7 @@ class TestWrite:
         )
 
     @pytest.mark.parametrize("options", [{}, {"delimiter": "|"}, {"layout": "lists"}])
-    @given(data=datasets(parts=FORMAT.carries, infinite=True))
+    @given(data=datasets(parts=FORMAT.preserved_parts, infinite=True))
     @settings(max_examples=60)
     def test_there_and_back(self, tmp_path_factory, options, data):
         if "layout" in options:
@@ -691,7 +691,7 @@ def test_eurlex(datasets):
 )
 def test_sniff(tmp_path, name, text, low, high):
     (tmp_path / name).write_text(text)
-    assert low <= sniff(Source(tmp_path / name), text.encode()) <= high
+    assert low <= sniff(InputFile(tmp_path / name), text.encode()) <= high
 
 
 def test_another_delimiter_in_the_only_name_does_not_mislead(tmp_path):

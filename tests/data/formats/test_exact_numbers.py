@@ -92,12 +92,12 @@ def test_an_exponent_beyond_counting_is_no_small_number():
 
 
 def test_texts_of_numbers_and_runs_of_them():
-    assert number_texts(np.array([5, 0.1, 1e300]), whole=False).to_pylist() == [
+    assert number_texts(np.array([5, 0.1, 1e300]), as_integers=False).to_pylist() == [
         "5.0",
         "0.1",
         "1e+300",
     ]
-    assert number_texts(np.array([5, np.nan]), whole=True).to_pylist() == ["5", None]
+    assert number_texts(np.array([5, np.nan]), as_integers=True).to_pylist() == ["5", None]
     assert join_runs(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist() == [
         "a",
         "b-c",

@@ -6,7 +6,7 @@ from scipy import sparse
 
 import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import MultilabelDataset
 from scumble.data.formats.extreme import sniff
 
@@ -99,4 +99,4 @@ def test_the_bytes_written(tmp_path):
 def test_sniff(tmp_path, text, low, high):
     path = tmp_path / "data"
     path.write_text(text)
-    assert low <= sniff(Source(path), text.encode()) <= high
+    assert low <= sniff(InputFile(path), text.encode()) <= high

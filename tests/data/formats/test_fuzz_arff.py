@@ -8,7 +8,7 @@ import pytest
 
 import scumble
 from scumble._core.errors import ScumbleError, ScumbleWarning
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import MultilabelDataset
 from scumble.data.formats import keel, meka, mulan
 
@@ -122,7 +122,7 @@ def try_to_read(folder, format: str, content: bytes, of_xml: bool) -> bool:
     if format == "mulan":
         (folder / "films.xml").write_bytes(content if of_xml else XML)
     try:
-        source = Source(path)
+        source = InputFile(path)
         assert all(0 <= module.sniff(source, content) <= 1 for module in (mulan, meka, keel))
         data = scumble.read(path, format=format)
     except ScumbleError:

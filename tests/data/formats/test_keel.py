@@ -8,7 +8,7 @@ from scipy import sparse
 
 import scumble
 from scumble._core.errors import ReadError
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.formats.keel import sniff
 
@@ -94,12 +94,12 @@ def test_labels_override_the_outputs(tmp_path):
 def test_sniffing(tmp_path):
     path = tmp_path / "x.dat"
     path.write_text("x")
-    assert sniff(Source(path), (HEAD + "@inputs minutes\n").encode()) > 0.95
-    assert sniff(Source(path), HEAD.encode()) == 0.85
-    assert sniff(Source(path), b"1,2\n") == 0
+    assert sniff(InputFile(path), (HEAD + "@inputs minutes\n").encode()) > 0.95
+    assert sniff(InputFile(path), HEAD.encode()) == 0.85
+    assert sniff(InputFile(path), b"1,2\n") == 0
     other = tmp_path / "x.arff"
     other.write_text("x")
-    assert sniff(Source(other), HEAD.encode()) == 0.1
+    assert sniff(InputFile(other), HEAD.encode()) == 0.1
 
 
 def test_what_is_written(tmp_path):

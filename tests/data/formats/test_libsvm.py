@@ -9,7 +9,7 @@ from scipy import sparse
 
 import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.formats import arrow_texts
 from scumble.data.formats.libsvm import sniff
@@ -239,7 +239,7 @@ def test_write_then_read_is_the_identity(tmp_path_factory, matrices, zero_based,
 def test_blocks_make_no_difference(tmp_path, monkeypatch):
     lines = [f"{i % 3},l{i % 5} {i % 7 + 1}:{i / 3!r} {i % 7 + 9}:1" for i in range(300)]
     whole = read(tmp_path, "\n".join(lines))
-    monkeypatch.setattr(Source.blocks, "__defaults__", (100,))
+    monkeypatch.setattr(InputFile.blocks, "__defaults__", (100,))
     assert read(tmp_path, "\n".join(lines)) == whole
     assert whole.X[299, 299 % 7] == 299 / 3
 
@@ -256,7 +256,7 @@ def test_writing_in_many_pieces_makes_no_difference(tmp_path, monkeypatch):
 
 
 def test_faults_in_later_blocks_have_the_right_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(Source.blocks, "__defaults__", (64,))
+    monkeypatch.setattr(InputFile.blocks, "__defaults__", (64,))
     text = "1 1:1\n" * 100 + "1 1:1 1:2\n"
     with pytest.raises(ReadError, match="feature 1 is given twice") as fault:
         read(tmp_path, text)
@@ -280,4 +280,4 @@ def test_faults_in_later_blocks_have_the_right_line(tmp_path, monkeypatch):
 def test_sniff(tmp_path, text, low, high):
     path = tmp_path / "data"
     path.write_text(text)
-    assert low <= sniff(Source(path), text.encode()) <= high
+    assert low <= sniff(InputFile(path), text.encode()) <= high

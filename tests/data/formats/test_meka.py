@@ -5,7 +5,7 @@ from hypothesis import given
 
 import scumble
 from scumble._core.errors import ReadError
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import MultilabelDataset
 from scumble.data.formats.meka import sniff, split_relation
 from scumble.testing.strategies import texts
@@ -75,7 +75,7 @@ def test_labels_override_the_count(tmp_path):
 def test_sniffing(tmp_path):
     path = tmp_path / "x.arff"
     path.write_text("x")
-    source = Source(path)
+    source = InputFile(path)
     assert sniff(source, b"% c\n@relation 'Music: -C 2'\n") == 0.9
     assert sniff(source, b"@RELATION Music:-C -2\n") == 0.9
     assert sniff(source, b"@relation Music\n@attribute '-C 2' real\n") == 0

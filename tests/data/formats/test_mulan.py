@@ -12,7 +12,7 @@ from scipy import sparse
 
 import scumble
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleError
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.formats.arff.label_xml import format_label_xml, read_label_xml
 from scumble.data.formats.mulan import sniff
@@ -110,7 +110,7 @@ def test_what_the_relation_says_does_not_matter_with_an_xml_file_of_its_own(tmp_
 
 def test_sniffing(tmp_path):
     path = put(tmp_path)
-    source = Source(path)
+    source = InputFile(path)
     assert sniff(source, path.read_bytes()) > 0.9
     assert sniff(source, b"\xef\xbb\xbf% c\r\n\r\n  @RELATION x\r\n") > 0.9
     assert sniff(source, b"a,b\n1,2\n") == 0

@@ -294,7 +294,7 @@ def test_a_bomb_is_refused(tmp_path, monkeypatch):
 
     path = tmp_path / "a.parquet"
     scumble.write(MultilabelDataset(np.zeros((5000, 1)), np.ones((5000, 1), bool)), path)
-    monkeypatch.setattr(columnar, "EXPANSION_FREE", 100)
+    monkeypatch.setattr(columnar, "UNCHECKED_EXPANSION_BYTES", 100)
     monkeypatch.setattr("scumble._core.files.MAX_EXPANSION", 0)
     with pytest.raises(ReadError, match="decompression bomb"):
         scumble.read(path)

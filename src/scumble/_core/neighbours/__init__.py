@@ -1,15 +1,19 @@
 """Exact nearest neighbours among numeric, nominal and mixed columns, dense or sparse.
 
-One place for all rooms: `Space` holds rows ready for distances, `nearest` searches them in the
+One place for all rooms: `Space` holds rows ready for distances, `nearest_neighbours` searches them in the
 way that fits. Every way gives the same neighbours, bit for bit.
 """
 
-from scumble._core import exports
 from scumble._core.neighbours.search import (
-    Neighbours as Neighbours,
-    distances as distances,
-    nearest as nearest,
+    Neighbours,
+    distances,
+    nearest_neighbours,
 )
-from scumble._core.neighbours.space import Space as Space
+from scumble._core.neighbours.space import Space
 
-exports.publish(globals())
+__all__ = [
+    "Neighbours",
+    "Space",
+    "distances",
+    "nearest_neighbours",
+]

@@ -16,26 +16,28 @@ class Points:
         self, values: Any, norms: Array | None = None, gaps: Array | None = None
     ) -> None: ...
 
-class Metric:
+class DistanceMetric:
     def __init__(
         self, kinds: Array, zeros: Array, error: float = 0.0, n_total: int = 0
     ) -> None: ...
 
-class Answers:
+class SearchBuffers:
     def __init__(
-        self, metric: Metric, own: Array, by_heap: bool, rows: Array, distances: Array
+        self, metric: DistanceMetric, own: Array, by_heap: bool, rows: Array, distances: Array
     ) -> None: ...
 
 def search_directly(
-    queries: Points, columns: Array, answers: Answers, start: int, stop: int
+    queries: Points, columns: Array, answers: SearchBuffers, start: int, stop: int
 ) -> None: ...
 def search_products(
-    products: Array, first: int, queries: Points, base: Points, answers: Answers
+    products: Array, first: int, queries: Points, base: Points, answers: SearchBuffers
 ) -> None: ...
 def search_sparse(
-    queries: Points, base: Points, by_column: Points, answers: Answers, start: int, stop: int
+    queries: Points, base: Points, by_column: Points, answers: SearchBuffers, start: int, stop: int
 ) -> None: ...
 def rank_candidates(
-    starts: Array, candidates: Array, queries: Points, base: Points, answers: Answers
+    starts: Array, candidates: Array, queries: Points, base: Points, answers: SearchBuffers
 ) -> None: ...
-def pairs(a: Points, b: Points | None, rows: Array, metric: Metric, squared: Array) -> None: ...
+def paired_squared_distances(
+    a: Points, b: Points | None, rows: Array, metric: DistanceMetric, squared: Array
+) -> None: ...

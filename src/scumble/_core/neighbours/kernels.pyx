@@ -108,7 +108,7 @@ cdef class Points:
         return &numbers[0] if numbers is not None and numbers.shape[0] else NULL
 
 
-cdef class Metric:
+cdef class DistanceMetric:
     """How columns differ.
 
     Parameters
@@ -137,12 +137,12 @@ cdef class Metric:
         self.columns.n_total = n_total
 
 
-cdef class Answers:
+cdef class SearchBuffers:
     """What is asked of a search, and where the nearest rows are written to.
 
     Parameters
     ----------
-    metric : Metric
+    metric : DistanceMetric
         How columns differ.
     own : ndarray of int64, shape (n_queries,)
         The place of each query among the rows searched, or -1.
@@ -157,9 +157,9 @@ cdef class Answers:
     cdef bint by_heap
     cdef int64_t[:, ::1] rows
     cdef double[:, ::1] distances
-    cdef Metric kept  # what the columns point into
+    cdef DistanceMetric kept  # what the columns point into
 
-    def __init__(self, Metric metric, own, by_heap, rows, distances):
+    def __init__(self, DistanceMetric metric, own, by_heap, rows, distances):
         self.columns, self.kept = metric.columns, metric
         self.own, self.by_heap = own, by_heap
         self.rows = rows
@@ -183,7 +183,7 @@ cdef class _Scratch:
     cdef double* unknown  # how many columns are missing in the query or the row, if any can be
     cdef Nearest heap
 
-    def __init__(self, Py_ssize_t n_rows, Answers answers):
+    def __init__(self, Py_ssize_t n_rows, SearchBuffers answers):
         self.n_rows = n_rows
         self.heap.n_wanted = answers.rows.shape[1]
         self.room = np.empty(3 * n_rows + 2 * self.heap.n_wanted)
@@ -381,7 +381,7 @@ cdef double _keep_nearest(
 
 
 cdef void _rank(
-    Points queries, Py_ssize_t query, Points base, _Scratch scratch, Answers answers
+    Points queries, Py_ssize_t query, Points base, _Scratch scratch, SearchBuffers answers
 ) noexcept nogil:
     """Rank rows by their distances from a query; those that are not exact are taken once more."""
     cdef const Rows* asked = &queries.rows
@@ -419,7 +419,7 @@ cdef void _rank(
 
 
 def search_directly(
-    Points queries, const double[:, ::1] columns, Answers answers, Py_ssize_t start,
+    Points queries, const double[:, ::1] columns, SearchBuffers answers, Py_ssize_t start,
     Py_ssize_t stop,
 ):
     """Compare queries start..stop with all rows; ``columns`` holds the rows column by column."""
@@ -468,7 +468,7 @@ cdef void _add_columns(
 
 
 def search_products(
-    const double[:, ::1] products, Py_ssize_t first, Points queries, Points base, Answers answers
+    const double[:, ::1] products, Py_ssize_t first, Points queries, Points base, SearchBuffers answers
 ):
     """Search with the products of the queries from ``first`` on with all rows.
 
@@ -487,7 +487,7 @@ def search_products(
 
 
 cdef void _answer(
-    Points queries, Py_ssize_t query, Points base, _Scratch scratch, Answers answers
+    Points queries, Py_ssize_t query, Points base, _Scratch scratch, SearchBuffers answers
 ) noexcept nogil:
     """Find the nearest rows of a query from approximate distances."""
     cdef Py_ssize_t n_rows = base.rows.n_rows
@@ -506,7 +506,7 @@ cdef void _answer(
 
 
 def search_sparse(
-    Points queries, Points base, Points by_column, Answers answers, Py_ssize_t start,
+    Points queries, Points base, Points by_column, SearchBuffers answers, Py_ssize_t start,
     Py_ssize_t stop,
 ):
     """Search queries start..stop among sparse rows, also given column by column.
@@ -583,7 +583,7 @@ cdef void _add_overlap(
 
 def rank_candidates(
     const int64_t[::1] starts, const int64_t[::1] candidates, Points queries, Points base,
-    Answers answers,
+    SearchBuffers answers,
 ):
     """Rank listed candidates of all queries by their exact distances."""
     cdef Nearest found
@@ -600,7 +600,7 @@ def rank_candidates(
                     _insert(&found, distance, candidates[at])
 
 
-def pairs(Points a, Points b, const int64_t[::1] rows, Metric metric, double[::1] squared):
+def paired_squared_distances(Points a, Points b, const int64_t[::1] rows, DistanceMetric metric, double[::1] squared):
     """Write the squared distances of the rows of ``a`` from the given rows of ``b``.
 
     Without ``b`` they are those from the row of zeros.

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, look_up
+from scumble._core.arrays import Array, take_by_code
 from scumble._core.neighbours import kernels
 from scumble._core.neighbours.space import Space
-from scumble._core.parallel import one_thread_for_products, run, slices
+from scumble._core.parallel import row_slices, run_in_threads, single_threaded_blas
 from scumble._core.validation import check_choice, check_count
 
 #: Elements of a block of products: 2 MB a thread, whatever the number of rows.
@@ -23,7 +23,7 @@ BLOCK_STEPS = 1 << 20
 
 
 class Neighbours(NamedTuple):
-    """What `nearest` found."""
+    """What `nearest_neighbours` found."""
 
     rows: Array  # int64, shape (n_queries, n_found): nearest first; those equally near in row order
     distances: Array  # float64, of the same shape
@@ -47,21 +47,23 @@ class _Task(NamedTuple):
         """Whether a cell is missing somewhere."""
         return bool((self.kinds >= kernels.GAPPED_SQUARE).any())
 
-    def metric(self, error: float = 0.0) -> kernels.Metric:
+    def metric(self, error: float = 0.0) -> kernels.DistanceMetric:
         """Tell kernels how columns differ."""
-        return kernels.Metric(self.kinds, self.zeros, error, self.n_total)
+        return kernels.DistanceMetric(self.kinds, self.zeros, error, self.n_total)
 
-    def answers(self, metric: kernels.Metric, rows: Array, squared: Array) -> kernels.Answers:
+    def answers(
+        self, metric: kernels.DistanceMetric, rows: Array, squared: Array
+    ) -> kernels.SearchBuffers:
         """Tell kernels where to write the nearest rows and their squared distances."""
-        return kernels.Answers(metric, self.own, self.by_heap, rows, squared)
+        return kernels.SearchBuffers(metric, self.own, self.by_heap, rows, squared)
 
 
-def nearest(
+def nearest_neighbours(
     space: Space,
     n_neighbors: int,
     *,
     rows: Array | None = None,
-    among: Array | None = None,
+    candidate_rows: Array | None = None,
     queries: Space | None = None,
     table: Array | None = None,
     ties: str = "row",
@@ -83,7 +85,7 @@ def nearest(
     # rows with missing values are compared directly.
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
     check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
-    base, asked, own = _matrices(space, rows, among, queries)
+    base, asked, own = _matrices(space, rows, candidate_rows, queries)
     kinds, zeros = _kinds_of(space), space.zeros
     if table is not None and not space.is_numeric:
         nominal = space.n_values > 0
@@ -99,8 +101,8 @@ def nearest(
     squared = np.empty(found.shape)
     if found.size:
         _choose(task, space, table)(task, space, found, squared)
-    if among is not None:
-        found = np.asarray(among)[found]
+    if candidate_rows is not None:
+        found = np.asarray(candidate_rows)[found]
     return Neighbours(found, np.sqrt(squared))
 
 
@@ -108,23 +110,25 @@ def distances(space: Space, others: Space, rows: Array) -> Array:
     """Take the distance of each of some rows from a row of a space."""
     kinds = _kinds_of(space)
     n_total = _mark_gaps(kinds, space, space.values, others.values)
-    metric = kernels.Metric(kinds, space.zeros, n_total=n_total)
+    metric = kernels.DistanceMetric(kinds, space.zeros, n_total=n_total)
     ours, theirs = kernels.Points(others.values), kernels.Points(space.values)
     squared = np.empty(len(rows))
-    kernels.pairs(ours, theirs, np.ascontiguousarray(rows, np.int64), metric, squared)
+    kernels.paired_squared_distances(
+        ours, theirs, np.ascontiguousarray(rows, np.int64), metric, squared
+    )
     return np.sqrt(squared)
 
 
 def _matrices(
-    space: Space, rows: Array | None, among: Array | None, queries: Space | None
+    space: Space, rows: Array | None, candidate_rows: Array | None, queries: Space | None
 ) -> tuple[Any, Any, Array]:
     """Give the rows that are searched, the queries, and the place of each query among the rows."""
-    base = space.values if among is None else space.values[among]
+    base = space.values if candidate_rows is None else space.values[candidate_rows]
     if queries is not None:
         return base, queries.values, np.full(len(queries), -1)
     all_rows = np.arange(len(space))
     rows = all_rows if rows is None else np.asarray(rows)
-    searched = all_rows if among is None else among
+    searched = all_rows if candidate_rows is None else candidate_rows
     places = np.full(len(space), -1)
     places[searched] = np.arange(len(searched))
     asked = base if np.array_equal(rows, searched) else space.values[rows]
@@ -172,11 +176,11 @@ def _mapped(values: Any, n_values: Array, table: Array) -> Any:
     if sparse.issparse(values):
         nominal = n_values[values.indices] > 0
         data = values.data.copy()
-        data[nominal] = look_up(table, starts[values.indices[nominal]] + data[nominal])
+        data[nominal] = take_by_code(table, starts[values.indices[nominal]] + data[nominal])
         return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
     nominal = np.flatnonzero(n_values)
     mapped = values.copy()
-    mapped[:, nominal] = look_up(table, starts[nominal] + values[:, nominal])
+    mapped[:, nominal] = take_by_code(table, starts[nominal] + values[:, nominal])
     return mapped
 
 
@@ -205,7 +209,7 @@ def _directly(task: _Task, space: Space, rows: Array, squared: Array) -> None:
         kernels.search_directly(queries, columns, answers, part.start, part.stop)
 
     cost = task.base.shape[0] * max(task.base.shape[1], 1)
-    run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
+    run_in_threads(search, row_slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
 def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None:
@@ -222,8 +226,8 @@ def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None
         kernels.search_products(products, first, queries, points, answers)
 
     # Threads of the linear algebra inside ours would only wait for each other.
-    with one_thread_for_products():
-        run(search, range(0, len(rows), size), n_jobs=task.n_jobs)
+    with single_threaded_blas():
+        run_in_threads(search, range(0, len(rows), size), n_jobs=task.n_jobs)
 
 
 def _embedded(values: Array, task: _Task, space: Space) -> Array:
@@ -268,7 +272,7 @@ def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
 
     in_column = np.diff(by_column.indptr).astype(np.int64)
     cost = 4 * base.shape[0] + int(in_column @ in_column) // base.shape[0]
-    run(search, slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
+    run_in_threads(search, row_slices(len(rows), cost, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
 def _with_norms(values: sparse.csr_array, task: _Task) -> kernels.Points:
@@ -276,8 +280,8 @@ def _with_norms(values: sparse.csr_array, task: _Task) -> kernels.Points:
     norms = np.empty(values.shape[0])
     upto = np.concatenate([[0.0], np.cumsum(np.isnan(values.data))])
     points = kernels.Points(values, norms, np.diff(upto[values.indptr]))
-    metric = kernels.Metric(task.kinds, task.zeros)
-    kernels.pairs(points, None, np.zeros(len(norms), np.int64), metric, norms)
+    metric = kernels.DistanceMetric(task.kinds, task.zeros)
+    kernels.paired_squared_distances(points, None, np.zeros(len(norms), np.int64), metric, norms)
     return points
 
 
@@ -301,11 +305,11 @@ def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
             for at, listed in zip(np.flatnonzero(~complete), more, strict=True):
                 candidates[at] = listed
         starts = np.concatenate([[0], np.cumsum([len(listed) for listed in candidates])])
-        answers = kernels.Answers(metric, task.own[part], False, rows[part], squared[part])
+        answers = kernels.SearchBuffers(metric, task.own[part], False, rows[part], squared[part])
         points = kernels.Points(asked)
         kernels.rank_candidates(starts, np.concatenate(candidates), points, base, answers)
 
-    run(search, slices(len(rows), 1 << 12, BLOCK_STEPS), n_jobs=task.n_jobs)
+    run_in_threads(search, row_slices(len(rows), 1 << 12, BLOCK_STEPS), n_jobs=task.n_jobs)
 
 
 def _by_tree_and_heap(task: _Task, space: Space, rows: Array, squared: Array) -> None:

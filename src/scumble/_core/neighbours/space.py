@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_ends
+from scumble._core.arrays import Array, column_min_max
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Space:
         lows = np.zeros(n_columns) if shift else None
         nominal = n_values > 0
         if (scale or shift) and X.shape[0] and not nominal.all():
-            low, high = column_ends(X)
+            low, high = column_min_max(X)
             if lows is not None:
                 lows = np.where(nominal | np.isnan(low), 0.0, low)
             if scale:

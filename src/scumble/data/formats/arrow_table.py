@@ -8,20 +8,20 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, look_up
+from scumble._core.arrays import Array, take_by_code
 from scumble._core.errors import DataError, ReadError, ScumbleError
-from scumble._core.files import Source
-from scumble._core.frames import is_text
+from scumble._core.files import InputFile
+from scumble._core.frames import is_string_type
 from scumble._core.validation import check_choice
+from scumble.data.column_roles import MAX_INSPECTED_ROWS, ColumnPreview, suggest_label_options
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.feature import column_from_feature, differences, feature_from_column
+from scumble.data.feature import column_from_feature, differing_fields, feature_from_column
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.label_choice import FileColumns, choose_features
 from scumble.data.frames import label_columns, read_frame
-from scumble.data.label_lists import holds_label_lists, row_pointers
-from scumble.data.roles import LOOKED_AT, Head, seeming_labels
+from scumble.data.label_lists import holds_label_lists, indptr_from_counts
 
-KEY = b"scumble"
+METADATA_KEY = b"scumble"
 VERSION = 1
 LAYOUTS = ("names", "numbers", "columns")
 #: What goes wrong where columns are not those that their description promises.
@@ -46,15 +46,15 @@ def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") 
         places["weights"] = _add(columns, "weight", pa.array(dataset.weights))
     places |= _add_labels(columns, dataset, label_layout)
     try:
-        metadata = {KEY: json.dumps(_description(dataset, places)).encode()}
+        metadata = {METADATA_KEY: json.dumps(_description(dataset, places)).encode()}
         return pa.table(columns, metadata=metadata)
     except UnicodeEncodeError as error:
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def dataset_from_table(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
+def dataset_from_table(table: Any, source: InputFile, options: TableOptions) -> MultilabelDataset:
     """Take a data set out of a table: one of ours, or any other."""
-    told = (table.schema.metadata or {}).get(KEY)
+    told = (table.schema.metadata or {}).get(METADATA_KEY)
     own = replace(options, ignore=None, text=None, keep=None)
     try:
         if told is not None and own == TableOptions():
@@ -124,13 +124,13 @@ def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str
 
 def _feature_description(feature: Feature) -> str | dict[str, Any]:
     """Give the name of a plain numeric feature, a mapping for any other."""
-    description = {"name": feature.name, **differences(feature, Feature(feature.name))}
+    description = {"name": feature.name, **differing_fields(feature, Feature(feature.name))}
     if feature.integer:
         description["integer"] = True  # also where the user gave numpy's
     return feature.name if len(description) == 1 else description
 
 
-def _restored(table: Any, source: Source, told: bytes) -> MultilabelDataset:
+def _restored(table: Any, source: InputFile, told: bytes) -> MultilabelDataset:
     from pyarrow import ArrowException
 
     try:
@@ -195,7 +195,7 @@ def _restored_column(feature: Feature, column: Any) -> Array:
     recoded = np.full(len(found.categories), np.nan)
     for at in np.unique(values[~np.isnan(values)]).astype(np.int64).tolist():
         recoded[at] = code[found.categories[at]]
-    return look_up(recoded, values)
+    return take_by_code(recoded, values)
 
 
 def _restored_labels(table: Any, labels: list[str], places: dict[str, Any]) -> sparse.csr_array:
@@ -228,10 +228,10 @@ def _flat(column: Any) -> tuple[Any, Array]:
     values = pc.list_flatten(lists)
     if lists.null_count or values.null_count:
         raise ValueError("a list or one of its values is missing")
-    return values, row_pointers(pc.list_value_length(lists).to_numpy())
+    return values, indptr_from_counts(pc.list_value_length(lists).to_numpy())
 
 
-def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
+def _foreign(table: Any, source: InputFile, options: TableOptions) -> MultilabelDataset:
     """Read a table that says nothing of itself; columns may be named or numbered."""
     columns = FileColumns(source, table.column_names)
     labels, parents = _chosen_labels(table, columns, options)
@@ -253,7 +253,7 @@ def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDat
         where=source.where,
     )
     data = MultilabelDataset(**read, name=source.stem, label_parents=parents)
-    return data.read_from_lists(isinstance(labels, str))
+    return data.mark_read_from_lists(isinstance(labels, str))
 
 
 def _chosen_labels(
@@ -266,14 +266,14 @@ def _chosen_labels(
             "labels=... and label_column=... exclude each other. Give one of them."
         )
     if labels is not None:
-        found = columns.choose(labels)
+        found = columns.resolve_labels(labels)
         return [names[at] for at in found.columns], found.parents
     if lists is not None:
-        return names[columns.number(lists, "label_column")], None
+        return names[columns.column_index(lists, "label_column")], None
     return _only_list_column(table, columns.source), None
 
 
-def _only_list_column(table: Any, source: Source) -> str:
+def _only_list_column(table: Any, source: InputFile) -> str:
     lists = [field.name for field in table.schema if holds_label_lists(field.type)]
     if len(lists) == 1:
         return str(lists[0])
@@ -281,13 +281,13 @@ def _only_list_column(table: Any, source: Source) -> str:
     found = f"{len(lists)} columns hold lists ({shown})" if lists else "no column does"
     raise source.error(
         f"which columns are labels? Expected one column of label lists, but {found}."
-        f"{seeming_labels(heads_of_table(table.slice(0, LOOKED_AT)))} Name the "
+        f"{suggest_label_options(preview_arrow_columns(table.slice(0, MAX_INSPECTED_ROWS)))} Name the "
         "0/1 columns with labels=[...], labels=-5 (the last five), or the lists with "
         "label_column=..."
     )
 
 
-def heads_of_table(table: Any) -> list[Head]:
+def preview_arrow_columns(table: Any) -> list[ColumnPreview]:
     """Read the first rows of all columns."""
     import pyarrow.types as kinds
 
@@ -297,6 +297,9 @@ def heads_of_table(table: Any) -> list[Head]:
         feature, values = None, np.empty(0)
         with suppress(ScumbleError):  # such as columns inside of columns
             feature, values = (None, values) if is_list else feature_from_column(name, column)
-        how = {"parts": is_text(column.type), "guessed": not kinds.is_dictionary(column.type)}
-        heads.append(Head(name, feature, values, is_list=is_list, **how))
+        how = {
+            "parts": is_string_type(column.type),
+            "guessed": not kinds.is_dictionary(column.type),
+        }
+        heads.append(ColumnPreview(name, feature, values, is_list=is_list, **how))
     return heads

@@ -14,17 +14,24 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import row_blocks
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.feature import are_whole, category_codes
-from scumble.data.formats.delimited.cells import DELIMITERS, FEATURE, LABEL, LISTS, MARKS, WEIGHT
+from scumble.data.feature import are_integers, category_codes
+from scumble.data.formats.delimited.cells import (
+    DELIMITERS,
+    FEATURE_MARK,
+    HEADER_MARKS,
+    LABEL_LISTS_MARK,
+    LABEL_MARK,
+    WEIGHT_MARK,
+)
 
 CELLS_PER_WRITE = 1_000_000
 VALUES_PER_WRITE = 500_000
 
 
-def number_texts(values: Array, *, whole: bool) -> pa.Array:
+def number_texts(values: Array, *, as_integers: bool) -> pa.Array:
     """Write doubles as the shortest text that reads back the same; missing ones become null."""
     missing = np.isnan(values)
-    if whole and are_whole(values[~missing]):
+    if as_integers and are_integers(values[~missing]):
         with np.errstate(invalid="ignore"):
             return pa.array(values.astype(np.int64), mask=missing).cast(pa.string())
     texts = pa.array(values, mask=missing).cast(pa.string())
@@ -57,12 +64,12 @@ def _quoted(text: str, delimiter: str) -> str:
 def table_header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
     """Make the first line."""
     names = [
-        FEATURE + name if not name or name.startswith(MARKS) else name
+        FEATURE_MARK + name if not name or name.startswith(HEADER_MARKS) else name
         for name in dataset.feature_names
     ]
     if dataset.weights is not None:
-        names.append(WEIGHT)
-    names += [LISTS] if lists else [LABEL + name for name in dataset.labels]
+        names.append(WEIGHT_MARK)
+    names += [LABEL_LISTS_MARK] if lists else [LABEL_MARK + name for name in dataset.labels]
     return delimiter.join(_quoted(name, delimiter) for name in names) + "\n"
 
 
@@ -81,7 +88,7 @@ def table_rows(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> It
             for columns, features, texts in runs
         ]
         if dataset.weights is not None:
-            parts.append(number_texts(dataset.weights[rows], whole=False))
+            parts.append(number_texts(dataset.weights[rows], as_integers=False))
         Y = dataset.Y[rows]
         parts.append(_lists(Y, names) if lists else _flags(Y, delimiter))
         lines = pc.binary_join_element_wise(*parts, delimiter)
@@ -113,7 +120,7 @@ def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimi
         codes = np.column_stack(columns).ravel()
         texts = categories.take(pa.array(codes, mask=codes < 0))
     else:
-        texts = number_texts(np.ascontiguousarray(values).ravel(), whole=features[0].integer)
+        texts = number_texts(np.ascontiguousarray(values).ravel(), as_integers=features[0].integer)
     ends = np.arange(0, len(texts) + 1, len(features))
     return join_runs(pc.fill_null(texts, ""), ends, delimiter)
 
@@ -142,7 +149,7 @@ def sparse_rows(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
     for start, stop in row_blocks(X.indptr, X.nnz // VALUES_PER_WRITE + 1):
         part = slice(int(X.indptr[start]), int(X.indptr[stop]))
         indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())
-        values = pc.fill_null(number_texts(X.data[part], whole=whole), "nan")
+        values = pc.fill_null(number_texts(X.data[part], as_integers=whole), "nan")
         pairs = pc.binary_join_element_wise(indices, values, ":")
         features = join_runs(pairs, X.indptr[start : stop + 1], " ")
         label_part = slice(int(Y.indptr[start]), int(Y.indptr[stop]))

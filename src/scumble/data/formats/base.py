@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scumble._core.arrays import stored
-from scumble._core.files import Source, Target
+from scumble._core.arrays import stored_values
+from scumble._core.files import InputFile, OutputFile
 from scumble._core.registry import register
-from scumble._core.text import numbered
+from scumble._core.text import default_names
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.feature import Columns
+from scumble.data.feature import ColumnSelection
 
 #: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None
@@ -26,20 +26,20 @@ _SEVERAL = ("labels", "ignore", "text", "category", "keep")
 #: name is such a part unless it is the stem of the file, which a reader calls it by.
 _HELD: dict[str, Callable[[MultilabelDataset, str], bool]] = {
     "data set name": lambda data, stem: data.name not in ("", stem),
-    "feature names": lambda data, _: data.feature_names != numbered("x", data.n_features),
+    "feature names": lambda data, _: data.feature_names != default_names("x", data.n_features),
     "feature kinds": lambda data, _: any(f.kind != "numeric" for f in data.features),
-    "label names": lambda data, _: data.labels != numbered("y", data.n_labels),
+    "label names": lambda data, _: data.labels != default_names("y", data.n_labels),
     "labels never seen": lambda data, _: 0 in np.bincount(data.Y.indices, minlength=data.n_labels),
     "label hierarchy": lambda data, _: data.label_parents is not None,
     "instance weights": lambda data, _: data.weights is not None,
-    "missing values": lambda data, _: bool(np.isnan(stored(data.X)).any()),
+    "missing values": lambda data, _: bool(np.isnan(stored_values(data.X)).any()),
     "rows without labels": lambda data, _: 0 in np.diff(data.Y.indptr),
     "sparse storage": lambda data, _: data.is_sparse,
 }
-PARTS = tuple(_HELD)
+DATASET_PARTS = tuple(_HELD)
 
 
-def parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
+def present_parts(dataset: MultilabelDataset, stem: str = "") -> set[str]:
     """Name the parts that a data set holds; ``stem`` is the name of its file."""
     return {part for part, is_held in _HELD.items() if is_held(dataset, stem)}
 
@@ -51,18 +51,20 @@ class Format:
     name: str
     title: str
     suffixes: tuple[str, ...]
-    sniff: Callable[[Source, bytes], float]
+    sniff: Callable[[InputFile, bytes], float]
     read: Callable[..., MultilabelDataset]
     write: Callable[..., None]
-    carries: frozenset[str] = frozenset(PARTS)
+    preserved_parts: frozenset[str] = frozenset(DATASET_PARTS)
     #: Which file beside it is read, or would be written, with a file.
-    beside: Callable[[Source | Target], Path | None] = lambda _: None
-    family: str = "More"
+    companion_file: Callable[[InputFile | OutputFile], Path | None] = lambda _: None
+    display_group: str = "More"
 
     def __post_init__(self) -> None:
-        unknown = self.carries - set(PARTS)
+        unknown = self.preserved_parts - set(DATASET_PARTS)
         assert not unknown, f"{self.name} carries unknown parts: {unknown}"
-        register("format", self.name, self, family=self.family, description=self.title)
+        register(
+            "format", self.name, self, display_group=self.display_group, description=self.title
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +95,10 @@ class TableOptions:
     label_column: str | int | None = None
     label_separator: str | None = None
     weight_column: str | int | None = None
-    ignore: Columns = None
-    text: Columns = None
-    category: Columns = None
-    keep: Columns | Literal[True] = None
+    ignore: ColumnSelection = None
+    text: ColumnSelection = None
+    category: ColumnSelection = None
+    keep: ColumnSelection | Literal[True] = None
 
     def __post_init__(self) -> None:
         for name, given in vars(self).items():
@@ -106,15 +108,15 @@ class TableOptions:
                 object.__setattr__(self, name, list(given))  # arrays cannot be compared with others
 
 
-def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset]], Any]:
+def options_from(options: type) -> Callable[[Callable[[InputFile, Any], MultilabelDataset]], Any]:
     """Let a reader take the fields of a record as options; it gets the record."""
 
-    def dress(reader: Callable[[Source, Any], MultilabelDataset]) -> Any:
+    def dress(reader: Callable[[InputFile, Any], MultilabelDataset]) -> Any:
         @wraps(reader)
-        def read(source: Source, **given: Any) -> MultilabelDataset:
+        def read(source: InputFile, **given: Any) -> MultilabelDataset:
             return reader(source, options(**given))
 
-        source = Parameter("source", Parameter.POSITIONAL_OR_KEYWORD, annotation=Source)
+        source = Parameter("source", Parameter.POSITIONAL_OR_KEYWORD, annotation=InputFile)
         named = signature(options).parameters.values()
         read.__signature__ = Signature([source, *named])  # type: ignore[attr-defined]  # for `read`
         return read

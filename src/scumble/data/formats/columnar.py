@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from scumble._core.errors import ReadError
-from scumble._core.files import EXPANSION_FREE, Source, Target
+from scumble._core.files import UNCHECKED_EXPANSION_BYTES, InputFile, OutputFile
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import Format, TableOptions, taking
+from scumble.data.formats.base import Format, TableOptions, options_from
 
 PARQUET = b"PAR1"
 ARROW = b"ARROW1"
@@ -16,7 +16,7 @@ FEATHER_1 = b"FEA1"
 
 
 @contextmanager
-def naming_damage(source: Source, what: str) -> Iterator[None]:
+def translate_arrow_errors(source: InputFile, what: str) -> Iterator[None]:
     """Say of a file that Arrow cannot read that it is damaged."""
     import pyarrow as pa
 
@@ -28,13 +28,13 @@ def naming_damage(source: Source, what: str) -> Iterator[None]:
         raise source.error(f"the {what} file is damaged ({error}). Fetch it again.") from error
 
 
-def sniff_parquet(source: Source, head: bytes) -> float:
+def sniff_parquet(source: InputFile, head: bytes) -> float:
     """Tell whether a file is Parquet."""
     return 1.0 if head.startswith(PARQUET) else 0.0
 
 
-@taking(TableOptions)
-def read_parquet(source: Source, options: TableOptions) -> MultilabelDataset:
+@options_from(TableOptions)
+def read_parquet(source: InputFile, options: TableOptions) -> MultilabelDataset:
     """Read a Parquet file.
 
     Examples
@@ -53,7 +53,7 @@ def read_parquet(source: Source, options: TableOptions) -> MultilabelDataset:
 
     with source.open() as stream:
         content = pa.py_buffer(stream.read())
-    with naming_damage(source, "Parquet"):
+    with translate_arrow_errors(source, "Parquet"):
         file = pq.ParquetFile(pa.BufferReader(content))
         _refuse_bomb(source, file.metadata, content.size)
         table = file.read()
@@ -61,7 +61,7 @@ def read_parquet(source: Source, options: TableOptions) -> MultilabelDataset:
 
 
 def write_parquet(
-    dataset: MultilabelDataset, target: Target, *, label_layout: str = "names"
+    dataset: MultilabelDataset, target: OutputFile, *, label_layout: str = "names"
 ) -> None:
     """Write a Parquet file."""
     import pyarrow.parquet as pq
@@ -73,26 +73,26 @@ def write_parquet(
         pq.write_table(table, stream, compression="zstd")
 
 
-def _refuse_bomb(source: Source, metadata: Any, size: int) -> None:
+def _refuse_bomb(source: InputFile, metadata: Any, size: int) -> None:
     """Refuse a file that says itself that its pages grow beyond all measure."""
     groups = range(metadata.num_row_groups)
     expanded = sum(metadata.row_group(at).total_byte_size for at in groups)
-    if expanded > max(EXPANSION_FREE, source.max_expansion * size):
+    if expanded > max(UNCHECKED_EXPANSION_BYTES, source.max_expansion * size):
         raise source.error(
             f"{size} bytes would grow to {expanded}, over {source.max_expansion} times. Expected "
             "data, this looks like a decompression bomb."
         )
 
 
-def sniff_arrow(source: Source, head: bytes) -> float:
+def sniff_arrow(source: InputFile, head: bytes) -> float:
     """Tell whether a file is Arrow IPC."""
     if head.startswith(ARROW):
         return 1.0
     return 0.9 if head.startswith((STREAM, FEATHER_1)) else 0.0
 
 
-@taking(TableOptions)
-def read_arrow(source: Source, options: TableOptions) -> MultilabelDataset:
+@options_from(TableOptions)
+def read_arrow(source: InputFile, options: TableOptions) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
 
     Examples
@@ -112,7 +112,7 @@ def read_arrow(source: Source, options: TableOptions) -> MultilabelDataset:
         content = stream.read()
     if content.startswith(FEATHER_1):
         raise source.error("this is Feather version 1. Expected version 2: convert the file.")
-    with naming_damage(source, "Arrow"):
+    with translate_arrow_errors(source, "Arrow"):
         opened = pa.ipc.open_file if content.startswith(ARROW) else pa.ipc.open_stream
         with opened(pa.BufferReader(content)) as reader:
             table = reader.read_all()
@@ -120,7 +120,9 @@ def read_arrow(source: Source, options: TableOptions) -> MultilabelDataset:
     return dataset_from_table(table, source, options)
 
 
-def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str = "names") -> None:
+def write_arrow(
+    dataset: MultilabelDataset, target: OutputFile, *, label_layout: str = "names"
+) -> None:
     """Write an Arrow IPC file, which is also a Feather file."""
     import pyarrow as pa
 
@@ -135,7 +137,7 @@ def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str
 ARROW_FORMAT = Format(
     name="arrow",
     title="Arrow IPC (Feather)",
-    family="Columns",
+    display_group="Columns",
     suffixes=(".arrow", ".feather"),
     sniff=sniff_arrow,
     read=read_arrow,
@@ -144,7 +146,7 @@ ARROW_FORMAT = Format(
 PARQUET_FORMAT = Format(
     name="parquet",
     title="Parquet",
-    family="Columns",
+    display_group="Columns",
     suffixes=(".parquet",),
     sniff=sniff_parquet,
     read=read_parquet,

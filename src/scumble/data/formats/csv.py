@@ -9,24 +9,28 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
-from scumble._core.files import Source, Target
+from scumble._core.files import InputFile, OutputFile
 from scumble._core.validation import check_choice
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import PARTS, Format, taking
+from scumble.data.feature_kinds import MIN_VALUES_TO_INFER, are_row_numbers, infer_feature_kinds
+from scumble.data.formats.base import DATASET_PARTS, Format, options_from
 from scumble.data.formats.delimited import cells as text_cells
-from scumble.data.formats.delimited.layout import Options, as_number, find_layout
-from scumble.data.formats.delimited.values import Features, Flags, Lists
+from scumble.data.formats.delimited.layout import CsvOptions, find_layout, parse_cell_number
+from scumble.data.formats.delimited.values import (
+    BinaryLabelColumns,
+    FeatureColumns,
+    LabelListColumn,
+)
 from scumble.data.formats.kernels.numbers import NO_NUMBER
-from scumble.data.guesses import FEWEST_VALUES, numbers_all_rows, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 
 
-def sniff(source: Source, head: bytes) -> float:
+def sniff(source: InputFile, head: bytes) -> float:
     """Tell how much a file looks like CSV."""
     named = source.suffix in FORMAT.suffixes
-    head = text_cells.sniffed_text(head)
+    head = text_cells.head_as_utf8(head)
     if b"@relation" in head.lower() or (b"\0" in head and not named):
         return 0.0
     _, n_columns = text_cells.sniff_delimiter(source, head)
@@ -37,8 +41,8 @@ def sniff(source: Source, head: bytes) -> float:
     return 0.3 if n_columns > 1 else 0.0
 
 
-@taking(Options)
-def read_csv(source: Source, options: Options) -> MultilabelDataset:
+@options_from(CsvOptions)
+def read_csv(source: InputFile, options: CsvOptions) -> MultilabelDataset:
     r"""Read comma-separated values.
 
     Notes
@@ -62,7 +66,7 @@ def read_csv(source: Source, options: Options) -> MultilabelDataset:
     number of rows, of which there are at least two.
 
     *Other columns that name rows*, dates and long texts are told from their values; the rules stand
-    in `scumble.data.guesses.settle_columns`. Nothing is guessed of files that `write_csv` made, nor
+    in `scumble.data.feature_kinds.infer_feature_kinds`. Nothing is guessed of files that `write_csv` made, nor
     of columns in ``keep``, which is True for all columns; ``text`` names columns whose words are
     learnt, ``category`` columns whose values are categories, ``ignore`` columns to leave out.
 
@@ -87,7 +91,9 @@ def read_csv(source: Source, options: Options) -> MultilabelDataset:
     ('war', 'love')
     """
     reading = _Reading(source, options, set())
-    if late := reading.features.late:  # columns that began with numbers hold text after all
+    if (
+        late := reading.features.late_text_columns
+    ):  # columns that began with numbers hold text after all
         known = late | reading.features.texts.keys()
         reading = _Reading(source, options, {int(reading.features.columns[k]) for k in known})
     return reading.dataset()
@@ -96,12 +102,12 @@ def read_csv(source: Source, options: Options) -> MultilabelDataset:
 class _Reading:
     """One pass over a file, in which the columns ``texts`` are known to hold text."""
 
-    def __init__(self, source: Source, options: Options, texts: set[int]) -> None:
+    def __init__(self, source: InputFile, options: CsvOptions, texts: set[int]) -> None:
         self.source = source
         text = text_cells.text_blocks(source, options.encoding)
         start = next(text, b"")
         delimiter = options.delimiter or text_cells.sniff_delimiter(source, start[:65536])[0]
-        blocks = text_cells.split(source, chain([start], text), delimiter)
+        blocks = text_cells.iter_cells(source, chain([start], text), delimiter)
         first = next(blocks, None)
         if first is None:
             raise source.error("the file is empty. Expected a table.")
@@ -111,14 +117,16 @@ class _Reading:
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
-        self.features = Features(layout.features, texts | layout.texts | layout.coded, self.decimal)
-        self.weights = Features(
+        self.features = FeatureColumns(
+            layout.features, texts | layout.texts | layout.category_columns, self.decimal
+        )
+        self.weights = FeatureColumns(
             [] if layout.weights is None else [layout.weights], set(), self.decimal
         )
-        self.labels: Flags | Lists = (
-            Flags(source.where, layout.labels, layout.label_names)
-            if layout.label_lists is None
-            else Lists(source.where, layout.label_lists, options.label_separator)
+        self.labels: BinaryLabelColumns | LabelListColumn = (
+            BinaryLabelColumns(source.where, layout.labels, layout.label_names)
+            if layout.label_list_column is None
+            else LabelListColumn(source.where, layout.label_list_column, options.label_separator)
         )
         for cells in chain([first], blocks):
             self._add(cells)
@@ -131,13 +139,13 @@ class _Reading:
         if self.layout.weights is not None:
             weights = self.weights.add(cells).ravel()
             bad = np.isnan(weights) | (weights < 0) | np.isinf(weights)
-            if not self.weights.state[0, 0] or bad.any():
+            if not self.weights.column_flags[0, 0] or bad.any():
                 raise self._bad_weight(cells, self.layout.weights)
 
     def _bad_weight(self, cells: text_cells.Cells, column: int) -> ReadError:
         for row in range(len(cells)):
             text = cells.cell(row, column)
-            kind, weight = as_number(text, self.decimal)
+            kind, weight = parse_cell_number(text, self.decimal)
             if kind == NO_NUMBER or not 0 <= weight < np.inf:
                 break
         message = f"the weight is {text!r}. Expected a number >= 0."
@@ -149,11 +157,13 @@ class _Reading:
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
         X = X if len(keep) == X.shape[1] else X[:, keep]
         layout, where = self.layout, self.source.where
-        names = [layout.name_of(at) for at in layout.features]
+        names = [layout.feature_name(at) for at in layout.features]
         features = [self.features.describe(k, names[k], categories) for k in keep]
-        texts, kept = (set(map(layout.name_of, some)) for some in (layout.texts, layout.kept))
-        numbers = {layout.name_of(at): at for at in layout.features if layout.names is None}
-        X, settled = settle_columns(X, features, texts, kept, where, numbers)
+        texts, kept = (
+            set(map(layout.feature_name, some)) for some in (layout.texts, layout.kept_columns)
+        )
+        numbers = {layout.feature_name(at): at for at in layout.features if layout.names is None}
+        X, settled = infer_feature_kinds(X, features, texts, kept, where, numbers)
         Y, labels = self.labels.matrix()
         data = MultilabelDataset(
             X,
@@ -164,20 +174,20 @@ class _Reading:
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
             label_parents=self.layout.parents,
         )
-        return data.read_from_lists(self.layout.label_lists is not None)
+        return data.mark_read_from_lists(self.layout.label_list_column is not None)
 
     def _is_no_feature(self, k: int, X: Array) -> bool:
         """Tell whether a column numbers the rows, or has neither name nor values."""
         column = self.layout.features[k]
-        is_number, is_whole, has_values = self.features.state[k]
+        is_number, is_whole, has_values = self.features.column_flags[k]
         if column in self.layout.unnamed and is_number and not has_values:
             return True
-        if column != 0 or not self.layout.may_number_rows or not (is_number and is_whole):
+        if column != 0 or not self.layout.may_have_row_numbers or not (is_number and is_whole):
             return False
         name = "" if self.layout.names is None else self.layout.names[0].lower()
-        if name in ("id", "index", "row") and len(X) >= FEWEST_VALUES:
+        if name in ("id", "index", "row") and len(X) >= MIN_VALUES_TO_INFER:
             return False  # it is left out as others that name rows, with a warning
-        return numbers_all_rows(X[:, k])
+        return are_row_numbers(X[:, k])
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -185,7 +195,7 @@ class _Reading:
 
 def write_csv(
     dataset: MultilabelDataset,
-    target: Target,
+    target: OutputFile,
     *,
     layout: Literal["columns", "lists"] = "columns",
     delimiter: str | None = None,
@@ -214,7 +224,7 @@ def write_csv(
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
+def _warn_unseen(dataset: MultilabelDataset, target: OutputFile) -> None:
     counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
     if dataset.n_labels and counts.min() == 0:
         warnings.warn(
@@ -227,11 +237,11 @@ def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
 FORMAT = Format(
     name="csv",
     title="CSV: label columns, or one column of label lists",
-    family="Text tables",
+    display_group="Text tables",
     suffixes=(".csv", ".tsv"),
     sniff=sniff,
     read=read_csv,
     write=write_csv,
-    carries=frozenset(PARTS)
+    preserved_parts=frozenset(DATASET_PARTS)
     - {"data set name", "feature kinds", "label hierarchy", "sparse storage"},
 )

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, ReadError, refused, suggest
-from scumble._core.files import Source
+from scumble._core.errors import ParameterError, ReadError, did_you_mean, parameter_error
+from scumble._core.files import InputFile
 from scumble._core.parameters import is_integer
 from scumble._core.text import excerpt
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.feature import Columns, first_repeated
-from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
+from scumble.data.feature import ColumnSelection, first_duplicate
+from scumble.data.feature_kinds import as_text_feature
+from scumble.data.formats.arff.label_xml import LabelHierarchy, read_label_xml
 from scumble.data.formats.base import LabelChoice
-from scumble.data.guesses import as_text
 
 _ALLOWED = (
     "Expected names, column numbers from 0, a count (negative: from the end), or the path of a "
@@ -27,7 +27,7 @@ _ALLOWED = (
 
 
 @dataclass(frozen=True)
-class Chosen:
+class LabelColumns:
     """The columns that are labels, in the order of the file, and their parents."""
 
     columns: tuple[int, ...]
@@ -38,34 +38,34 @@ class Chosen:
 class FileColumns:
     """The columns of a file as users ask for them; those that are not there are refused."""
 
-    source: Source
+    source: InputFile
     names: Sequence[str]
     unlabelled: bool = False  # whether the file says that there is no label
 
-    def choose(self, labels: LabelChoice) -> Chosen:
+    def resolve_labels(self, labels: LabelChoice) -> LabelColumns:
         """Find the columns that ``labels=`` means."""
         if isinstance(labels, str | os.PathLike):
             self._refuse_column_name(os.fspath(labels))
-            return self.by_tree(read_label_xml(os.fspath(labels)))
+            return self.labels_from_tree(read_label_xml(os.fspath(labels)))
         if is_integer(labels):
-            return self.by_count(int(labels))  # type: ignore[arg-type]  # it is a number
+            return self.labels_by_count(int(labels))  # type: ignore[arg-type]  # it is a number
         items: list[Any] = list(labels) if np.iterable(labels) else [None]
         if all(isinstance(item, str) for item in items):
-            return self.by_names(items)
+            return self.labels_by_name(items)
         if all(map(is_integer, items)):
-            columns = [self.number(number, "labels=...") for number in items]
+            columns = [self.column_index(number, "labels=...") for number in items]
             return self._sorted(columns, columns, "labels=...")
         raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
 
-    def by_count(self, count: int) -> Chosen:
+    def labels_by_count(self, count: int) -> LabelColumns:
         """Take the first columns, or the last ones if the count is negative."""
         n = len(self.names)
         if abs(count) > n:
             found = f"{abs(count)} labels are asked for, but the file has only {n} columns."
             raise self.source.error(found)
-        return Chosen(tuple(range(count) if count >= 0 else range(n + count, n)))
+        return LabelColumns(tuple(range(count) if count >= 0 else range(n + count, n)))
 
-    def by_names(self, wanted: Sequence[str], where: str = "labels=...") -> Chosen:
+    def labels_by_name(self, wanted: Sequence[str], where: str = "labels=...") -> LabelColumns:
         """Take the columns with these names."""
         places = {name: at for at, name in enumerate(self.names)}
         unknown = [name for name in wanted if name not in places]
@@ -74,26 +74,26 @@ class FileColumns:
             raise self._no_column(f"{where} names the label", unknown[0], others)
         return self._sorted([places[name] for name in wanted], wanted, where)
 
-    def by_tree(self, tree: LabelTree) -> Chosen:
+    def labels_from_tree(self, tree: LabelHierarchy) -> LabelColumns:
         """Take the columns an XML file names."""
         if not tree.parents and not self.unlabelled:
             raise self.source.error(
                 f"{tree.where} names no label. Expected at least one <label name='...'>."
             )
-        columns = self.by_names(list(tree.parents), where=tree.where).columns
+        columns = self.labels_by_name(list(tree.parents), where=tree.where).columns
         names = [self.names[at] for at in columns]
         number: dict[str | None, int] = {name: label for label, name in enumerate(names)}
         parents = tuple(number.get(tree.parents[name], -1) for name in names)
-        return Chosen(columns, parents if any(parent >= 0 for parent in parents) else None)
+        return LabelColumns(columns, parents if any(parent >= 0 for parent in parents) else None)
 
-    def number(self, column: str | int, option: str) -> int:
+    def column_index(self, column: str | int, option: str) -> int:
         """Find one column by its name or number."""
         if isinstance(column, str):
             if column not in self.names:
                 raise self._no_column(f"{option} names", column)
             return list(self.names).index(column)
         if not is_integer(column):
-            raise refused(option, "", "be a column's name or number", column)
+            raise parameter_error(option, "", "be a column's name or number", column)
         n = len(self.names)
         if not -n <= column < n:
             raise self.source.error(
@@ -101,18 +101,18 @@ class FileColumns:
             )
         return int(column) % n
 
-    def numbers(self, given: Columns, option: str) -> list[int]:
+    def numbers(self, given: ColumnSelection, option: str) -> list[int]:
         """Find columns by their names or numbers; a text may name several, with commas between."""
         found: list[str | int] = []
-        for column in listed(given):
+        for column in as_column_list(given):
             several = isinstance(column, str) and column not in self.names and "," in column
             found += [part.strip() for part in str(column).split(",")] if several else [column]
-        return [self.number(column, option) for column in found]
+        return [self.column_index(column, option) for column in found]
 
-    def _sorted(self, columns: list[int], spelled: Sequence[Any], where: str) -> Chosen:
+    def _sorted(self, columns: list[int], spelled: Sequence[Any], where: str) -> LabelColumns:
         if len(set(columns)) < len(columns):
-            raise self.source.error(f"{where} names the label {first_repeated(spelled)!r} twice.")
-        return Chosen(tuple(sorted(columns)))
+            raise self.source.error(f"{where} names the label {first_duplicate(spelled)!r} twice.")
+        return LabelColumns(tuple(sorted(columns)))
 
     def _refuse_column_name(self, text: str) -> None:
         if text in self.names and not text.lower().endswith(".xml"):
@@ -125,13 +125,13 @@ class FileColumns:
     def _no_column(self, asked: str, name: str, others: str = "") -> ReadError:
         names = self.names
         shown = ", ".join(map(excerpt, names[:20])) + (", ..." if len(names) > 20 else "")
-        near = suggest(name, names) or f" The columns are {shown}."
+        near = did_you_mean(name, names) or f" The columns are {shown}."
         return self.source.error(
             f"{asked} {excerpt(name)}{others}, but the file has no such column.{near}"
         )
 
 
-def listed(given: Columns) -> list[str | int]:
+def as_column_list(given: ColumnSelection) -> list[str | int]:
     """Make a list of one column or several, by name or number."""
     if given is None:
         return []
@@ -139,7 +139,11 @@ def listed(given: Columns) -> list[str | int]:
 
 
 def choose_features(
-    source: Source, data: MultilabelDataset, *, ignore: Columns = None, text: Columns = None
+    source: InputFile,
+    data: MultilabelDataset,
+    *,
+    ignore: ColumnSelection = None,
+    text: ColumnSelection = None,
 ) -> MultilabelDataset:
     """Leave out features of a data set that was read, and learn the words of others."""
     # This is for files that declare what their columns are; a plain table is asked while it is
@@ -149,7 +153,7 @@ def choose_features(
     if not dropped and not texts:
         return data
     features = tuple(
-        as_text(feature, source.where) if at in texts else feature
+        as_text_feature(feature, source.where) if at in texts else feature
         for at, feature in enumerate(data.features)
         if at not in dropped
     )

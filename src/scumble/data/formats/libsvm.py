@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import refused
-from scumble._core.files import Source, Target
+from scumble._core.errors import parameter_error
+from scumble._core.files import InputFile, OutputFile
 from scumble._core.validation import check_count
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import sparse_lines
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.sparse_lines import MOST_COLUMNS, Rows
-from scumble.data.label_lists import indicator, label_matrix
+from scumble.data.formats.sparse_lines import MAX_COLUMNS, ParsedRows
+from scumble.data.label_lists import indicator_matrix, label_matrix
 
 # The writer's first line tells what the rows cannot: how many columns there are.
 _FIRST_LINE = re.compile(
@@ -30,7 +30,7 @@ _ROW = re.compile(
 _PAIR = re.compile(rb"[^#]*?(?:^|[ \t])\d+:")
 
 
-def sniff(source: Source, head: bytes) -> float:
+def sniff(source: InputFile, head: bytes) -> float:
     """Tell how much a file looks like LibSVM."""
     head = head.removeprefix(BOM_UTF8)
     if _FIRST_LINE.match(head):
@@ -43,7 +43,7 @@ def sniff(source: Source, head: bytes) -> float:
 
 
 def read_libsvm(
-    source: Source,
+    source: InputFile,
     *,
     labels: LabelChoice = None,
     zero_based: bool | Literal["auto"] = "auto",
@@ -56,7 +56,7 @@ def read_libsvm(
     # numbers (qid:3) and comments are passed over.
     sparse_lines.refuse_label_choice(labels, "libsvm")
     if zero_based not in (True, False, "auto"):
-        raise refused("zero_based", "read_libsvm", "be True, False or 'auto'", zero_based)
+        raise parameter_error("zero_based", "read_libsvm", "be True, False or 'auto'", zero_based)
     for name, count in (("n_features", n_features), ("n_labels", n_labels)):
         if count is not None:
             check_count(count, name=name, caller="read_libsvm", minimum=0)
@@ -64,18 +64,22 @@ def read_libsvm(
     base = told.get("base") if zero_based == "auto" else int(not zero_based)
     n_features = told.get("features") if n_features is None else n_features
     n_labels = told.get("labels") if n_labels is None else n_labels
-    limit = MOST_COLUMNS if n_features is None else n_features + (1 if base is None else base)
-    rules = (True, -1 if n_labels is None else n_labels, min(limit, MOST_COLUMNS))
-    rows = Rows(source, blocks, rules, max_columns)
+    limit = MAX_COLUMNS if n_features is None else n_features + (1 if base is None else base)
+    rules = (True, -1 if n_labels is None else n_labels, min(limit, MAX_COLUMNS))
+    rows = ParsedRows(source, blocks, rules, max_columns)
     if not told and len(rows) == 0:
         raise source.error("the file is empty. Expected a data set.")
     X = _features(rows, base, n_features)
     Y, names = _labels(rows, n_labels)
-    return MultilabelDataset(X, Y, features=rows.columns(X), labels=names, name=source.stem)
+    return MultilabelDataset(X, Y, features=rows.make_features(X), labels=names, name=source.stem)
 
 
 def write_libsvm(
-    dataset: MultilabelDataset, target: Target, *, zero_based: bool = False, comment: bool = True
+    dataset: MultilabelDataset,
+    target: OutputFile,
+    *,
+    zero_based: bool = False,
+    comment: bool = True,
 ) -> None:
     """Write a multilabel LibSVM file; labels are written as their numbers from 0."""
     base = 0 if zero_based else 1
@@ -86,7 +90,7 @@ def write_libsvm(
     sparse_lines.write_lines(dataset, target, first if comment else "", base=base)
 
 
-def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
+def _first_line(source: InputFile) -> tuple[Iterator[bytes], dict[str, int]]:
     """Look at the first line for what our writer says there."""
     blocks = source.blocks()
     first = next(blocks, b"").removeprefix(BOM_UTF8)
@@ -95,7 +99,7 @@ def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
     return chain([first], blocks), told
 
 
-def _features(rows: Rows, base: int | None, n_features: int | None) -> sparse.csr_array:
+def _features(rows: ParsedRows, base: int | None, n_features: int | None) -> sparse.csr_array:
     found, source = rows.indices, rows.source
     lowest, highest = (int(found.min()), int(found.max())) if len(found) else (0, -1)
     if base is None:
@@ -106,15 +110,17 @@ def _features(rows: Rows, base: int | None, n_features: int | None) -> sparse.cs
         n_features = max(highest + 1 - base, 0)
     elif highest - base >= n_features:
         raise source.error(f"feature {highest} is beyond the {n_features} features of the data.")
-    rows.check_width(n_features, "features")
+    rows.check_n_columns(n_features, "features")
     return rows.features(base, n_features)
 
 
-def _labels(rows: Rows, n_labels: int | None) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+def _labels(
+    rows: ParsedRows, n_labels: int | None
+) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
     indptr, where = rows.label_indptr(), rows.source.where
     if n_labels is not None:
-        rows.check_width(n_labels, "labels")
-        return indicator(indptr, rows.labels, n_labels, where), None
+        rows.check_n_columns(n_labels, "labels")
+        return indicator_matrix(indptr, rows.labels, n_labels, where), None
     numbers, codes = np.unique(rows.labels, return_inverse=True)
     texts = list(rows.names)
     names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
@@ -124,10 +130,10 @@ def _labels(rows: Rows, n_labels: int | None) -> tuple[sparse.csr_array, tuple[s
 FORMAT = Format(
     name="libsvm",
     title="LibSVM: labels, then index:value",
-    family="Sparse lines",
+    display_group="Sparse lines",
     suffixes=(".svm", ".libsvm"),
     sniff=sniff,
     read=read_libsvm,
     write=write_libsvm,
-    carries=sparse_lines.CARRIES,
+    preserved_parts=sparse_lines.PRESERVED_PARTS,
 )

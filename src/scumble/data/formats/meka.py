@@ -3,14 +3,14 @@
 import re
 from typing import Any
 
-from scumble._core.files import Source, Target
+from scumble._core.files import InputFile, OutputFile
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import label_columns, write_arff
+from scumble.data.formats.arff.writer import label_column_names, write_arff
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, FileColumns
+from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
@@ -29,18 +29,18 @@ def _name(relation: str) -> str:
     return split_relation(relation)[0]
 
 
-def sniff(source: Source, head: bytes) -> float:
+def sniff(source: InputFile, head: bytes) -> float:
     """Tell how likely a file is MEKA's."""
     relation = sniff_relation(head)
     return 0.9 if relation is not None and _COUNT.search(relation) else 0.0
 
 
 def read_meka(
-    source: Source, *, labels: LabelChoice = None, encoding: str | None = None
+    source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
     """Read a MEKA data set."""
 
-    def declared(header: Header, columns: FileColumns) -> Chosen:
+    def declared(header: Header, columns: FileColumns) -> LabelColumns:
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
@@ -49,15 +49,15 @@ def read_meka(
             )
         if count == 0 and not columns.unlabelled:
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
-        return columns.by_count(count)
+        return columns.labels_by_count(count)
 
-    return read_arff(source, declared, labels=labels, encoding=encoding, name_of=_name)
+    return read_arff(source, declared, labels=labels, encoding=encoding, name_from_relation=_name)
 
 
-def write_meka(dataset: MultilabelDataset, target: Target) -> None:
+def write_meka(dataset: MultilabelDataset, target: OutputFile) -> None:
     """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
-    names, renamed = label_columns(dataset)
+    names, renamed = label_column_names(dataset)
     notes: dict[str, Any] = {"labels": renamed, "parents": dataset.label_parents}
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"
@@ -68,7 +68,7 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
 FORMAT = Format(
     name="meka",
     title="MEKA (ARFF with the number of labels in its relation)",
-    family="ARFF and its kin",
+    display_group="ARFF and its kin",
     suffixes=(".arff",),
     sniff=sniff,
     read=read_meka,

@@ -4,7 +4,7 @@ from codecs import BOM_UTF8
 from pathlib import Path
 
 from scumble._core.errors import ParameterError
-from scumble._core.files import Source, Target
+from scumble._core.files import InputFile, OutputFile
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.label_xml import (
@@ -15,12 +15,12 @@ from scumble.data.formats.arff.label_xml import (
     read_label_xml,
 )
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import label_columns, write_arff
+from scumble.data.formats.arff.writer import label_column_names, write_arff
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, FileColumns
+from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
 
-def sniff(source: Source, head: bytes) -> float:
+def sniff(source: InputFile, head: bytes) -> float:
     """Tell how likely a file is MULAN's."""
     if sniff_relation(head) is None:
         looks_like_it = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
@@ -32,7 +32,7 @@ def sniff(source: Source, head: bytes) -> float:
 
 
 def read_mulan(
-    source: Source, *, labels: LabelChoice = None, encoding: str | None = None
+    source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
     """Read a MULAN data set."""
     # Rows are read as WEKA reads them, with these decisions where it leaves room:
@@ -45,21 +45,21 @@ def read_mulan(
     # - dates are read as UTC;
     # - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
 
-    def declared(header: Header, columns: FileColumns) -> Chosen:
+    def declared(header: Header, columns: FileColumns) -> LabelColumns:
         path, _ = find_label_xml(source)
         if path is None:
             place = f"Expected {source.stem}.xml: put it there, or name"
             raise MissingXmlError(
                 "no XML file beside it says which attributes are labels. "
-                f"{place if source.has_place else 'Name'} the labels with labels=...",
+                f"{place if source.supports_companion_files else 'Name'} the labels with labels=...",
                 path=source.where,
             )
-        return columns.by_tree(read_label_xml(path))
+        return columns.labels_from_tree(read_label_xml(path))
 
     return read_arff(source, declared, labels=labels, encoding=encoding)
 
 
-def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
+def write_mulan(dataset: MultilabelDataset, target: OutputFile) -> None:
     """Write a MULAN data set: the ARFF file and, beside it, the XML file."""
     xml = _written_xml(target)
     if xml == target.path:
@@ -67,32 +67,32 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
             f"{target.path}: the suffix .xml belongs to the file with the labels. Call the file "
             "with the data .arff."
         )
-    names, renamed = label_columns(dataset, fits_xml)
+    names, renamed = label_column_names(dataset, fits_xml)
     notes = {"labels": renamed}
     write_arff(target, dataset, dataset.name, names, labels_first=False, notes=notes)
     with target.open(xml) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 
 
-def label_xml_of(file: Source | Target) -> Path | None:
+def label_xml_of(file: InputFile | OutputFile) -> Path | None:
     """Return the XML file that is read, or would be written, with an ARFF file."""
-    if not isinstance(file, Source):
+    if not isinstance(file, InputFile):
         return _written_xml(file)
     found, _ = find_label_xml(file)
     return found if isinstance(found, Path) else None  # in an archive it is no file of its own
 
 
-def _written_xml(target: Target) -> Path:
+def _written_xml(target: OutputFile) -> Path:
     return target.path.parent / f"{target.stem}.xml"
 
 
 FORMAT = Format(
     name="mulan",
     title="MULAN (ARFF, labels in an XML file)",
-    family="ARFF and its kin",
+    display_group="ARFF and its kin",
     suffixes=(".arff",),
     sniff=sniff,
     read=read_mulan,
     write=write_mulan,
-    beside=label_xml_of,
+    companion_file=label_xml_of,
 )

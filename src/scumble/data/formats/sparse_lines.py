@@ -7,31 +7,31 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
-from scumble._core.files import Source, Target
+from scumble._core.files import InputFile, OutputFile
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import Feature
 from scumble.data.formats.kernels import svmlight as k
-from scumble.data.formats.kernels.numbers import exact_floats, pieces
-from scumble.data.label_lists import row_pointers
+from scumble.data.formats.kernels.numbers import exact_floats, slices_to_arrow
+from scumble.data.label_lists import indptr_from_counts
 
 #: Column numbers fit the 32-bit indices of a sparse matrix.
-MOST_COLUMNS = 2**31 - 1
+MAX_COLUMNS = 2**31 - 1
 #: Without the user's word nobody gets more columns than this ...
 FREE_COLUMNS = 1 << 17
 #: ... or this many for each byte of the file. Each column costs memory for its name.
 COLUMNS_PER_BYTE = 16
 #: What such lines can hold of a data set.
-CARRIES = frozenset(
+PRESERVED_PARTS = frozenset(
     {"labels never seen", "missing values", "rows without labels", "sparse storage"}
 )
 
 
-class Rows:
+class ParsedRows:
     """What whole lines hold, read block by block; ``rules`` are those of `parse_lines`."""
 
     def __init__(
         self,
-        source: Source,
+        source: InputFile,
         blocks: Iterable[bytes],
         rules: tuple[bool, int, int],
         max_columns: int | None,
@@ -49,23 +49,23 @@ class Rows:
 
     def label_indptr(self) -> Array:
         """Tell where each row's labels begin."""
-        return row_pointers(self.counts[:, 0])
+        return indptr_from_counts(self.counts[:, 0])
 
     def features(self, base: int, n_features: int) -> sparse.csr_array:
         """Make a matrix of the features; ``base`` is the first's number."""
         indices = self.indices - np.int32(base) if base else self.indices
-        parts = (self.values, indices, row_pointers(self.counts[:, 1]))
+        parts = (self.values, indices, indptr_from_counts(self.counts[:, 1]))
         return sparse.csr_array(parts, shape=(len(self), n_features))
 
-    def columns(self, X: sparse.csr_array) -> list[Feature]:
+    def make_features(self, X: sparse.csr_array) -> list[Feature]:
         """Name the features; they are integers if all values that are not missing are."""
         integer = self.whole and not np.isnan(X.data).all()
         return [Feature(f"x{at}", integer=integer) for at in range(X.shape[1])]
 
-    def check_width(self, n_columns: int, what: str) -> None:
+    def check_n_columns(self, n_columns: int, what: str) -> None:
         """Refuse a number of columns that the size of the file does not explain."""
         allowed = max(FREE_COLUMNS, COLUMNS_PER_BYTE * self.n_bytes)
-        if n_columns > min(MOST_COLUMNS, allowed if self.max_columns is None else self.max_columns):
+        if n_columns > min(MAX_COLUMNS, allowed if self.max_columns is None else self.max_columns):
             raise self.source.error(
                 f"{n_columns} {what} in a file of {self.n_bytes} bytes would need much memory for "
                 "their names. Is a number mistaken? If not, allow them with "
@@ -96,11 +96,11 @@ class Rows:
         import pyarrow as pa
 
         labels = places[:, 0].copy()
-        named = np.flatnonzero(labels == k.A_NAME)
+        named = np.flatnonzero(labels == k.LABEL_IS_NAME)
         if not len(named):
             return labels
         starts, ends = places[named, 1], places[named, 2]
-        coded = pieces(
+        coded = slices_to_arrow(
             np.frombuffer(block, np.uint8), starts, ends, pa.large_binary()
         ).dictionary_encode()
         codes, numbers = coded.indices.to_numpy(), np.empty(len(coded.dictionary), np.int64)
@@ -165,7 +165,7 @@ def _excerpt(text: bytes) -> str:
     return shown if len(shown) <= 40 else shown[:40] + "..."
 
 
-def write_lines(dataset: MultilabelDataset, target: Target, first: str, *, base: int) -> None:
+def write_lines(dataset: MultilabelDataset, target: OutputFile, first: str, *, base: int) -> None:
     """Write a first line, which may be empty, and the rows; ``base`` is the first feature's."""
     from scumble.data.formats.arrow_texts import sparse_rows
 

@@ -14,11 +14,11 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, refused
+from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parameters import Real, as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.synthetic.labels import assign_labels, label_counts, most_rows
+from scumble.data.synthetic.labels import assign_labels, label_counts, max_rows_per_label
 
 #: The features, and what they are.
 Made = tuple[Any, tuple[Feature, ...]]
@@ -146,23 +146,25 @@ def make_multilabel(
     aim = None if scumble is None else _number(scumble, USUAL["scumble"], "scumble", 0.0, 1.0)
     rng = as_generator(random_state, caller=CALLER)
 
-    most = most_rows(n_instances, n_unlabelled)
+    most = max_rows_per_label(n_instances, n_unlabelled)
     law = partial(label_counts, n_assignments, n_labels, wanted_ir, most)
     bends = BENDS if aim is not None and n_labels > 2 else ()
-    counts = _candidates(law, bends, nearest=mean_ir == AUTO)
-    Y = assign_labels(counts, n_instances, n_unlabelled, aim, rng, n_jobs, nearest=scumble == AUTO)
+    counts = _candidates(law, bends, allow_nearest=mean_ir == AUTO)
+    Y = assign_labels(
+        counts, n_instances, n_unlabelled, aim, rng, n_jobs, allow_nearest=scumble == AUTO
+    )
     X, features = (plan.sparse if sparse and n_features else plan.dense)(Y, rng)
     return MultilabelDataset(X, Y, features=features, name=name)
 
 
 def _candidates(
-    law: Callable[..., Array], bends: Sequence[float], *, nearest: bool
+    law: Callable[..., Array], bends: Sequence[float], *, allow_nearest: bool
 ) -> Iterator[Array]:
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
-    yield law(nearest=nearest)
+    yield law(allow_nearest=allow_nearest)
     for bend in bends:
         with suppress(ParameterError):
-            yield law(bend=bend)
+            yield law(curvature=bend)
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
@@ -224,7 +226,7 @@ class FeaturePlan:
             value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
             if value > self.n_features:
                 most = f"not exceed 'n_features', {self.n_features}"
-                raise refused(parameter, CALLER, most, value)
+                raise parameter_error(parameter, CALLER, most, value)
         check_count(self.n_categories, name="n_categories", caller=CALLER, minimum=2)
         Real(0.0, math.inf).check(self.separation, name="separation", caller=CALLER)
         Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)

@@ -1,7 +1,7 @@
 from scumble._core.arrays import Array
 
 def round_counts(values: Array, most: int) -> Array: ...
-def deal_block(
+def assign_labels_to_block(
     taken: Array,
     ratios: Array,
     logs: Array,

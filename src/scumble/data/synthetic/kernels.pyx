@@ -62,7 +62,7 @@ cdef struct Block:
     double* scores
 
 
-def deal_block(
+def assign_labels_to_block(
     const int32_t[::1] taken, const double[::1] ratios, const double[::1] logs, uint64_t seed,
     Py_ssize_t n_rows, double target, int64_t[::1] row_ends, int32_t[::1] labels,
 ):

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import run
-from scumble._core.progress import track
-from scumble.data.synthetic.kernels import deal_block, round_counts
+from scumble._core.parallel import run_in_threads
+from scumble._core.progress import progress_bar
+from scumble.data.synthetic.kernels import assign_labels_to_block, round_counts
 
 #: MeanIR may be off by this share.
 TOLERANCE = 0.02
@@ -35,8 +35,8 @@ def label_counts(
     mean_ir: float,
     most: int,
     *,
-    bend: float = 1.0,
-    nearest: bool = False,
+    curvature: float = 1.0,
+    allow_nearest: bool = False,
 ) -> Array:
     """Choose how many rows each label has, most frequent first.
 
@@ -55,8 +55,8 @@ def label_counts(
             f"{most} rows each. Expected 'cardinality' to be further from its limits."
         )
     low, high = reachable_mean_ir(n_assignments, n_labels, most)
-    counts = _search(n_assignments, n_labels, float(np.clip(mean_ir, low, high)), most, bend)
-    if nearest or _miss(counts, mean_ir) <= TOLERANCE:
+    counts = _search(n_assignments, n_labels, float(np.clip(mean_ir, low, high)), most, curvature)
+    if allow_nearest or _miss(counts, mean_ir) <= TOLERANCE:
         return counts
     raise ParameterError(
         f"make_multilabel: no {n_labels} label counts with sum {n_assignments} and none above "
@@ -182,12 +182,12 @@ class BentPowerLaw:
         self._log_depth = _log_depth(ranks[1:], n_labels)
         self._labels_up_to = np.cumsum(self._weights)
 
-    def values(self, bend: float) -> Array:
+    def values(self, curvature: float) -> Array:
         """Compute the counts, not yet rounded."""
-        log_steepness = self._solve(bend)
-        level, _ = self._level(bend, log_steepness)
+        log_steepness = self._solve(curvature)
+        level, _ = self._level(curvature, log_steepness)
         depth = _log_depth(np.arange(2.0, self.n_labels + 1), self.n_labels)
-        return np.maximum(level * _shares(bend, log_steepness, depth), 1.0)
+        return np.maximum(level * _shares(curvature, log_steepness, depth), 1.0)
 
     def least_bend(self, most: int) -> float:
         """Choose a bend: 1, a true power law, or as much more as keeps the largest count down."""
@@ -203,21 +203,21 @@ class BentPowerLaw:
             low, high = (middle, high) if self._largest(middle) > wanted else (low, middle)
         return high
 
-    def _largest(self, bend: float) -> float:
-        return self._level(bend, self._solve(bend))[0]
+    def _largest(self, curvature: float) -> float:
+        return self._level(curvature, self._solve(curvature))[0]
 
-    def _solve(self, bend: float) -> float:
+    def _solve(self, curvature: float) -> float:
         """Find ln steepness by bisection: MeanIR grows with it."""
-        low, high = -40.0, 40.0 - bend * float(self._log_depth[0])
+        low, high = -40.0, 40.0 - curvature * float(self._log_depth[0])
         for _ in range(60):
             middle = (low + high) / 2
-            steeper = self._level(bend, middle)[1] < self.mean_ir
+            steeper = self._level(curvature, middle)[1] < self.mean_ir
             low, high = (middle, high) if steeper else (low, middle)
         return (low + high) / 2
 
-    def _level(self, bend: float, log_steepness: float) -> tuple[float, float]:
+    def _level(self, curvature: float, log_steepness: float) -> tuple[float, float]:
         """Return the M that gives the wanted sum, and the MeanIR that follows."""
-        shares = _shares(bend, log_steepness, self._log_depth)
+        shares = _shares(curvature, log_steepness, self._log_depth)
         # With only the first j values above 1, M would be levels[j]; the last j that fits is right.
         n_floor = self._labels_up_to[-1] - self._labels_up_to
         levels = (self.total - n_floor) / np.cumsum(self._weights * shares)
@@ -227,9 +227,9 @@ class BentPowerLaw:
         return level, float(np.dot(self._weights, ratios) / self._labels_up_to[-1])
 
 
-def _shares(bend: float, log_steepness: float, log_depth: Array) -> Array:
+def _shares(curvature: float, log_steepness: float, log_depth: Array) -> Array:
     """Compute 1 / IRLbl for the first label and those at the given depths."""
-    falls = np.exp(np.minimum(log_steepness + bend * log_depth, 700.0))
+    falls = np.exp(np.minimum(log_steepness + curvature * log_depth, 700.0))
     return np.concatenate([[1.0], np.exp(-falls)])
 
 
@@ -249,7 +249,7 @@ def _ranks(n_labels: int) -> tuple[Array, Array]:
     return ranks, np.concatenate([np.ones(exact), np.diff(edges)])
 
 
-def most_rows(n_rows: int, n_unlabelled: int) -> int:
+def max_rows_per_label(n_rows: int, n_unlabelled: int) -> int:
     """Tell how many rows a label can have at the most."""
     # With several blocks a label's share of a block is rounded up in some, which must not exceed
     # the block's labelled rows.
@@ -265,24 +265,27 @@ def assign_labels(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     *,
-    nearest: bool = False,
+    allow_nearest: bool = False,
 ) -> sparse.csr_array:
     """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE."""
     # `nearest` takes the one that comes closest.
     seeds = rng.integers(0, 2**64, size=_count_blocks(n_rows), dtype=np.uint64)
     tried = []
     for counts in candidates:
-        deal = Deal(counts, n_rows, n_unlabelled, seeds)
-        if scumble is None or abs(deal.try_out(scumble) - scumble) <= 0.9 * SCUMBLE_TOLERANCE:
+        deal = LabelAssigner(counts, n_rows, n_unlabelled, seeds)
+        if (
+            scumble is None
+            or abs(deal.first_block_scumble(scumble) - scumble) <= 0.9 * SCUMBLE_TOLERANCE
+        ):
             Y, reached = deal.all(scumble, n_jobs)
             if scumble is None or abs(reached - scumble) <= SCUMBLE_TOLERANCE:
                 return Y
         tried.append(deal)
-    if nearest and scumble is not None:
-        closest = min(tried, key=lambda deal: abs(deal.try_out(scumble) - scumble))
+    if allow_nearest and scumble is not None:
+        closest = min(tried, key=lambda deal: abs(deal.first_block_scumble(scumble) - scumble))
         return closest.all(scumble, n_jobs)[0]
-    low = min(deal.try_out(-1.0) for deal in tried)
-    high = max(deal.try_out(2.0) for deal in tried)
+    low = min(deal.first_block_scumble(-1.0) for deal in tried)
+    high = max(deal.first_block_scumble(2.0) for deal in tried)
     raise ParameterError(
         f"make_multilabel: a SCUMBLE of {scumble} cannot be reached with this number of labels, "
         f"cardinality and MeanIR. Expected 'scumble' in about [{low:.3f}, {high:.3f}], or None. "
@@ -290,7 +293,7 @@ def assign_labels(
     )
 
 
-class Deal:
+class LabelAssigner:
     """Labels to be dealt, cut into blocks by the shape of the data alone."""
 
     def __init__(self, counts: Array, n_rows: int, n_unlabelled: int, seeds: Array) -> None:
@@ -300,7 +303,7 @@ class Deal:
         self.ratios = counts[0] / counts
         self.logs = np.log(self.ratios)
 
-    def try_out(self, scumble: float) -> float:
+    def first_block_scumble(self, scumble: float) -> float:
         """Fill the first block and tell the SCUMBLE it reached."""
         return self._fill(0, scumble, *self._room()) / self._before(self.n_rows, 1)
 
@@ -308,14 +311,14 @@ class Deal:
         """Fill all blocks."""
         indptr, indices = self._room()
         target = np.nan if scumble is None else scumble
-        with track("Dealing labels", len(self.seeds)) as advance:
+        with progress_bar("Dealing labels", len(self.seeds)) as advance:
 
             def fill(block: int) -> float:
                 total = self._fill(block, target, indptr, indices)
                 advance(1)
                 return total
 
-            total = sum(run(fill, range(len(self.seeds)), n_jobs=n_jobs))
+            total = sum(run_in_threads(fill, range(len(self.seeds)), n_jobs=n_jobs))
         present = np.ones(len(indices), bool)
         Y = sparse.csr_array((present, indices, indptr), shape=(self.n_rows, len(self.ends)))
         return Y, total / self.n_rows
@@ -332,7 +335,7 @@ class Deal:
         share, rest = divmod(n, len(self.seeds))
         return block * share + min(block, rest)
 
-    def labels_of(self, block: int) -> Array:
+    def block_labels(self, block: int) -> Array:
         """Take every n-th of all assignments, sorted by label: a small copy of the whole."""
         n_blocks = len(self.seeds)
         n_taken = np.diff((self.ends - block + n_blocks - 1) // n_blocks, prepend=0)
@@ -343,9 +346,11 @@ class Deal:
         first, n_before, start = (self._before(n, block) for n in sizes)
         last, n_until, stop = (self._before(n, block + 1) for n in sizes)
         row_ends = np.empty(last - first, np.int64)
-        labels, room = (self.labels_of(block), self.ratios, self.logs), indices[start:stop]
+        labels, room = (self.block_labels(block), self.ratios, self.logs), indices[start:stop]
         n_labelled = n_until - n_before
-        total = deal_block(*labels, self.seeds[block], n_labelled, target, row_ends, room)
+        total = assign_labels_to_block(
+            *labels, self.seeds[block], n_labelled, target, row_ends, room
+        )
         indptr[first + 1 : last + 1] = row_ends + start
         return total
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from scumble._core.errors import ParameterError, refused
+from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parameters import Real, as_generator
-from scumble._core.shown import Shown
+from scumble._core.table_repr import TableReprMixin
 from scumble._core.validation import check_count
-from scumble.evaluate.statistics.score_table import Floats, check_numbers, score_table
+from scumble.evaluate.statistics.score_table import FloatArray, check_numbers, score_table
 
 METHODS = ("exact", "normal")
 ZEROS = ("drop", "pratt")
@@ -22,7 +22,7 @@ BLOCK = 1000
 
 
 @dataclass(frozen=True)
-class WilcoxonResult(Shown):
+class WilcoxonResult(TableReprMixin):
     """What `wilcoxon` found.
 
     Attributes
@@ -122,7 +122,7 @@ def wilcoxon(
     """
     for name, given, known in (("method", method, METHODS), ("zeros", zeros, ZEROS)):
         if given not in known:
-            raise refused(name, "wilcoxon", f"be one of {', '.join(known)}", given)
+            raise parameter_error(name, "wilcoxon", f"be one of {', '.join(known)}", given)
     first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)
@@ -137,7 +137,7 @@ def wilcoxon(
     return WilcoxonResult(positive, negative, len(first), n_zeros, p_value, method)
 
 
-def paired_differences(x: Floats, y: Floats) -> Floats:
+def paired_differences(x: FloatArray, y: FloatArray) -> FloatArray:
     """Subtract pair by pair, so that equal differences of decimal numbers are equal."""
     largest = max(float(np.abs(x).max()), float(np.abs(y).max()))
     digits = 0 if largest == 0 else math.floor(math.log10(largest)) + 1
@@ -145,14 +145,14 @@ def paired_differences(x: Floats, y: Floats) -> Floats:
     return np.round((y - x) * scale) / scale
 
 
-def _signed_ranks(differences: Floats, zeros: str) -> tuple[Floats, Floats]:
+def _signed_ranks(differences: FloatArray, zeros: str) -> tuple[FloatArray, FloatArray]:
     """Rank the sizes of the differences; pairs without one end up in neither sum."""
     kept = differences if zeros == "pratt" else differences[differences != 0]
     ranks = np.asarray(stats.rankdata(np.abs(kept)), dtype=np.float64)
     return ranks[kept != 0], np.sign(kept[kept != 0])
 
 
-def _exact_p(ranks: Floats, smaller: float) -> float:
+def _exact_p(ranks: FloatArray, smaller: float) -> float:
     """Share of sign patterns whose smaller sum is at most the one observed."""
     doubled = np.round(2 * ranks).astype(np.int64)
     chances = np.zeros(int(doubled.sum()) + 1)
@@ -163,7 +163,7 @@ def _exact_p(ranks: Floats, smaller: float) -> float:
     return min(1.0, 2.0 * float(chances[: round(2 * smaller) + 1].sum()))
 
 
-def _normal_p(ranks: Floats, positive: float, correction: bool) -> float:
+def _normal_p(ranks: FloatArray, positive: float, correction: bool) -> float:
     distance = abs(positive - ranks.sum() / 2)
     if correction and distance > 0:
         distance = abs(distance - 0.5)
@@ -171,7 +171,7 @@ def _normal_p(ranks: Floats, positive: float, correction: bool) -> float:
 
 
 @dataclass(frozen=True)
-class FoldDifference(Shown):
+class FoldDifference(TableReprMixin):
     """How far one method is from another, and how sure that is.
 
     Attributes
@@ -263,7 +263,7 @@ def corrected_t_test(
 
 
 @dataclass(frozen=True)
-class EffectSizes(Shown):
+class EffectSizes(TableReprMixin):
     """Sizes of the change from ``x`` to ``y``; positive where ``y`` is larger.
 
     Attributes
@@ -331,7 +331,7 @@ def effect_sizes(x: Any, y: Any, *, results: Any = None, metric: str | None = No
 
 
 @dataclass(frozen=True)
-class WinTieLoss(Shown):
+class WinTieLoss(TableReprMixin):
     """How often ``y`` was better than ``x``, equal, worse.
 
     Attributes
@@ -403,7 +403,7 @@ def win_tie_loss(
 
 
 @dataclass(frozen=True)
-class PearsonResult(Shown):
+class PearsonResult(TableReprMixin):
     """What `pearson` found.
 
     Attributes
@@ -457,7 +457,7 @@ def pearson(x: Any, y: Any) -> PearsonResult:
 
 
 @dataclass(frozen=True)
-class BayesianResult(Shown):
+class BayesianResult(TableReprMixin):
     """Posterior probabilities, which sum to 1.
 
     Attributes
@@ -564,7 +564,7 @@ def bayesian_signed_rank(
 
 def check_pairs(
     x: Any, y: Any, *, caller: str, results: Any = None, metric: str | None = None
-) -> tuple[Floats, Floats]:
+) -> tuple[FloatArray, FloatArray]:
     """Check two lists of equal length, or look up two methods in a table of results."""
     if results is not None:
         pair = score_table(results, metric).select(methods=[x, y]).complete()

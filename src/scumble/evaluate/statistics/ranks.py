@@ -10,14 +10,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from scumble._core.errors import ParameterError, refused
+from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parameters import Real
-from scumble._core.shown import Sheet, Shown, cell_text
-from scumble.evaluate.statistics.score_table import check_numbers, is_results, ranked, score_table
+from scumble._core.table_repr import TableReprMixin, TableView, format_cell
+from scumble.evaluate.statistics.score_table import (
+    check_numbers,
+    is_results,
+    rank_methods,
+    score_table,
+)
 
 
 @dataclass(frozen=True, repr=False)
-class FriedmanResult(Shown):
+class FriedmanResult(TableReprMixin):
     """What `friedman` found.
 
     Attributes
@@ -48,19 +53,19 @@ class FriedmanResult(Shown):
     iman_davenport_p: float
     methods: tuple[str, ...] = ()
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         return (
             f"Friedman: {len(self.mean_ranks)} methods on {self.n_cases} data sets, chi-square "
-            f"{cell_text(self.statistic)}, p {cell_text(self.p_value)}; Iman-Davenport's F "
-            f"{cell_text(self.iman_davenport)}, p {cell_text(self.iman_davenport_p)}"
+            f"{format_cell(self.statistic)}, p {format_cell(self.p_value)}; Iman-Davenport's F "
+            f"{format_cell(self.iman_davenport)}, p {format_cell(self.iman_davenport_p)}"
         )
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         return _list_ranks(self.methods, self.mean_ranks)
 
 
 @dataclass(frozen=True, repr=False)
-class NemenyiResult(Shown):
+class NemenyiResult(TableReprMixin):
     """What `nemenyi` found.
 
     Attributes
@@ -97,13 +102,13 @@ class NemenyiResult(Shown):
     groups: tuple[tuple[int, ...], ...]
     methods: tuple[str, ...] = ()
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         return (
             f"Nemenyi: {len(self.mean_ranks)} methods on {self.n_cases} data sets, critical "
-            f"difference {cell_text(self.critical_difference)} at level {cell_text(self.alpha)}"
+            f"difference {format_cell(self.critical_difference)} at level {format_cell(self.alpha)}"
         )
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         alike = [", ".join(self.methods[at] for at in group) for group in self.groups]
         notes = [f"cannot be told apart: {names}" for names in alike]
         return _list_ranks(self.methods, self.mean_ranks, notes)
@@ -206,8 +211,8 @@ def nemenyi(
     >>> round(found.critical_difference, 3), found.groups
     (0.957, ((0, 1),))
     """
-    if not Real(0, 1, open="both").accepts(alpha):
-        raise refused("alpha", "nemenyi", "be a number between 0 and 1", alpha)
+    if not Real(0, 1, open="both").is_satisfied_by(alpha):
+        raise parameter_error("alpha", "nemenyi", "be a number between 0 and 1", alpha)
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
     means = ranks.mean(axis=0)
@@ -268,13 +273,15 @@ def _ranks(
             f"{caller} needs at least two cases and two methods. Got {values.shape[0]} and "
             f"{values.shape[1]}."
         )
-    return ranked(values, higher_is_better is not False), methods
+    return rank_methods(values, higher_is_better is not False), methods
 
 
-def _list_ranks(methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()) -> Sheet:
+def _list_ranks(
+    methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()
+) -> TableView:
     """List methods, the best first."""
     rows = sorted(zip(methods, ranks, strict=True), key=lambda row: row[1])
-    return Sheet(("method", "mean rank"), rows, len(rows), notes)
+    return TableView(("method", "mean rank"), rows, len(rows), notes)
 
 
 def _groups(means: npt.NDArray[np.float64], critical: float) -> tuple[tuple[int, ...], ...]:

@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, suggest
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, did_you_mean
 from scumble._core.frames import is_frame
-from scumble._core.shown import Sheet, Shown
-from scumble.evaluate.groups import direction
+from scumble._core.table_repr import TableReprMixin, TableView
+from scumble.evaluate.groups import metric_sign
 
 Place = tuple[str, str]
 #: A data set, a splitter, a classifier and a resampler.
 Key = tuple[str, str, str, str]
-Floats = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 
 #: What a resampler is called that does nothing, and a classifier that learns nothing.
 NOTHING = "none"
@@ -37,7 +37,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreTable(Shown):
+class ScoreTable(TableReprMixin):
     """Means of one metric: data sets down, methods across.
 
     Attributes
@@ -137,7 +137,7 @@ class ScoreTable(Shown):
         values = values[~np.isnan(values).any(axis=1)]
         if self.higher_is_better is None or not len(values):
             return dict.fromkeys(self.columns, math.nan)
-        means = ranked(values, self.higher_is_better).mean(axis=0)
+        means = rank_methods(values, self.higher_is_better).mean(axis=0)
         return dict(zip(self.columns, means.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,17 +160,17 @@ class ScoreTable(Shown):
         ranks = {method: plain(rank) for method, rank in self.ranks().items()}
         return {"metric": self.metric, "values": values, "ranks": ranks}
 
-    def _headline(self) -> str:
+    def _repr_title(self) -> str:
         of = f" of {self.metric}" if self.metric else ""
         sizes = ((len(self.rows), "data set"), (len(self.columns), "method"))
         counted = ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in sizes)
         return f"ScoreTable{of}: {counted}"
 
-    def _sheet(self) -> Sheet:
+    def _repr_table(self) -> TableView:
         rows = [(row, *values) for row, values in zip(self.rows, self.values, strict=True)]
         if self.higher_is_better is not None:
             rows.append(("mean rank", *self.ranks().values()))
-        return Sheet(("data set", *self.columns), rows, len(rows))
+        return TableView(("data set", *self.columns), rows, len(rows))
 
 
 def score_table(
@@ -254,7 +254,7 @@ def read_table(path: str | os.PathLike[str]) -> Any:
         ) from None
 
 
-def collect(
+def build_score_table(
     metric: str, found: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
 ) -> ScoreTable:
     """Average values by data set, splitter, classifier and resampler, which ``found`` is keyed by.
@@ -307,7 +307,7 @@ def _long(columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
     found: dict[Key, list[float]] = {}
     for key, value in zip(keys, _numbers(values[metric], metric), strict=True):
         found.setdefault(key, []).append(value)
-    return collect(metric, found)
+    return build_score_table(metric, found)
 
 
 def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
@@ -343,14 +343,14 @@ def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> Scor
         for name in methods
         for row, value in zip(rows, _numbers(columns[name], name), strict=True)
     }
-    return replace(collect(metric or "", found), rows=rows, columns=tuple(methods))
+    return replace(build_score_table(metric or "", found), rows=rows, columns=tuple(methods))
 
 
 def _is_more_better(metric: str) -> bool | None:
     """Tell by the name; of a metric that is the user's own more is better unless they say so."""
     if metric.startswith(("before.", "after.")):
         return None
-    return metric not in COSTS and direction(metric) >= 0
+    return metric not in COSTS and metric_sign(metric) >= 0
 
 
 def _numbers(values: list[Any], name: str) -> list[float]:
@@ -378,7 +378,7 @@ def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) 
         if name not in known:
             some = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
             raise ParameterError(
-                f"These results have no {what} {name!r}.{suggest(str(name), known)} Known are: "
+                f"These results have no {what} {name!r}.{did_you_mean(str(name), known)} Known are: "
                 f"{some}."
             )
     chosen = tuple(known if wanted is None else wanted)
@@ -388,7 +388,7 @@ def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) 
     return chosen
 
 
-def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> Floats:
+def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> FloatArray:
     """Turn ``values`` into floats; what is not a finite number is refused with its place."""
     must = f"The {name!r} parameter of {caller} must"
     try:
@@ -404,7 +404,7 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
     return numbers
 
 
-def ranked(values: Floats, higher_is_better: bool) -> Floats:
+def rank_methods(values: FloatArray, higher_is_better: bool) -> FloatArray:
     """Rank the methods within every case; equal ones share the mean of their ranks."""
     from scipy import stats  # a table without ranks need not wait for it
 

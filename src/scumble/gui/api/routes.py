@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from scumble._core.version import __version__
-from scumble.gui.answers import Call
 from scumble.gui.api import datasets, work
+from scumble.gui.http_messages import ApiRequest
 from scumble.gui.state import ServerState
 
 EXAMPLES = (
@@ -29,7 +29,7 @@ EXAMPLES = (
 )
 
 
-async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
+async def show_about(state: ServerState, request: ApiRequest) -> dict[str, Any]:
     """Tell the version, the limits and the examples."""
     return {
         "version": __version__,
@@ -41,12 +41,12 @@ async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
     }
 
 
-async def show_catalogue(state: ServerState, call: Call) -> dict[str, Any]:
+async def show_catalogue(state: ServerState, request: ApiRequest) -> dict[str, Any]:
     """List formats, methods with their parameters, and forms of the report."""
     return await state.catalogue()
 
 
-def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
+def show_openapi(state: ServerState, request: ApiRequest) -> dict[str, Any]:
     """Describe this API."""
     text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
@@ -66,8 +66,8 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("DELETE", "/uploads/{upload}", datasets.discard_upload),
     ("POST", "/uploads/{upload}/preview", datasets.preview_upload),
     ("POST", "/uploads/{upload}/members", datasets.list_members),
-    ("GET", "/shelf", datasets.show_shelf),
-    ("POST", "/shelf/{name}", datasets.open_shelf),
+    ("GET", "/shelf", datasets.list_public_datasets),
+    ("POST", "/shelf/{name}", datasets.open_public_dataset),
     ("POST", "/examples/{example}", datasets.open_example),
     ("GET", ONE, datasets.show_dataset),
     ("DELETE", ONE, datasets.close_dataset),
@@ -78,17 +78,17 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ),
     ("GET", f"{ONE}/features/{{feature}}/distribution", datasets.show_distribution),
     ("GET", f"{ONE}/chord", datasets.show_chord),
-    ("GET", f"{ONE}/comparison", datasets.show_comparison),
+    ("GET", f"{ONE}/comparison", datasets.show_before_and_after),
     ("POST", f"{ONE}/treatments", work.treat),
     ("POST", f"{ONE}/exports", work.export),
     *(
         ("GET", f"{ONE}/{kind}", partial(work.show_latest, kind=kind))
-        for kind in (work.ADVICE, work.METHODS, work.PROOF)
+        for kind in (work.ADVICE, work.METHODS, work.COMPARISON)
     ),
     ("POST", f"{ONE}/advice", work.advise),
     ("POST", f"{ONE}/advice/page", work.export_advice),
-    ("POST", f"{ONE}/methods", work.run_methods),
-    ("POST", f"{ONE}/proof", work.prove),
+    ("POST", f"{ONE}/methods", work.compare_resamplers),
+    ("POST", f"{ONE}/proof", work.run_comparison),
     ("GET", f"{ONE}/models", work.list_models),
     ("POST", f"{ONE}/models", work.train),
     ("POST", "/models/{model}/file", work.offer_model),
@@ -97,7 +97,7 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("GET", "/jobs/{job}", work.show_job),
     ("DELETE", "/jobs/{job}", work.cancel_job),
     ("GET", "/files/{file}", work.download),
-    ("POST", "/tickets", work.give_ticket),
+    ("POST", "/tickets", work.issue_download_token),
 )
 #: Answered by `scumble.gui.server`, which alone sees the stream of a request.
-UPLOAD = ("POST", "/uploads")
+UPLOAD_ROUTE = ("POST", "/uploads")

@@ -5,14 +5,22 @@ strategy for each kind of target (`two_classes` and its `cuts`, `many_classes`, 
 `part` (rows and entries sent down the branches), `prune`, and `forest`, which asks.
 """
 
-from scumble._core import exports
-from scumble.learn.c45.classifier import C45Classifier as C45Classifier
+from scumble.learn.c45.classifier import C45Classifier
 from scumble.learn.c45.growing import (
-    Target as Target,
-    grow_trees as grow_trees,
-    predict_trees as predict_trees,
+    Target,
+    grow_trees,
+    predict_trees,
 )
-from scumble.learn.c45.table import PreparedTable as PreparedTable, prepare_table as prepare_table
-from scumble.learn.c45.tree import Tree as Tree, TreeSettings as TreeSettings
+from scumble.learn.c45.table import PreparedTable, prepare_table
+from scumble.learn.c45.tree import Tree, TreeSettings
 
-exports.publish(globals())
+__all__ = [
+    "C45Classifier",
+    "PreparedTable",
+    "Target",
+    "Tree",
+    "TreeSettings",
+    "grow_trees",
+    "predict_trees",
+    "prepare_table",
+]

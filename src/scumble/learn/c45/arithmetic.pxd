@@ -3,7 +3,7 @@
 from libc.math cimport isinf, log, pow, sqrt
 from libc.stdint cimport int64_t, uint8_t
 
-from scumble.learn.c45.memory cimport first_from
+from scumble.learn.c45.memory cimport lower_bound
 
 cdef extern from *:
     """
@@ -81,7 +81,7 @@ cdef inline double lowered_cut(
         middle = below / 2.0 + above / 2.0
     if middle >= above:
         middle = below
-    low = first_from(values, 1, n_values, middle)
+    low = lower_bound(values, 1, n_values, middle)
     if low == n_values or values[low] > middle:
         low -= 1
     if seen != NULL:

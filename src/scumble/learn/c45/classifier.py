@@ -11,7 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError
-from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real, default
+from scumble._core.parameters import (
+    CATEGORICAL_FEATURES,
+    Bool,
+    Int,
+    Real,
+    ValidatedParametersMixin,
+    default,
+)
 from scumble.learn.base import parameters
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
@@ -22,7 +29,7 @@ from scumble.learn.weights import ClassWeight, check_weights
 
 
 @parameters()
-class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
+class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
     """A decision tree that asks for the column of largest gain ratio, then prunes itself.
 
     Numeric columns are cut in two, nominal ones branch once per value. A row whose value is
@@ -141,7 +148,7 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     subtree_raising: bool = default(True, Bool())
     mdl: bool = default(True, Bool())
     laplace: bool = default(False, Bool())
-    categorical_features: Any = default(None, COLUMNS)
+    categorical_features: Any = default(None, CATEGORICAL_FEATURES)
     class_weight: Any = default(None, ClassWeight())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -255,7 +262,7 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
             Classes.
         """
         probabilities = self.predict_proba(X)
-        return self.classes_[first_largest(probabilities)]
+        return self.classes_[argmax_with_tolerance(probabilities)]
 
     def decision_path(self, X: Any) -> sparse.csr_array:
         """Tell which nodes each row passes; several branches where its value is missing.
@@ -285,7 +292,7 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def first_largest(table: Array, least: float = -1.0) -> Array:
+def argmax_with_tolerance(table: Array, least: float = -1.0) -> Array:
     """Find the first column of each row that no later one exceeds by more than 1e-6."""
     best, most = np.zeros(len(table), np.intp), np.full(len(table), least)
     for column, values in enumerate(table.T):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import run
+from scumble._core.parallel import run_in_threads
 from scumble.learn.c45.predict import predict_rows
-from scumble.learn.c45.table import as_rows, ranges
-from scumble.learn.c45.tree import Nodes, Tree, parents_of, ranges_of, starts_of
+from scumble.learn.c45.table import as_row_arrays, even_ranges
+from scumble.learn.c45.tree import Nodes, Tree, concatenate_ranges, find_parents, start_offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +30,17 @@ class Forest:
     n_classes: Array  # int64, by tree
 
     @classmethod
-    def of(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
+    def from_trees(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
         """Put trees of the same columns together; ``laplace`` smooths by one row per class."""
-        nodes = join_nodes(trees)
-        roots = starts_of(nodes.sizes)
+        nodes = concatenate_nodes(trees)
+        roots = start_offsets(nodes.sizes)
         feature = nodes.feature.astype(np.int32, copy=False)
         width = nodes.width.astype(np.int32, copy=False)
         first = nodes.first.astype(np.int64) + np.repeat(roots, nodes.sizes)
         empty = nodes.empty.astype(bool)
-        parent = parents_of(feature, first, width)
+        parent = find_parents(feature, first, width)
         per_node = np.repeat(nodes.n_classes, nodes.sizes)
-        leaf = starts_of(per_node)
+        leaf = start_offsets(per_node)
         totals = np.add.reduceat(nodes.counts, leaf) if len(leaf) else np.zeros(0)
         shares = _shares(nodes.branch, totals, parent, empty)
         source = np.where(empty & (parent >= 0), parent, np.arange(len(parent)))
@@ -51,7 +51,7 @@ class Forest:
         """Return the number of trees."""
         return len(self.roots)
 
-    def second_only(self) -> Forest:
+    def positive_only(self) -> Forest:
         """Give trees that answer with the probability of class 1 alone."""
         answers, ones = self.probabilities[self.leaf + 1], np.ones_like(self.n_classes)
         return replace(self, leaf=np.arange(len(answers)), probabilities=answers, n_classes=ones)
@@ -60,11 +60,11 @@ class Forest:
         """Ask every tree for the class probabilities of every row, tree after tree."""
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
-        ask_rows(predict_rows, self, X, n_columns, out, extra=extra, n_jobs=n_jobs)
+        run_kernel_on_rows(predict_rows, self, X, n_columns, out, extra=extra, n_jobs=n_jobs)
         return out
 
 
-def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
+def concatenate_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
     """Put the nodes of trees one after another, with flat counts."""
     sizes = [tree.n_nodes if isinstance(tree, Tree) else tree.sizes for tree in trees]
     n_classes, *fields = (
@@ -73,13 +73,13 @@ def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
     return Nodes(_joined(sizes).astype(np.int64), n_classes.astype(np.int64), *fields)
 
 
-def ask_rows(
+def run_kernel_on_rows(
     kernel: Any, forest: Forest, X: Any, *more: Any, extra: Any = None, n_jobs: int | None = None
 ) -> None:
     """Call a kernel that asks trees on ranges of rows, in threads where that is worth it."""
-    rows, n_rows = as_rows(X, extra), X.shape[0]
-    blocks = ranges(n_rows, 1 if n_rows * len(forest) < 5_000 else 64)
-    run(lambda block: kernel(rows, forest, *block, *more), blocks, n_jobs=n_jobs)
+    rows, n_rows = as_row_arrays(X, extra), X.shape[0]
+    blocks = even_ranges(n_rows, 1 if n_rows * len(forest) < 5_000 else 64)
+    run_in_threads(lambda block: kernel(rows, forest, *block, *more), blocks, n_jobs=n_jobs)
 
 
 def _joined(parts: Iterable[Any]) -> Array:
@@ -98,7 +98,7 @@ def _answers(
 ) -> Array:
     """Turn counts into probabilities; an empty leaf answers like its parent, its ``source``."""
     total = np.repeat(totals[source], width)
-    answers = counts[ranges_of(leaf[source], width)]
+    answers = counts[concatenate_ranges(leaf[source], width)]
     if laplace:
         return (answers + 1) / (total + np.repeat(width, width))
     return np.divide(answers, total, out=np.zeros_like(answers), where=total >= 1e-6)

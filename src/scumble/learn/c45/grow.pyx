@@ -15,19 +15,19 @@ import numpy as np
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, sum_of, training_errors, x_ln_x
 from scumble.learn.c45.grower cimport (
-    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
+    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, EntryRange, StackRecord,
     has_few_values,
 )
-from scumble.learn.c45.layout cimport Columns, view_columns, view_items
-from scumble.learn.c45.many_classes cimport judge_many, start_many
-from scumble.learn.c45.memory cimport Memory, release, reserve, reserve_zeros, start_of
+from scumble.learn.c45.layout cimport SortedColumns, view_columns, view_items
+from scumble.learn.c45.many_classes cimport score_many_class_columns, start_many_classes
+from scumble.learn.c45.memory cimport Memory, release, reserve, reserve_zeros, data_pointer
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
-from scumble.learn.c45.part cimport copy_branches, fill_lists, mark_entries, part_lists, part_rows
+from scumble.learn.c45.partition cimport copy_branches, copy_training_entries, set_branches_by_entries, partition_entries, partition_rows
 from scumble.learn.c45.prune cimport Pruner, prune
 from scumble.learn.c45.two_classes cimport (
-    count_branches_two, judge_two, mark_items, queue_counts_two, start_items, start_two, swap_rows,
+    count_two_class_branches, score_two_class_columns, set_branches_by_items, queue_two_class_counts, start_items, start_two_classes, swap_rows,
 )
-from scumble.learn.c45.weighted cimport count_branches_weighted, judge_weighted, start_weighted
+from scumble.learn.c45.weighted cimport count_weighted_branches, score_weighted_columns, start_weighted
 from scumble.learn.c45.rows cimport RowsView, view_rows
 
 NODE = np.dtype(  # a `Node` as numpy sees it
@@ -67,9 +67,9 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
     Returns the trees' numbers of nodes, and the arrays of the nodes, one tree after another.
     """
     cdef const int64_t[::1] starts = targets.starts
-    cdef const uint32_t* listed = start_of[uint32_t](targets.rows)
-    cdef const int32_t* codes = start_of[int32_t](targets.y)
-    cdef const double* weights = start_of[double](targets.weights)
+    cdef const uint32_t* listed = data_pointer[uint32_t](targets.rows)
+    cdef const int32_t* codes = data_pointer[int32_t](targets.y)
+    cdef const double* weights = data_pointer[double](targets.weights)
     cdef Py_ssize_t n_trees = starts.shape[0] - 1
     cdef RowsView rows = view_rows(table.rows)
     cdef _Growing growing = _Growing()
@@ -115,7 +115,7 @@ cdef int prepare(Grower* g, table, targets, settings) except -1:
     cdef Py_ssize_t n_rows = table.n_rows
     cdef bint weighed = len(targets.weights) > 0
     g.columns, g.items = view_columns(table.columns), view_items(table.items)
-    g.missing = table.missing
+    g.has_missing = table.has_missing
     g.settings = {**vars(settings), "deviate": settings.deviate}
     g.sample.n_table = n_rows
     g.sample.n_classes = g.nodes.n_classes = targets.n_classes
@@ -128,9 +128,9 @@ cdef int prepare(Grower* g, table, targets, settings) except -1:
     reserve(g.memory, <void**> &g.flags, n_rows, sizeof(uint8_t))
     reserve(g.memory, <void**> &g.side, n_rows, sizeof(int32_t))
     g.strategy = WEIGHTED
-    if not g.missing and g.sample.n_classes == 2 and (targets.repeated or not weighed):
+    if not g.has_missing and g.sample.n_classes == 2 and (targets.repeated or not weighed):
         g.strategy = TWO_CLASSES
-    elif not g.missing and not weighed:
+    elif not g.has_missing and not weighed:
         g.strategy = MANY_CLASSES
     elif g.sample.n_classes == 2:
         fill_chords(g)
@@ -257,7 +257,7 @@ cdef void collapse(Nodes* nodes, double* below) noexcept nogil:
 
 
 cdef int settle(
-    const Nodes* nodes, const Columns* columns, int32_t* order, Nodes* out
+    const Nodes* nodes, const SortedColumns* columns, int32_t* order, Nodes* out
 ) except -1 nogil:
     """Append the nodes still in the tree to others, brothers together and parents first.
 
@@ -307,11 +307,11 @@ cdef int grow(Grower* g) except -1 nogil:
         g.gain_sum = 0.0
         g.n_valid = 0
         if g.strategy == TWO_CLASSES:
-            judge_two(g)
+            score_two_class_columns(g)
         elif g.strategy == MANY_CLASSES:
-            judge_many(g)
+            score_many_class_columns(g)
         else:
-            judge_weighted(g)
+            score_weighted_columns(g)
         if g.n_valid and choose(g):
             add_branches(g)
             queue_branches(g)
@@ -322,13 +322,13 @@ cdef int start_tree(Grower* g) except -1 nogil:
     """Make the root, and the lists of all its columns."""
     cdef Py_ssize_t k
     cdef Py_ssize_t n_few = 0
-    cdef Waiting* root
+    cdef StackRecord* root
     g.nodes.n = 0
     add_leaves(&g.nodes, 1)
     if g.strategy == TWO_CLASSES:
-        start_two(g)
+        start_two_classes(g)
     elif g.strategy == MANY_CLASSES:
-        start_many(g)
+        start_many_classes(g)
     else:
         start_weighted(g)
     g.nodes.at[0].high = g.sample.n
@@ -338,12 +338,12 @@ cdef int start_tree(Grower* g) except -1 nogil:
     for k in range(g.two.n_nominal):
         n_few += has_few_values(g, g.columns.n_values[g.two.nominal[k]])
     g.all_in_mean = n_few == 0 or n_few == g.n_listed + g.two.n_nominal
-    reserve(g.memory, <void**> &g.waiting, 1, sizeof(Waiting))
+    reserve(g.memory, <void**> &g.waiting, 1, sizeof(StackRecord))
     root = &g.waiting[0]
-    memset(root, 0, sizeof(Waiting))
+    memset(root, 0, sizeof(StackRecord))
     root.high = g.sample.n
     root.counting = READY
-    fill_lists(g, root)
+    copy_training_entries(g, root)
     root.row_free = g.sample.n
     if g.strategy == TWO_CLASSES:
         start_items(g)
@@ -366,7 +366,7 @@ cdef bint may_split(const Grower* g, Py_ssize_t node) noexcept nogil:
 cdef bint choose(Grower* g) noexcept nogil:
     """Take the largest ratio among the columns of at least average gain; the first of equals.
 
-    Columns counted by items and columns with lists are both in order; False if none splits.
+    SortedColumns counted by items and columns with lists are both in order; False if none splits.
     """
     cdef int64_t n_lists = g.now.list_high - g.now.list_low
     cdef int64_t n_open = g.two.n_open[g.now.level] if g.strategy == TWO_CLASSES else 0
@@ -433,14 +433,14 @@ cdef int add_branches(Grower* g) except -1 nogil:
     if g.split.place < 0 and g.n_listed == 0 and n_branches == 2:
         swap_rows(g)
     elif g.split.place < 0:
-        mark_items(g)
-        part_rows(g)
+        set_branches_by_items(g)
+        partition_rows(g)
     else:
-        mark_entries(g)
+        set_branches_by_entries(g)
         if g.strategy == WEIGHTED:
-            count_branches_weighted(g)
+            count_weighted_branches(g)
         if g.split.n_missing == 0:
-            part_rows(g)
+            partition_rows(g)
     settle_branches(g)
     return 0
 
@@ -456,7 +456,7 @@ cdef void settle_branches(Grower* g) noexcept nogil:
         for i in range(g.now.low, g.now.high):
             g.row_weights[i] = g.weighted.weight_of[g.rows[i]]
     elif g.strategy == TWO_CLASSES:
-        count_branches_two(g)
+        count_two_class_branches(g)
         if g.two.place_of != NULL and g.split.n_branches > 2:
             for i in range(g.now.low, g.now.high):
                 g.two.place_of[g.rows[i]] = <uint32_t> i
@@ -478,24 +478,24 @@ cdef int queue_branches(Grower* g) except -1 nogil:
     cdef int64_t n_list = g.now.list_high - g.now.list_low
     cdef int64_t next_slot = 1
     cdef int64_t b
-    cdef Waiting* waiting
+    cdef StackRecord* waiting
     g.split.n_live = 0
-    g.split.keeper = -1
+    g.split.in_place_branch = -1
     for b in range(g.split.n_branches):
         g.slot[b] = -1
         if may_split(g, g.split.child + b):
             g.slot[b] = 0
             g.split.n_live += 1
-            if g.split.keeper < 0 or g.branch_rows[b] > g.branch_rows[g.split.keeper]:
-                g.split.keeper = b
+            if g.split.in_place_branch < 0 or g.branch_rows[b] > g.branch_rows[g.split.in_place_branch]:
+                g.split.in_place_branch = b
     if g.split.n_live == 0:
         return 0
-    reserve(g.memory, <void**> &g.waiting, depth + g.split.n_live, sizeof(Waiting))
-    reserve(g.memory, <void**> &g.lists, g.now.list_low + g.split.n_live * n_list, sizeof(Stretch))
+    reserve(g.memory, <void**> &g.waiting, depth + g.split.n_live, sizeof(StackRecord))
+    reserve(g.memory, <void**> &g.lists, g.now.list_low + g.split.n_live * n_list, sizeof(EntryRange))
     for b in range(g.split.n_branches):
         if g.slot[b] < 0:
             continue
-        if b != g.split.keeper:
+        if b != g.split.in_place_branch:
             g.slot[b] = next_slot
             next_slot += 1
         waiting = &g.waiting[depth + g.slot[b]]
@@ -505,10 +505,10 @@ cdef int queue_branches(Grower* g) except -1 nogil:
         waiting.list_low = g.now.list_low + g.slot[b] * n_list
         waiting.list_high = waiting.list_low
     if g.strategy == TWO_CLASSES and g.two.n_nominal:
-        queue_counts_two(g, depth)
+        queue_two_class_counts(g, depth)
     if g.split.n_missing:
         copy_branches(g, depth)
     else:
-        part_lists(g, depth)
+        partition_entries(g, depth)
     g.n_waiting = depth + g.split.n_live
     return 0

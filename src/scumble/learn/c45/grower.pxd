@@ -4,8 +4,8 @@ from libc.math cimport ceil, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.layout cimport Columns, Items, make_entry
-from scumble.learn.c45.memory cimport Memory, first_from
+from scumble.learn.c45.layout cimport SortedColumns, Items, make_entry
+from scumble.learn.c45.memory cimport Memory, lower_bound
 from scumble.learn.c45.nodes cimport Nodes
 
 cdef enum Strategy:
@@ -44,13 +44,13 @@ cdef struct Sample:
     bint repeated  # a weight is a number of equal rows
 
 
-cdef struct Stretch:  # A column's entries of one node.
+cdef struct EntryRange:  # A column's entries of one node.
     int64_t column
     int64_t start
     int64_t stop
 
 
-cdef struct Waiting:  # A node to be split.
+cdef struct StackRecord:  # A node to be split.
     Py_ssize_t node
     int64_t low  # its rows
     int64_t high
@@ -74,7 +74,7 @@ cdef struct Candidate:
     int64_t cuts  # how many there were to choose from
 
 
-cdef struct Column:  # A numeric column of the node in hand while its cuts are judged.
+cdef struct NumericColumn:  # A numeric column of the node in hand while its cuts are judged.
     const uint64_t* entries
     const double* values
     int64_t start
@@ -92,11 +92,11 @@ cdef struct Split:  # The split a node gets.
     int64_t rest  # the branch of rows with the default value
     int64_t n_missing  # rows whose value is missing
     int64_t n_live  # branches that go on
-    int64_t keeper  # the largest of them takes over the node's place in the stacks
+    int64_t in_place_branch  # the largest of them takes over the node's place in the stacks
 
 
 # A run of entries that may hold the best cut: where it begins, and what it crosses.
-cdef struct Block:
+cdef struct EntryRun:
     uint64_t at
     uint64_t left
     uint64_t positive
@@ -104,7 +104,7 @@ cdef struct Block:
     uint64_t more
 
 
-cdef struct TwoClasses:  # What is known where rows of two classes are counted.
+cdef struct TwoClassState:  # What is known where rows of two classes are counted.
     bint heavy  # entries tell how often their row counts
     int64_t positive  # of the node in hand
     double* ones  # x ln x + (total - x) ln (total - x) for the positives
@@ -114,7 +114,7 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     uint32_t* zeros_bar
     uint32_t* run_ones  # positives, and all rows, in each run of entries
     uint32_t* run_sizes
-    Block* opened
+    EntryRun* opened
     uint8_t* bits  # what an entry keeps of its row
     Py_ssize_t n_nominal
     int64_t* nominal
@@ -127,7 +127,7 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     uint32_t* place_of  # each row's place where there are no lists, else NULL
 
 
-cdef struct ManyClasses:  # What is known where rows of many classes are counted.
+cdef struct ManyClassState:  # What is known where rows of many classes are counted.
     Py_ssize_t n_present
     double total  # sum of x ln x over the classes
     uint32_t* local  # class of a row, in the node's own numbering
@@ -146,7 +146,7 @@ cdef struct Chord:  # x ln x between two whole numbers, by interpolation
     double lowered  # the value less the most by which interpolation is too large
 
 
-cdef struct ClassWeights:  # Weights of one class in the node in hand, and x ln x of some.
+cdef struct ClassTotals:  # Weights of one class in the node in hand, and x ln x of some.
     double total
     double left  # of a cut, or in one branch
     double right
@@ -155,7 +155,7 @@ cdef struct ClassWeights:  # Weights of one class in the node in hand, and x ln 
     double right_term
 
 
-cdef struct Weighted:  # What is known where rows have weights.
+cdef struct WeightedState:  # What is known where rows have weights.
     bint whole  # the weights in the node are whole numbers
     double total
     double total_term  # x ln x of it
@@ -164,7 +164,7 @@ cdef struct Weighted:  # What is known where rows have weights.
     double* weight_of  # weight of a row in this node
     double* signed_of  # below 0 for class 0: two classes need one look
     Chord* chords
-    ClassWeights* by_class
+    ClassTotals* by_class
     int64_t* classes  # those in the node
     double* shares
     bint divided  # some row was divided among branches
@@ -173,9 +173,9 @@ cdef struct Weighted:  # What is known where rows have weights.
 cdef struct Grower:
     Memory* memory
     Strategy strategy
-    bint missing  # some value of the table
+    bint has_missing  # some value of the table
     Settings settings
-    Columns columns
+    SortedColumns columns
     Items items
     Sample sample
     Nodes nodes
@@ -188,7 +188,7 @@ cdef struct Grower:
     Py_ssize_t n_seen
     int row_bit
     int64_t least_entries  # a column with fewer, beside rows with its default, splits nothing
-    Waiting now
+    StackRecord now
     Split split
     int64_t work  # since Ctrl-C was last looked for
     # The node in hand, where rows are counted.
@@ -199,8 +199,8 @@ cdef struct Grower:
     double* sizes  # x ln x + (n - x) ln (n - x)
     # Stacks.
     uint64_t* entries
-    Stretch* lists
-    Waiting* waiting
+    EntryRange* lists
+    StackRecord* waiting
     Py_ssize_t n_waiting
     uint32_t* rows
     double* row_weights
@@ -215,12 +215,12 @@ cdef struct Grower:
     int64_t* branch_rows
     double gain_sum
     Py_ssize_t n_valid
-    TwoClasses two
-    ManyClasses many
-    Weighted weighted
+    TwoClassState two
+    ManyClassState many
+    WeightedState weighted
 
 
-cdef inline double least_of(const Grower* g, double known) noexcept nogil:
+cdef inline double min_branch_weight(const Grower* g, double known) noexcept nogil:
     """Tell how many rows, or what weight, of ``known`` ones must be on either side of a cut."""
     cdef double share = 0.1 * known / g.sample.n_classes
     if share - g.settings.min_objects < TINY:
@@ -246,9 +246,9 @@ cdef inline void fill_table(double* sums, const double* table, int64_t n) noexce
         sums[x] = table[x] + table[n - x]
 
 
-cdef inline bint open_node(Grower* g) noexcept nogil:
+cdef inline bint init_node(Grower* g) noexcept nogil:
     """Find what the cuts of a node of ``g.n`` rows share; False where there are too few rows."""
-    cdef double least = least_of(g, g.n)
+    cdef double least = min_branch_weight(g, g.n)
     if 2.0 * least - g.n > TINY:
         return False
     g.least = <int64_t> ceil(least - TINY)
@@ -257,11 +257,11 @@ cdef inline bint open_node(Grower* g) noexcept nogil:
     return True
 
 
-cdef inline void open_column(
-    const Grower* g, int64_t k, int64_t full, Column* column
+cdef inline void init_column(
+    const Grower* g, int64_t k, int64_t full, NumericColumn* column
 ) noexcept nogil:
     """Begin with a column of the node, which would have ``full`` entries without a default."""
-    cdef const Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef const EntryRange* stretch = &g.lists[g.now.list_low + k]
     column.entries = g.entries
     column.values = g.columns.values + g.columns.begins[stretch.column]
     column.start, column.stop = stretch.start, stretch.stop
@@ -270,16 +270,16 @@ cdef inline void open_column(
     column.middle = stretch.stop
     if column.block:
         first = make_entry(column.default, 0, 0)
-        column.middle = first_from(g.entries, column.start, column.stop, first)
+        column.middle = lower_bound(g.entries, column.start, column.stop, first)
 
 
-cdef inline void open_cuts(const Grower* g, Candidate* found) noexcept nogil:
+cdef inline void init_best_cut(const Grower* g, Candidate* found) noexcept nogil:
     found.gain = g.tolerance - g.before
     found.left = found.left_positive = 0.0
     found.below = found.above = found.cuts = 0
 
 
-cdef inline void close_cuts(Grower* g, Candidate* found) noexcept nogil:
+cdef inline void finish_best_cut(Grower* g, Candidate* found) noexcept nogil:
     """Turn the best score into a gain, unless it does not pay for the choice among the cuts."""
     cdef double gain = g.before + (found.gain - g.tolerance)
     cdef double info
@@ -293,7 +293,7 @@ cdef inline void close_cuts(Grower* g, Candidate* found) noexcept nogil:
     found.ratio = 0.0 if info < TINY * LN2 else gain / info
 
 
-cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
+cdef inline void set_branch(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
     """Note the branch of a row of the node in hand."""
     if g.split.n_branches == 2:
         g.flags[row] = branch

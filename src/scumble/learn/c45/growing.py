@@ -12,12 +12,12 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError
-from scumble._core.parallel import run, thread_count
+from scumble._core.parallel import run_in_threads, thread_count
 from scumble.learn.c45 import grow as kernels
 from scumble.learn.c45.forest import Forest
-from scumble.learn.c45.table import PreparedTable, ranges, read_only
+from scumble.learn.c45.table import PreparedTable, as_readonly_array, even_ranges
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
-from scumble.learn.weights import class_factors, weigh_classes
+from scumble.learn.weights import apply_class_weight, compute_class_weight_factors
 
 #: Weights that are no numbers of rows may sum to anything; beyond this, logarithms are computed.
 _LARGEST_TABLE = 1 << 22
@@ -64,7 +64,7 @@ class Target:
     columns: Array | None = None
 
 
-class Targets(NamedTuple):
+class TargetBatch(NamedTuple):
     """What trees of one kind learn: t learns ``y[starts[t]:starts[t + 1]]`` from ``rows`` there."""
 
     starts: Array
@@ -112,21 +112,21 @@ def grow_trees(
     (np.float64(2.0), 2)
     """
     settings = TreeSettings() if settings is None else settings
-    grown = run(
+    grown = run_in_threads(
         lambda block: [grow_tree(table, targets[at], settings) for at in range(*block)],
-        ranges(len(targets), 16 * thread_count(n_jobs)),
+        even_ranges(len(targets), 16 * thread_count(n_jobs)),
         n_jobs=n_jobs,
     )
     return [tree for block in grown for tree in block]
 
 
-def grow_listed(table: PreparedTable, targets: Targets, settings: TreeSettings) -> Nodes:
+def grow_tree_batch(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> Nodes:
     """Grow one tree for each of many small two-class targets, none without rows, in one call."""
     targets = _weighed(targets, settings.class_weight)
     return _grow(table, targets._replace(repeated=not len(targets.weights)), settings)
 
 
-def _weighed(targets: Targets, class_weight: Any) -> Targets:
+def _weighed(targets: TargetBatch, class_weight: Any) -> TargetBatch:
     """Multiply the weights of rows by the factors of their classes, target by target."""
     if class_weight is None or len(targets.starts) < 2:
         return targets
@@ -134,7 +134,9 @@ def _weighed(targets: Targets, class_weight: Any) -> Targets:
     weights = targets.weights if len(targets.weights) else np.ones(len(y))
     cells = np.zeros((len(y), 2))
     cells[np.arange(len(y)), y] = weights
-    factors = class_factors(np.add.reduceat(cells, targets.starts[:-1]), class_weight)
+    factors = compute_class_weight_factors(
+        np.add.reduceat(cells, targets.starts[:-1]), class_weight
+    )
     target_of = np.repeat(np.arange(len(factors)), np.diff(targets.starts))
     return targets._replace(weights=weights * factors[target_of, y])
 
@@ -145,7 +147,7 @@ def grow_tree(table: PreparedTable, target: Target, settings: TreeSettings) -> T
     return Tree(*nodes[2:])
 
 
-def _rows_that_count(table: PreparedTable, target: Target, class_weight: Any) -> Targets:
+def _rows_that_count(table: PreparedTable, target: Target, class_weight: Any) -> TargetBatch:
     """List the rows that count."""
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     y = np.asarray(target.y)
@@ -154,7 +156,7 @@ def _rows_that_count(table: PreparedTable, target: Target, class_weight: Any) ->
         times = np.asarray(target.repeats, np.float64)
         share = times if share is None else times * share
     if class_weight is not None:
-        plain, share = share, weigh_classes(y, share, target.n_classes, class_weight)
+        plain, share = share, apply_class_weight(y, share, target.n_classes, class_weight)
         repeated = repeated and share is plain
     weights = np.zeros(0) if share is None else np.asarray(share, np.float64)
     if share is not None:
@@ -164,10 +166,10 @@ def _rows_that_count(table: PreparedTable, target: Target, class_weight: Any) ->
         raise DataError("A tree needs at least one training row with a positive weight. Got none.")
     columns = table.active_columns(target.extra, target.columns)
     starts = np.array([0, len(rows)])
-    return Targets(starts, rows, y, weights, repeated, target.n_classes, columns)
+    return TargetBatch(starts, rows, y, weights, repeated, target.n_classes, columns)
 
 
-def _check_targets(table: PreparedTable, targets: Targets, settings: TreeSettings) -> None:
+def _check_targets(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> None:
     """Refuse what kernels would trust: rows, classes and sizes that are not there."""
     starts, rows, y, weights, _, n_classes, _ = targets
     fits = len(rows) == len(y) == starts[-1] and len(weights) in (0, len(rows))
@@ -189,13 +191,13 @@ def _check_targets(table: PreparedTable, targets: Targets, settings: TreeSetting
         )
 
 
-def _grow(table: PreparedTable, targets: Targets, settings: TreeSettings) -> Nodes:
+def _grow(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> Nodes:
     _check_targets(table, targets, settings)
     starts, weights = targets.starts, targets.weights
     targets = targets._replace(
-        starts=read_only(starts, np.int64),
-        rows=read_only(targets.rows, np.uint32),
-        y=read_only(targets.y, np.int32),
+        starts=as_readonly_array(starts, np.int64),
+        rows=as_readonly_array(targets.rows, np.uint32),
+        y=as_readonly_array(targets.y, np.int32),
         columns=table.active_columns() if targets.columns is None else targets.columns,
     )
     sums = np.add.reduceat(weights, starts[:-1]) if len(weights) else np.diff(starts)
@@ -212,7 +214,7 @@ def predict_trees(
     *,
     extra: Any = None,
     laplace: bool = False,
-    second_only: bool = False,
+    positive_only: bool = False,
     n_jobs: int | None = None,
 ) -> Array:
     """Ask every tree for the class probabilities of every row.
@@ -244,11 +246,11 @@ def predict_trees(
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
     >>> targets = [Target(np.array([0, 0, 1, 1])), Target(np.array([1, 1, 0, 0]))]
     >>> trees = grow_trees(prepare_table(X, np.array([0])), targets)
-    >>> predict_trees(trees, X[[0, 3]], second_only=True)
+    >>> predict_trees(trees, X[[0, 3]], positive_only=True)
     array([[0., 1.],
            [1., 0.]])
     """
-    forest = Forest.of(trees, laplace=laplace)
-    if second_only:
-        forest = forest.second_only()
+    forest = Forest.from_trees(trees, laplace=laplace)
+    if positive_only:
+        forest = forest.positive_only()
     return forest.ask(X, extra=extra, n_jobs=n_jobs)

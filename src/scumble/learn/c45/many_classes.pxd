@@ -2,5 +2,5 @@
 
 from scumble.learn.c45.grower cimport Grower
 
-cdef int start_many(Grower* g) except -1 nogil
-cdef void judge_many(Grower* g) noexcept nogil
+cdef int start_many_classes(Grower* g) except -1 nogil
+cdef void score_many_class_columns(Grower* g) noexcept nogil

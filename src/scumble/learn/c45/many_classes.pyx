@@ -10,16 +10,16 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.grower cimport (
-    Candidate, Column, Grower, ManyClasses, Stretch, add_gain, close_cuts, open_column, open_cuts,
-    open_node,
+    Candidate, NumericColumn, Grower, ManyClassState, EntryRange, add_gain, finish_best_cut, init_column, init_best_cut,
+    init_node,
 )
-from scumble.learn.c45.layout cimport GAP, code_of, is_apart, row_of
+from scumble.learn.c45.layout cimport MIN_VALUE_GAP, code_of, can_cut_between, row_of
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
 
 
-cdef int start_many(Grower* g) except -1 nogil:
+cdef int start_many_classes(Grower* g) except -1 nogil:
     """Count the classes of the training rows."""
-    cdef ManyClasses* many = &g.many
+    cdef ManyClassState* many = &g.many
     cdef Py_ssize_t size = g.sample.n + 1
     cdef Py_ssize_t n_classes = g.sample.n_classes
     cdef Py_ssize_t i
@@ -39,14 +39,14 @@ cdef int start_many(Grower* g) except -1 nogil:
     return 0
 
 
-cdef void judge_many(Grower* g) noexcept nogil:
+cdef void score_many_class_columns(Grower* g) noexcept nogil:
     """Judge all columns of the node in hand; gains are in nats times rows."""
     cdef int64_t k, n_values
     cdef Candidate* found
     cdef bint cuttable
     g.n = g.now.high - g.now.low
     tabulate_steps(g)
-    cuttable = open_node(g)
+    cuttable = init_node(g)
     g.before = g.table[g.n] - g.many.total
     for k in range(g.now.list_high - g.now.list_low):
         n_values = g.columns.n_values[g.lists[g.now.list_low + k].column]
@@ -55,13 +55,13 @@ cdef void judge_many(Grower* g) noexcept nogil:
         if n_values > 0:
             judge_codes(g, k)
         elif cuttable:
-            judge_numbers(g, k)
+            find_numeric_cuts(g, k)
         add_gain(g, found.gain, n_values)
 
 
 cdef void tabulate_steps(Grower* g) noexcept nogil:
     """Give numbers to the classes of a node and tabulate what moving their rows changes."""
-    cdef ManyClasses* many = &g.many
+    cdef ManyClassState* many = &g.many
     cdef const double* table = g.table
     cdef int64_t place = 0
     cdef int64_t i, k, c, size, moved
@@ -91,7 +91,7 @@ cdef void tabulate_steps(Grower* g) noexcept nogil:
         place += size
 
 
-cdef inline double move(ManyClasses* many, uint64_t entry) noexcept nogil:
+cdef inline double move(ManyClassState* many, uint64_t entry) noexcept nogil:
     """Move a row to the other side; return what that changes."""
     cdef uint32_t k = many.local[row_of(entry, 1)]
     cdef uint32_t turn = many.turns[k]
@@ -100,7 +100,7 @@ cdef inline double move(ManyClasses* many, uint64_t entry) noexcept nogil:
 
 
 cdef void forget(
-    ManyClasses* many, const uint64_t* entries, int64_t start, int64_t stop
+    ManyClassState* many, const uint64_t* entries, int64_t start, int64_t stop
 ) noexcept nogil:
     """Set back the classes of some entries, or all of them where that is less."""
     cdef int64_t at
@@ -114,20 +114,20 @@ cdef void forget(
         many.turns[k] = many.begins[k]
 
 
-cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
+cdef void find_numeric_cuts(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column.
 
     Rows in no entry form a block; beyond it sums are taken from the other end, because both sides
     count alike.
     """
     cdef Candidate* found = &g.candidates[k]
-    cdef Column column
-    open_column(g, k, g.n, &column)
-    open_cuts(g, found)
+    cdef NumericColumn column
+    init_column(g, k, g.n, &column)
+    init_best_cut(g, found)
     scan_below(g, &column, found)
     if column.block and column.middle - column.start + column.block <= g.n - g.least:
         scan_above(g, &column, found)
-    close_cuts(g, found)
+    finish_best_cut(g, found)
 
 
 cdef inline void try_cut(
@@ -140,9 +140,9 @@ cdef inline void try_cut(
         found.left, found.below, found.above = left, below, above
 
 
-cdef void scan_below(Grower* g, const Column* column, Candidate* found) noexcept nogil:
+cdef void scan_below(Grower* g, const NumericColumn* column, Candidate* found) noexcept nogil:
     """Judge the cuts up to the default value, from the smallest value on."""
-    cdef ManyClasses* many = &g.many
+    cdef ManyClassState* many = &g.many
     cdef const uint64_t* entries = column.entries
     cdef const double* values = column.values
     cdef int64_t limit = g.n - g.least
@@ -163,7 +163,7 @@ cdef void scan_below(Grower* g, const Column* column, Candidate* found) noexcept
     end = min(column.middle, column.start + limit + 1)
     while at < end:
         entry = entries[at]
-        apart = is_apart(values, last, entry)
+        apart = can_cut_between(values, last, entry)
         cuts += apart
         score = now - sizes[at - column.start]
         try_cut(g, found, score, at - column.start, last, code_of(entry), apart)
@@ -171,15 +171,15 @@ cdef void scan_below(Grower* g, const Column* column, Candidate* found) noexcept
         now += move(many, entry)
         at += 1
     forget(many, entries, column.start, at)
-    if column.block and g.least <= left <= limit and values[last] + GAP < values[column.default]:
+    if column.block and g.least <= left <= limit and values[last] + MIN_VALUE_GAP < values[column.default]:
         cuts += 1
         try_cut(g, found, now - sizes[left], left, last, column.default, True)
     found.cuts = cuts
 
 
-cdef void scan_above(Grower* g, const Column* column, Candidate* found) noexcept nogil:
+cdef void scan_above(Grower* g, const NumericColumn* column, Candidate* found) noexcept nogil:
     """Judge the cuts above the default value; sums are taken from the largest value on."""
-    cdef ManyClasses* many = &g.many
+    cdef ManyClassState* many = &g.many
     cdef const uint64_t* entries = column.entries
     cdef const double* values = column.values
     cdef int64_t left = column.middle - column.start + column.block
@@ -195,7 +195,7 @@ cdef void scan_above(Grower* g, const Column* column, Candidate* found) noexcept
         code = code_of(entries[place])
         if left > g.n - g.least:
             break
-        if left >= g.least and values[last] + GAP < values[code]:
+        if left >= g.least and values[last] + MIN_VALUE_GAP < values[code]:
             found.cuts += 1
             score = many.sums[place - column.middle] - g.sizes[left]
             try_cut(g, found, score, left, last, code, True)
@@ -206,9 +206,9 @@ cdef void scan_above(Grower* g, const Column* column, Candidate* found) noexcept
 
 cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
     """Judge a nominal column."""
-    cdef ManyClasses* many = &g.many
+    cdef ManyClassState* many = &g.many
     cdef const double* table = g.table
-    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef EntryRange* stretch = &g.lists[g.now.list_low + k]
     cdef int64_t n = g.now.high - g.now.low
     cdef int64_t rest = n - (stretch.stop - stretch.start)
     cdef int64_t heavy = rest >= g.settings.min_objects
@@ -238,10 +238,10 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
 
 
 cdef int64_t sum_up_codes(
-    Grower* g, const Stretch* stretch, double* branches, double* classes
+    Grower* g, const EntryRange* stretch, double* branches, double* classes
 ) noexcept nogil:
     """Sum x ln x over the branches with entries; return how many of them are heavy enough."""
-    cdef ManyClasses* many = &g.many
+    cdef ManyClassState* many = &g.many
     cdef const double* table = g.table
     cdef int64_t heavy = 0
     cdef int64_t at = stretch.start

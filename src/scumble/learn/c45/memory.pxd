@@ -19,12 +19,12 @@ ctypedef fused number:
     double
 
 
-cdef inline number* start_of(const number[::1] array) except? NULL:
+cdef inline number* data_pointer(const number[::1] array) except? NULL:
     """Point at an array, which must outlive the pointer; NULL where it is empty."""
     return <number*> &array[0] if array.shape[0] else NULL
 
 
-cdef inline int64_t first_from(
+cdef inline int64_t lower_bound(
     const number* ascending, int64_t low, int64_t high, number wanted
 ) noexcept nogil:
     """Find the first place in low..high whose number is not below ``wanted``."""

@@ -5,7 +5,7 @@ from scumble._core.arrays import Array
 def predict_rows(
     rows: Any, forest: Any, start: int, stop: int, n_columns: int, out: Array
 ) -> None: ...
-def chain_rows(
+def predict_chain_rows(
     rows: Any,
     forest: Any,
     start: int,
@@ -15,9 +15,9 @@ def chain_rows(
     labels: Array,
     sums: Array,
 ) -> None: ...
-def vote_rows(
+def count_pair_votes(
     rows: Any, forest: Any, start: int, stop: int, duels: Array, votes: Array
 ) -> None: ...
-def exclusive_rows(
+def find_exclusive_rows(
     indptr: Array, row_of: Array, pairs: Array, starts: Array, rows: Array, y: Array
 ) -> int: ...

@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.memory cimport Memory, release, reserve, start_of
-from scumble.learn.c45.rows cimport RowsView, load_row, spread_stored, view_rows
+from scumble.learn.c45.memory cimport Memory, release, reserve, data_pointer
+from scumble.learn.c45.rows cimport RowsView, load_row, scatter_stored_cells, view_rows
 
 cdef enum:
     AT_ONCE = 16  # rows that go through a tree together
@@ -62,7 +62,7 @@ cdef class _Asking:
         """Take the next rows in hand; False where there are no more, or no trees."""
         cdef Py_ssize_t i
         for i in range(self.n_rows):
-            spread_stored(&self.rows, self.begin + i, &self.buffers[i, 0], False)
+            scatter_stored_cells(&self.rows, self.begin + i, &self.buffers[i, 0], False)
         self.begin += self.n_rows
         self.n_rows = min(self.buffers.shape[0], self.stop - self.begin)
         self.work += self.n_rows * (self.trees.n + self.buffers.shape[1])
@@ -78,15 +78,15 @@ cdef Trees view_trees(forest) except *:
     """Point at the arrays of a forest, which must outlive the view."""
     cdef Trees trees
     trees.n = len(forest.roots)
-    trees.roots = start_of[int64_t](forest.roots)
-    trees.feature = start_of[int32_t](forest.feature)
-    trees.cut = start_of[double](forest.cut)
-    trees.first = start_of[int64_t](forest.first)
-    trees.width = start_of[int32_t](forest.width)
-    trees.share = start_of[double](forest.share)
-    trees.leaf = start_of[int64_t](forest.leaf)
-    trees.probabilities = start_of[double](forest.probabilities)
-    trees.n_classes = start_of[int64_t](forest.n_classes)
+    trees.roots = data_pointer[int64_t](forest.roots)
+    trees.feature = data_pointer[int32_t](forest.feature)
+    trees.cut = data_pointer[double](forest.cut)
+    trees.first = data_pointer[int64_t](forest.first)
+    trees.width = data_pointer[int32_t](forest.width)
+    trees.share = data_pointer[double](forest.share)
+    trees.leaf = data_pointer[int64_t](forest.leaf)
+    trees.probabilities = data_pointer[double](forest.probabilities)
+    trees.n_classes = data_pointer[int64_t](forest.n_classes)
     return trees
 
 
@@ -215,7 +215,7 @@ def predict_rows(
                 first += n_classes
 
 
-def chain_rows(
+def predict_chain_rows(
     rows, forest, Py_ssize_t start, Py_ssize_t stop, chains, bint hard,
     uint8_t[:, ::1] labels, double[:, ::1] sums,
 ):
@@ -248,7 +248,7 @@ def chain_rows(
                 memset(known, 0, n_labels * sizeof(double))
 
 
-def vote_rows(
+def count_pair_votes(
     rows, forest, Py_ssize_t start, Py_ssize_t stop, const int64_t[:, ::1] duels,
     int32_t[:, ::1] votes,
 ):
@@ -271,7 +271,7 @@ def vote_rows(
                     votes[asking.begin + i, duels[tree, answer[0] > answer[1]]] += 1
 
 
-def exclusive_rows(
+def find_exclusive_rows(
     const int64_t[::1] indptr, const uint32_t[::1] row_of, const int32_t[:, ::1] pairs,
     int64_t[::1] starts, uint32_t[::1] rows, uint8_t[::1] y,
 ):

@@ -1,4 +1,4 @@
-"""Columns sorted once, for every tree that will be grown on them.
+"""SortedColumns sorted once, for every tree that will be grown on them.
 
 A column becomes a list of entries in ascending order, see `layout`. Rows in no entry have the
 column's default code: zero for a number, the most frequent value for a nominal column. The code of
@@ -13,7 +13,7 @@ import numpy as np
 
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.layout cimport (
-    FAR, GAP, MISSING, NO_DEFAULT, Columns, code_of, make_entry, row_of, view_columns,
+    MAX_REACH, MIN_VALUE_GAP, MISSING, NO_DEFAULT, SortedColumns, code_of, make_entry, row_of, view_columns,
 )
 from scumble.learn.c45.memory cimport Memory, release, reserve
 
@@ -55,7 +55,7 @@ cdef int open_column(Cells* cells, Py_ssize_t longest, int64_t n_values) except 
 
 def sort_dense(const double[:, ::1] X, columns, block):
     """Prepare a range of the columns of a dense matrix; column c owns n entries and n values."""
-    cdef Columns out = view_columns(columns)
+    cdef SortedColumns out = view_columns(columns)
     cdef Py_ssize_t n = X.shape[0]
     cdef _Room room = _Room()
     cdef Cells* cells = &room.cells
@@ -88,7 +88,7 @@ def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts,
 
     ``by_column`` is (number of rows, indptr, indices, data).
     """
-    cdef Columns out = view_columns(columns)
+    cdef SortedColumns out = view_columns(columns)
     cdef Py_ssize_t n = by_column[0]
     cdef const int64_t[::1] indptr = by_column[1]
     cdef const int32_t[::1] indices = by_column[2]
@@ -144,7 +144,7 @@ cdef int64_t make_places(int64_t* sizes, Py_ssize_t n, int64_t place) noexcept n
 
 
 cdef void store_nominal(
-    Columns* out, Py_ssize_t column, int64_t at, Cells* cells, bint whole
+    SortedColumns* out, Py_ssize_t column, int64_t at, Cells* cells, bint whole
 ) noexcept nogil:
     """Store a nominal column, given as a ``whole`` or by its cells that are not zero.
 
@@ -177,7 +177,7 @@ cdef void store_nominal(
 
 
 cdef void store_numeric(
-    Columns* out, Py_ssize_t column, int64_t at, Cells* cells
+    SortedColumns* out, Py_ssize_t column, int64_t at, Cells* cells
 ) noexcept nogil:
     """Store a numeric column of which the nonzero numbers (and gaps) are given."""
     cdef uint64_t* entries = out.entries + at
@@ -209,9 +209,9 @@ cdef void store_numeric(
         if code < 0 or value != last:
             code += 1
             values[code] = last = value
-            while far + 1 < code and values[far + 1] + GAP < value:
+            while far + 1 < code and values[far + 1] + MIN_VALUE_GAP < value:
                 far += 1
-            reach = min(code - far, FAR)
+            reach = min(code - far, MAX_REACH)
         entries[i] = make_entry(code, reach, row)
     if zero_waits:
         code += 1
@@ -360,7 +360,7 @@ def list_items(columns, int64_t[::1] first, groups, int64_t[::1] n_in_row):
     ``groups`` receives where each starts and stops, and its code. Missing values make a group too.
     Returns the number of groups.
     """
-    cdef Columns found = view_columns(columns)
+    cdef SortedColumns found = view_columns(columns)
     cdef int64_t[::1] starts = groups[0]
     cdef int64_t[::1] stops = groups[1]
     cdef int32_t[::1] codes = groups[2]
@@ -384,7 +384,7 @@ def list_items(columns, int64_t[::1] first, groups, int64_t[::1] n_in_row):
     return n_items
 
 
-def items_by_row(const uint64_t[::1] entries, items, int64_t[::1] places):
+def group_items_by_row(const uint64_t[::1] entries, items, int64_t[::1] places):
     """Write the items of every row in ascending order; ``places`` are the rows' beginnings."""
     cdef const int64_t[::1] starts = items.starts
     cdef const int64_t[::1] stops = items.stops

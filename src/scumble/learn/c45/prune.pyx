@@ -14,9 +14,9 @@ from scumble.learn.c45.arithmetic cimport TINY, sum_of
 from scumble.learn.c45.grower cimport Grower, Sample
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
-from scumble.learn.c45.prune_known cimport (
-    Pruner, Visit, errors_of, errors_when_raised, estimate, join_lists, list_some, list_subtree,
-    move_others, start_subtree,
+from scumble.learn.c45.prune_without_missing cimport (
+    Pruner, Visit, estimate_leaf_errors, errors_when_raised, estimate_errors, merge_leaf_lists, list_leaves_or_inner_nodes, list_subtree,
+    move_other_branches, start_subtree,
 )
 from scumble.learn.c45.rows cimport value_at
 
@@ -58,14 +58,14 @@ cdef int open_tree(Pruner* p, Grower* g) except -1 nogil:
     reserve(p.memory, <void**> &p.head, n, sizeof(uint32_t))
     reserve(p.memory, <void**> &p.tail, n, sizeof(uint32_t))
     reserve(p.memory, <void**> &p.after, g.sample.n, sizeof(uint32_t))
-    reserve(p.memory, <void**> &p.strangers, g.sample.n, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.moved_rows, g.sample.n, sizeof(uint32_t))
     reserve(p.memory, <void**> &p.sources, n, sizeof(int32_t))
     reserve(p.memory, <void**> &p.goals, n, sizeof(int32_t))
     reserve_zeros(p.memory, <void**> &p.more, n * p.nodes.n_classes, sizeof(double))
     reserve(p.memory, <void**> &p.changed, n, sizeof(uint8_t))
     reserve_zeros(p.memory, <void**> &p.buffer, g.columns.n, sizeof(double))
     push(p, &p.visits, 0, 0, 0, g.sample.n)
-    if g.missing:
+    if g.has_missing:
         open_way(p, g.columns.n, &g.sample)
     else:
         p.visits[0].known = True
@@ -99,7 +99,7 @@ cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
         push(p, &p.visits, depth, child, 0, 0).known = True
         return 1
     if is_leaf:
-        p.errors[child] = errors_of(p, child)
+        p.errors[child] = estimate_leaf_errors(p, child)
         return 0
     share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
     high = send(p, node, turn, share, visit.low, visit.high)
@@ -112,7 +112,7 @@ cdef int judge(Pruner* p, const Visit* visit) except -1 nogil:
     cdef Node* node = &p.nodes.at[visit.node]
     cdef double as_tree
     cdef Py_ssize_t largest = largest_branch(p, node, &as_tree)
-    cdef double as_leaf = errors_of(p, visit.node)
+    cdef double as_leaf = estimate_leaf_errors(p, visit.node)
     cdef double as_branch = INFINITY
     p.changed[visit.node] = 0
     p.errors[visit.node] = as_tree
@@ -122,7 +122,7 @@ cdef int judge(Pruner* p, const Visit* visit) except -1 nogil:
         as_branch = send_all(p, visit, largest, enough_errors(as_leaf, as_tree), False)
     if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:
         if visit.known:
-            join_lists(p, visit.node)
+            merge_leaf_lists(p, visit.node)
         node.feature = -1
         p.errors[visit.node] = as_leaf
         return 0
@@ -163,7 +163,7 @@ cdef int raise_branch(Pruner* p, const Visit* visit, Py_ssize_t largest) except 
     cdef Node* node = &p.nodes.at[visit.node]
     cdef Node* branch = &p.nodes.at[largest]
     if visit.known:
-        move_others(p, visit.node, largest)
+        move_other_branches(p, visit.node, largest)
     node.feature, node.cut = branch.feature, branch.cut
     node.first, node.width = branch.first, branch.width
     if not visit.known:
@@ -180,25 +180,25 @@ cdef int open_way(Pruner* p, Py_ssize_t n_columns, const Sample* sample) except 
     reserve(p.memory, <void**> &p.cells, n, sizeof(double))
     reserve(p.memory, <void**> &p.tally, p.nodes.n_classes, sizeof(double))
     reserve(p.memory, <void**> &p.weight_of, sample.n_table, sizeof(double))
-    reserve_zeros(p.memory, <void**> &p.has_gaps, sample.n_table, sizeof(uint8_t))
+    reserve_zeros(p.memory, <void**> &p.row_has_missing, sample.n_table, sizeof(uint8_t))
     reserve_way(p, 4 * n + 16)
-    memcpy(p.way_rows, p.members, n * sizeof(uint32_t))
+    memcpy(p.path_rows, p.members, n * sizeof(uint32_t))
     for i in range(n):
-        p.way_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
+        p.path_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
     p.weights = p.weight_of
     find_gaps(p, n_columns, n)
     return 0
 
 
 cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
-    reserve(p.memory, <void**> &p.way_rows, n, sizeof(uint32_t))
-    reserve(p.memory, <void**> &p.way_weights, n, sizeof(double))
+    reserve(p.memory, <void**> &p.path_rows, n, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.path_weights, n, sizeof(double))
     return 0
 
 
 cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
     """Note which rows lack a value of a column the tree asks for."""
-    cdef Py_ssize_t n_used = list_some(p, 0, p.goals, False)
+    cdef Py_ssize_t n_used = list_leaves_or_inner_nodes(p, 0, p.goals, False)
     cdef int64_t i, k
     # A column may be used many times; it is looked up once.
     for k in range(n_used):
@@ -209,7 +209,7 @@ cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
         p.buffer[k] = 0.0
         look_up(p, k, 0, n)
         for i in range(n):
-            p.has_gaps[p.way_rows[i]] |= isnan(p.cells[i])
+            p.row_has_missing[p.path_rows[i]] |= isnan(p.cells[i])
 
 
 cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
@@ -218,15 +218,15 @@ cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
     cdef Py_ssize_t k
     cdef int64_t i
     for i in range(visit.low, visit.high):
-        if p.way_weights[i] < TINY:
+        if p.path_weights[i] < TINY:
             return False
-        if not p.has_gaps[p.way_rows[i]]:
+        if not p.row_has_missing[p.path_rows[i]]:
             continue
         if n_used == 0:
-            n_used = list_some(p, visit.node, p.goals, False)
+            n_used = list_leaves_or_inner_nodes(p, visit.node, p.goals, False)
         p.work += n_used
         for k in range(n_used):
-            if isnan(value_at(p.rows, p.way_rows[i], p.nodes.at[p.goals[k]].feature)):
+            if isnan(value_at(p.rows, p.path_rows[i], p.nodes.at[p.goals[k]].feature)):
                 return False
     return visit.high > visit.low
 
@@ -248,7 +248,7 @@ cdef void sort_by_leaf(Pruner* p, Visit* visit) noexcept nogil:
         while nodes.at[at].feature >= 0:
             node = &nodes.at[at]
             at = node.first + <int32_t> branch_of(
-                value_at(p.rows, p.way_rows[i], node.feature), p.n_values[node.feature], node.cut
+                value_at(p.rows, p.path_rows[i], node.feature), p.n_values[node.feature], node.cut
             )
             nodes.at[at].high += 1
         reached[i - visit.low] = at
@@ -265,8 +265,8 @@ cdef void sort_by_leaf(Pruner* p, Visit* visit) noexcept nogil:
             place += nodes.at[child].high
     for i in range(visit.low, visit.high):
         node = &nodes.at[reached[i - visit.low]]
-        p.members[node.high] = p.way_rows[i]
-        p.weight_of[p.way_rows[i]] = p.way_weights[i]
+        p.members[node.high] = p.path_rows[i]
+        p.weight_of[p.path_rows[i]] = p.path_weights[i]
         node.high += 1
     visit.known = True
     start_subtree(p, visit.node)
@@ -287,10 +287,10 @@ cdef void look_up(Pruner* p, int64_t column, int64_t low, int64_t high) noexcept
     cdef int64_t i
     if p.rows.is_dense and column < n_features:
         for i in range(low, high):
-            p.cells[i - low] = p.rows.dense[p.way_rows[i] * n_features + column]
+            p.cells[i - low] = p.rows.dense[p.path_rows[i] * n_features + column]
     else:
         for i in range(low, high):
-            p.cells[i - low] = value_at(p.rows, p.way_rows[i], column)
+            p.cells[i - low] = value_at(p.rows, p.path_rows[i], column)
     p.work += high - low
 
 
@@ -307,8 +307,8 @@ cdef int64_t send(
         side = branch_of(p.cells[i - low], n_values, node.cut)
         if side != turn and (side >= 0 or share <= TINY):
             continue
-        p.way_rows[to] = p.way_rows[i]
-        p.way_weights[to] = p.way_weights[i] if side >= 0 else p.way_weights[i] * share
+        p.path_rows[to] = p.path_rows[i]
+        p.path_weights[to] = p.path_weights[i] if side >= 0 else p.path_weights[i] * share
         to += 1
     return to
 
@@ -346,7 +346,7 @@ cdef double send_all(
                 find_shares(p, now, store)
                 now.turn = 0
                 continue
-            total += estimate(p, p.tally, p.more)  # nothing is on trial here
+            total += estimate_errors(p, p.tally, p.more)  # nothing is on trial here
             if total > enough:
                 break
             depth -= 1
@@ -359,7 +359,7 @@ cdef void count_rows(Pruner* p, const Visit* now, bint store) noexcept nogil:
     cdef int64_t i
     memset(p.tally, 0, n_classes * sizeof(double))
     for i in range(now.low, now.high):
-        p.tally[p.y[p.way_rows[i]]] += p.way_weights[i]
+        p.tally[p.y[p.path_rows[i]]] += p.path_weights[i]
     if not store:
         return
     memcpy(counts_of(p.nodes, now.node), p.tally, n_classes * sizeof(double))
@@ -381,8 +381,8 @@ cdef int find_shares(Pruner* p, const Visit* now, bint store) except -1 nogil:
     for i in range(now.low, now.high):
         side = branch_of(p.cells[i - now.low], n_values, node.cut)
         if side >= 0:
-            shares[side] += p.way_weights[i]
-            known += p.way_weights[i]
+            shares[side] += p.path_weights[i]
+            known += p.path_weights[i]
     for i in range(node.width):
         shares[i] = shares[i] / known if fabs(known) >= TINY else 1.0 / node.width
         if store:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-from scumble.learn.c45.memory cimport first_from, start_of
+from scumble.learn.c45.memory cimport lower_bound, data_pointer
 
 
 cdef struct RowsView:
@@ -26,11 +26,11 @@ cdef inline RowsView view_rows(rows) except *:
     seen.has_extra = len(rows.extra_indptr) > 1
     seen.n_features = rows.n_features
     seen.dense = &dense[0, 0] if dense.shape[0] and dense.shape[1] else NULL
-    seen.indptr = start_of[int64_t](rows.indptr)
-    seen.indices = start_of[int32_t](rows.indices)
-    seen.data = start_of[double](rows.data)
-    seen.extra_indptr = start_of[int64_t](rows.extra_indptr)
-    seen.extra_indices = start_of[int32_t](rows.extra_indices)
+    seen.indptr = data_pointer[int64_t](rows.indptr)
+    seen.indices = data_pointer[int32_t](rows.indices)
+    seen.data = data_pointer[double](rows.data)
+    seen.extra_indptr = data_pointer[int64_t](rows.extra_indptr)
+    seen.extra_indices = data_pointer[int32_t](rows.extra_indices)
     return seen
 
 
@@ -43,16 +43,16 @@ cdef inline double value_at(
     if column >= rows.n_features:
         wanted = <int32_t> (column - rows.n_features)
         high = rows.extra_indptr[row + 1]
-        at = first_from(rows.extra_indices, rows.extra_indptr[row], high, wanted)
+        at = lower_bound(rows.extra_indices, rows.extra_indptr[row], high, wanted)
         return 1.0 if at < high and rows.extra_indices[at] == wanted else 0.0
     if rows.is_dense:
         return rows.dense[row * rows.n_features + column]
     high = rows.indptr[row + 1]
-    at = first_from(rows.indices, rows.indptr[row], high, <int32_t> column)
+    at = lower_bound(rows.indices, rows.indptr[row], high, <int32_t> column)
     return rows.data[at] if at < high and rows.indices[at] == column else 0.0
 
 
-cdef inline void spread_stored(
+cdef inline void scatter_stored_cells(
     const RowsView* rows, Py_ssize_t row, double* buffer, bint on
 ) noexcept nogil:
     """Write the stored cells of a row (or zeros again) into a buffer: CSR and extra columns."""
@@ -71,4 +71,4 @@ cdef inline void load_row(const RowsView* rows, Py_ssize_t row, double* buffer) 
     """Write all cells of a row into a buffer that holds zeros where none is stored."""
     if rows.is_dense:
         memcpy(buffer, rows.dense + row * rows.n_features, rows.n_features * sizeof(double))
-    spread_stored(rows, row, buffer, True)
+    scatter_stored_cells(rows, row, buffer, True)

@@ -10,14 +10,14 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError
-from scumble._core.parallel import run, thread_count
+from scumble._core.parallel import run_in_threads, thread_count
 from scumble.learn.c45 import prepare
 from scumble.learn.c45.grow import tabulate_x_ln_x
 
 _MOST_CODES = 0xFFFFFFE  # what fits into the bits of an entry
 
 
-class Columns(NamedTuple):
+class SortedColumns(NamedTuple):
     """Columns as sorted lists of entries, see `prepare`."""
 
     entries: np.ndarray
@@ -40,7 +40,7 @@ class Items(NamedTuple):
     codes: np.ndarray
 
 
-class Rows(NamedTuple):
+class RowArrays(NamedTuple):
     """Rows as they came: a dense table or CSR, then extra 0/1 columns as CSR."""
 
     is_dense: bool
@@ -62,12 +62,12 @@ class PreparedTable:
     >>> import numpy as np
     >>> from scumble.learn.c45 import prepare_table
     >>> table = prepare_table(np.array([[1.0, 0.0], [np.nan, 1.0]]), np.array([0, 2]))
-    >>> table.n_rows, table.n_features, table.missing
+    >>> table.n_rows, table.n_features, table.has_missing
     (2, 2, True)
     """
 
-    columns: Columns
-    rows: Rows
+    columns: SortedColumns
+    rows: RowArrays
     n_rows: int
     n_features: int
     n_extra: int
@@ -80,7 +80,7 @@ class PreparedTable:
         return np.concatenate([active, self.n_features + np.sort(np.asarray(extra, np.int64))])
 
     @cached_property
-    def missing(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether any feature has a missing value; extra columns never have."""
         begins, ends = self.columns.begins, self.columns.ends
         last = self.columns.entries[np.maximum(ends - 1, 0)] >> np.uint64(36)
@@ -110,7 +110,7 @@ class PreparedTable:
         indptr = np.concatenate([[0], np.cumsum(sizes)])
         indices = np.empty(indptr[-1], np.uint32)
         items = Items(indptr, indices, first, *(part[:n_items] for part in found))
-        prepare.items_by_row(columns.entries, items, indptr[:-1].copy())
+        prepare.group_items_by_row(columns.entries, items, indptr[:-1].copy())
         return items
 
 
@@ -148,7 +148,7 @@ def prepare_table(
             f"C4.5 takes tables of fewer than {_MOST_CODES} rows, and as many values a column. "
             f"Got {n} rows and up to {np.max(n_values, initial=0)} values: take a sample."
         )
-    rows, n_extra = as_rows(X, extra), 0 if extra is None else extra.shape[1]
+    rows, n_extra = as_row_arrays(X, extra), 0 if extra is None else extra.shape[1]
     tables = [X.tocsc() if sparse.issparse(X) else rows.dense]
     tables += [] if extra is None else [extra.tocsc()]
     codes = np.concatenate([n_values, np.full(n_extra, 2)]).astype(np.int64)
@@ -157,10 +157,14 @@ def prepare_table(
     size = max(starts[-1], 1)
     begins, ends, defaults, n_codes = np.zeros((4, m + n_extra), np.int64)
     lists = np.empty(size, np.uint64), np.empty(size, np.float64)
-    columns = Columns(*lists, begins, ends, defaults, codes, n_codes)
+    columns = SortedColumns(*lists, begins, ends, defaults, codes, n_codes)
     for table, shift in zip(tables, (0, m), strict=False):
         n_blocks = 1 if table.size < 20_000 else 4 * thread_count(n_jobs)  # worth a second thread
-        run(_sorter(table, columns, shift, starts), ranges(table.shape[1], n_blocks), n_jobs=n_jobs)
+        run_in_threads(
+            _sorter(table, columns, shift, starts),
+            even_ranges(table.shape[1], n_blocks),
+            n_jobs=n_jobs,
+        )
     return PreparedTable(columns, rows, n, m, n_extra)
 
 
@@ -173,37 +177,37 @@ def _list_sizes(table: Any, n_values: Array) -> Array:
     return np.where((n_values > 0) & (2 * stored > n), n, stored + 1)
 
 
-def _sorter(table: Any, columns: Columns, shift: int, starts: Array) -> Any:
+def _sorter(table: Any, columns: SortedColumns, shift: int, starts: Array) -> Any:
     """Return what sorts a range of the columns of a dense or CSC table."""
     if not sparse.issparse(table):
         return partial(prepare.sort_dense, table, columns)
-    parts = map(read_only, (table.indptr, table.indices), (np.int64, np.int32))
-    matrix = table.shape[0], *parts, read_only(table.data, np.float64)
+    parts = map(as_readonly_array, (table.indptr, table.indices), (np.int64, np.int32))
+    matrix = table.shape[0], *parts, as_readonly_array(table.data, np.float64)
     return partial(prepare.sort_sparse, matrix, columns, shift, starts)
 
 
-def ranges(n: int, n_wanted: int) -> list[tuple[int, int]]:
+def even_ranges(n: int, n_wanted: int) -> list[tuple[int, int]]:
     """Cut 0..n into so many ranges of about equal length, none of them empty."""
     edges = np.linspace(0, n, min(n, n_wanted) + 1).astype(int).tolist()
     return list(itertools.pairwise(edges))
 
 
-def as_rows(X: Any, extra: Any = None) -> Rows:
+def as_row_arrays(X: Any, extra: Any = None) -> RowArrays:
     """Hand rows, and extra 0/1 columns, to kernels without copying them."""
     is_sparse = sparse.issparse(X)
-    return Rows(
+    return RowArrays(
         not is_sparse,
-        read_only(np.empty((0, 0)) if is_sparse else X, np.float64),
-        read_only(X.indptr if is_sparse else [0], np.int64),
-        read_only(X.indices if is_sparse else [], np.int32),
-        read_only(X.data if is_sparse else [], np.float64),
+        as_readonly_array(np.empty((0, 0)) if is_sparse else X, np.float64),
+        as_readonly_array(X.indptr if is_sparse else [0], np.int64),
+        as_readonly_array(X.indices if is_sparse else [], np.int32),
+        as_readonly_array(X.data if is_sparse else [], np.float64),
         X.shape[1],
-        read_only([0] if extra is None else extra.indptr, np.int64),
-        read_only([] if extra is None else extra.indices, np.int32),
+        as_readonly_array([0] if extra is None else extra.indptr, np.int64),
+        as_readonly_array([] if extra is None else extra.indices, np.int32),
     )
 
 
-def read_only(array: Any, dtype: Any) -> Array:
+def as_readonly_array(array: Any, dtype: Any) -> Array:
     """Give kernels the one type they are compiled for, whatever the caller's array is like."""
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False

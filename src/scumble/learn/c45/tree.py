@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, dense
+from scumble._core.arrays import Array, to_dense
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TreeSettings:
     prune: bool = True
     subtree_raising: bool = True
     mdl: bool = True
-    class_weight: Any = None  # None, a rule, or factors by code: see `class_factors`
+    class_weight: Any = None  # None, a rule, or factors by code: see `compute_class_weight_factors`
 
     @cached_property
     def deviate(self) -> float:
@@ -102,7 +102,7 @@ class Tree:
     @cached_property
     def parent(self) -> Array:
         """Parent of every node, -1 for the root."""
-        return parents_of(self.feature, self.first, self.width)
+        return find_parents(self.feature, self.first, self.width)
 
     def information_gains(self) -> Array:
         """Give the information each inner node gains, times its weight, in bits; 0 for leaves."""
@@ -132,7 +132,7 @@ class Tree:
         for node in np.flatnonzero(self.feature >= 0):  # parents come before their children
             if not len(here := rows[node]):
                 continue
-            cells = dense(by_column[:, [int(self.feature[node])]])[here, 0]
+            cells = to_dense(by_column[:, [int(self.feature[node])]])[here, 0]
             lost = np.isnan(cells)
             side = cells > self.cut[node] if not np.isnan(self.cut[node]) else cells
             for turn in range(self.width[node]):
@@ -146,20 +146,22 @@ class Tree:
         return path.tocsr()
 
 
-def starts_of(sizes: Array) -> Array:
+def start_offsets(sizes: Array) -> Array:
     """Tell where each of many parts begins when they stand one after another."""
     return (np.cumsum(sizes) - sizes).astype(np.int64)
 
 
-def ranges_of(starts: Array, sizes: Array) -> Array:
+def concatenate_ranges(starts: Array, sizes: Array) -> Array:
     """List the numbers of many ranges one after another."""
-    inside = np.arange(sizes.sum()) - np.repeat(starts_of(sizes), sizes)
+    inside = np.arange(sizes.sum()) - np.repeat(start_offsets(sizes), sizes)
     return np.repeat(starts, sizes) + inside
 
 
-def parents_of(feature: Array, first: Array, width: Array) -> Array:
+def find_parents(feature: Array, first: Array, width: Array) -> Array:
     """Tell the parent of every node, -1 for a root."""
     parent = np.full(len(feature), -1, np.int64)
     inner = np.flatnonzero(feature >= 0)
-    parent[ranges_of(first[inner], width[inner].astype(np.int64))] = np.repeat(inner, width[inner])
+    parent[concatenate_ranges(first[inner], width[inner].astype(np.int64))] = np.repeat(
+        inner, width[inner]
+    )
     return parent

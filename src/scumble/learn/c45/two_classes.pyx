@@ -11,13 +11,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.cuts cimport judge_numbers
+from scumble.learn.c45.two_class_cuts cimport find_numeric_cuts
 from scumble.learn.c45.grower cimport (
-    COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
-    add_gain, mark,
+    COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, EntryRun, Candidate, Grower, TwoClassState, StackRecord,
+    add_gain, set_branch,
 )
-from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
-from scumble.learn.c45.memory cimport first_from, reserve
+from scumble.learn.c45.layout cimport MAX_ENTRY_WEIGHT, WEIGHT_BIT, Items, row_of
+from scumble.learn.c45.memory cimport lower_bound, reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
 cdef enum:
@@ -29,9 +29,9 @@ cdef inline uint64_t times(const Grower* g, uint64_t row) noexcept nogil:
     return 1 if g.sample.weights == NULL else <uint64_t> g.sample.weights[row]
 
 
-cdef int start_two(Grower* g) except -1 nogil:
+cdef int start_two_classes(Grower* g) except -1 nogil:
     """Count the training rows and decide how entries tell what a row counts."""
-    cdef TwoClasses* two = &g.two
+    cdef TwoClassState* two = &g.two
     cdef uint64_t most = 1
     cdef uint64_t row, often
     cdef Py_ssize_t i
@@ -43,7 +43,7 @@ cdef int start_two(Grower* g) except -1 nogil:
         two.positive += often * g.sample.y[row]
         most = max(most, often)
     # Rows that count several times have one entry that says so, where it has room for that.
-    two.heavy = 1 < most <= HEAVIEST and g.sample.n_table < 1 << 24
+    two.heavy = 1 < most <= MAX_ENTRY_WEIGHT and g.sample.n_table < 1 << 24
     g.row_bit = 2 * WEIGHT_BIT if two.heavy else 1
     g.least_entries = 1 if two.heavy else g.settings.min_objects
     if g.n_listed:
@@ -61,14 +61,14 @@ cdef int start_two(Grower* g) except -1 nogil:
 
 
 cdef int reserve_tables(Grower* g) except -1 nogil:
-    cdef TwoClasses* two = &g.two
+    cdef TwoClassState* two = &g.two
     cdef Py_ssize_t size = g.n + 1
     reserve(g.memory, <void**> &two.ones, size, sizeof(double))
     reserve(g.memory, <void**> &two.zeros, size, sizeof(double))
     reserve(g.memory, <void**> &g.sizes, size, sizeof(double))
     reserve(g.memory, <void**> &two.ones_bar, size, sizeof(uint32_t))
     reserve(g.memory, <void**> &two.zeros_bar, size, sizeof(uint32_t))
-    reserve(g.memory, <void**> &two.opened, size // 8 + 1, sizeof(Block))
+    reserve(g.memory, <void**> &two.opened, size // 8 + 1, sizeof(EntryRun))
     reserve(g.memory, <void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
     reserve(g.memory, <void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
     return 0
@@ -76,7 +76,7 @@ cdef int reserve_tables(Grower* g) except -1 nogil:
 
 cdef int start_items(Grower* g) except -1 nogil:
     """Count the nominal columns of the training rows."""
-    cdef TwoClasses* two = &g.two
+    cdef TwoClassState* two = &g.two
     cdef Py_ssize_t n_items = g.items.n
     cdef Py_ssize_t i
     two.n_levels = 3
@@ -133,18 +133,18 @@ cdef void count_items(
             counts[indices[at]] += packed
 
 
-cdef void judge_two(Grower* g) noexcept nogil:
+cdef void score_two_class_columns(Grower* g) noexcept nogil:
     """Judge all columns of the node in hand; gains are in nats times rows."""
     cdef const double* counts = counts_of(&g.nodes, g.now.node)
     g.two.positive = <int64_t> counts[1]
     g.n = g.two.positive + <int64_t> counts[0]
     judge_items(g)
-    judge_numbers(g)
+    find_numeric_cuts(g)
 
 
 cdef void judge_items(Grower* g) noexcept nogil:
     """Count and judge the nominal columns; those that cannot split any more are dropped."""
-    cdef TwoClasses* two = &g.two
+    cdef TwoClassState* two = &g.two
     cdef int64_t level = g.now.level
     cdef int64_t above = level
     cdef uint64_t* counts = two.item_counts + level * g.items.n
@@ -168,7 +168,7 @@ cdef void judge_items(Grower* g) noexcept nogil:
 
 cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
     """Judge the columns open at level ``above`` by the node's counts, taken off those there."""
-    cdef TwoClasses* two = &g.two
+    cdef TwoClassState* two = &g.two
     cdef const double* table = g.table
     cdef const int64_t* first = g.items.first
     cdef const int64_t* columns = two.open_columns + above * two.n_nominal
@@ -252,7 +252,7 @@ cdef bint sum_up_values(
     return heavy >= 2
 
 
-cdef void count_branches_two(Grower* g) noexcept nogil:
+cdef void count_two_class_branches(Grower* g) noexcept nogil:
     """Write the counts of the branches; one gets what the others leave."""
     cdef const uint64_t* packed = g.two.item_counts + g.now.level * g.items.n
     cdef double* counts = counts_of(&g.nodes, g.split.child)
@@ -279,7 +279,7 @@ cdef void count_branches_two(Grower* g) noexcept nogil:
     counts[2 * rest], counts[2 * rest + 1] = zeros, ones
 
 
-cdef void mark_items(Grower* g) noexcept nogil:
+cdef void set_branches_by_items(Grower* g) noexcept nogil:
     """Note the branch of every row of a node that is split by a nominal column."""
     cdef int64_t column = g.split.column
     cdef int64_t first = g.items.first[column]
@@ -289,14 +289,14 @@ cdef void mark_items(Grower* g) noexcept nogil:
     if g.items.stops[last - 1] - g.items.starts[first] >= 16 * (g.now.high - g.now.low):
         for i in range(g.now.low, g.now.high):
             item = find_item(&g.items, g.rows[i], first, last)
-            mark(g, g.rows[i], g.items.codes[item] if item >= 0 else g.split.rest)
+            set_branch(g, g.rows[i], g.items.codes[item] if item >= 0 else g.split.rest)
         return
     for i in range(g.now.low, g.now.high):
-        mark(g, g.rows[i], g.split.rest)
+        set_branch(g, g.rows[i], g.split.rest)
     for item in range(first, last):
         code = g.items.codes[item]
         for at in range(g.items.starts[item], g.items.stops[item]):
-            mark(g, row_of(g.columns.entries[at], 0), code)
+            set_branch(g, row_of(g.columns.entries[at], 0), code)
 
 
 cdef inline int64_t find_item(
@@ -304,7 +304,7 @@ cdef inline int64_t find_item(
 ) noexcept nogil:
     """Find which of the items first..last a row has; -1 where it has none."""
     cdef int64_t stop = items.indptr[row + 1]
-    cdef int64_t at = first_from(items.indices, items.indptr[row], stop, <uint32_t> first)
+    cdef int64_t at = lower_bound(items.indices, items.indptr[row], stop, <uint32_t> first)
     return items.indices[at] if at < stop and items.indices[at] < last else -1
 
 
@@ -349,30 +349,30 @@ cdef inline int64_t move_to_edge(
     return edge + 1 if first_holds else to
 
 
-cdef void queue_counts_two(Grower* g, Py_ssize_t depth) noexcept nogil:
+cdef void queue_two_class_counts(Grower* g, Py_ssize_t depth) noexcept nogil:
     """Decide how the branches that go on come by the counts of their nominal columns.
 
-    The keeper's are what remains of its parent's when all others are taken off, unless counting
+    The in_place_branch's are what remains of its parent's when all others are taken off, unless counting
     it anew is less work.
     """
     cdef uint64_t* counts = g.two.item_counts + g.now.level * g.items.n
     cdef Node* children = &g.nodes.at[g.split.child]
-    cdef Node* keeper = &children[g.split.keeper]
+    cdef Node* in_place_branch = &children[g.split.in_place_branch]
     cdef int64_t dead = 0
-    cdef Waiting* waiting
+    cdef StackRecord* waiting
     cdef bint subtract
     cdef int64_t b
     for b in range(g.split.n_branches):
         if g.slot[b] < 0:
             dead += children[b].high - children[b].low
-    subtract = dead <= keeper.high - keeper.low
+    subtract = dead <= in_place_branch.high - in_place_branch.low
     for b in range(g.split.n_branches):
         if g.slot[b] < 0:
             if subtract and g.two.n_open[g.now.level]:
                 count_items(g, children[b].low, children[b].high, <uint64_t> -1, counts)
             continue
         waiting = &g.waiting[depth + g.slot[b]]
-        if b == g.split.keeper:
+        if b == g.split.in_place_branch:
             waiting.level = g.now.level
             waiting.counting = READY if subtract else RECOUNT
         else:

@@ -9,10 +9,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
 from scumble.learn.c45.grower cimport (
-    Candidate, Chord, ClassWeights, Column, Grower, Stretch, Weighted, add_gain, branch_of,
-    least_of, open_column,
+    Candidate, Chord, ClassTotals, NumericColumn, Grower, EntryRange, WeightedState, add_gain, branch_of,
+    min_branch_weight, init_column,
 )
-from scumble.learn.c45.layout cimport GAP, MISSING, code_of, is_apart, row_of
+from scumble.learn.c45.layout cimport MIN_VALUE_GAP, MISSING, code_of, can_cut_between, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
@@ -34,7 +34,7 @@ ctypedef fused amount:
 
 cdef int start_weighted(Grower* g) except -1 nogil:
     """Lay out the weights of the training rows, and count their classes."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef Py_ssize_t i
     cdef uint32_t row
     g.row_bit = 0
@@ -42,7 +42,7 @@ cdef int start_weighted(Grower* g) except -1 nogil:
     w.divided = False
     reserve(g.memory, <void**> &w.weight_of, g.sample.n_table, sizeof(double))
     reserve(g.memory, <void**> &w.signed_of, g.sample.n_table, sizeof(double))
-    reserve(g.memory, <void**> &w.by_class, g.sample.n_classes, sizeof(ClassWeights))
+    reserve(g.memory, <void**> &w.by_class, g.sample.n_classes, sizeof(ClassTotals))
     reserve(g.memory, <void**> &w.classes, g.sample.n_classes, sizeof(int64_t))
     reserve(g.memory, <void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
     for i in range(g.sample.n):
@@ -52,7 +52,7 @@ cdef int start_weighted(Grower* g) except -1 nogil:
     return 0
 
 
-cdef void judge_weighted(Grower* g) noexcept nogil:
+cdef void score_weighted_columns(Grower* g) noexcept nogil:
     """Judge all columns of the node in hand; gains are in bits a row."""
     cdef int64_t n_values, k
     cdef Candidate* found
@@ -66,13 +66,13 @@ cdef void judge_weighted(Grower* g) noexcept nogil:
         elif g.sample.n_classes == 2:
             judge_numbers_of_two(g, k)
         else:
-            judge_numbers(g, k)
+            find_numeric_cuts(g, k)
         add_gain(g, found.gain, n_values)
 
 
 cdef void load_weights(Grower* g) noexcept nogil:
     """Look up what is known of the rows and classes of the node."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef const double* counts = counts_of(&g.nodes, g.now.node)
     cdef double weight
     cdef uint32_t row
@@ -128,11 +128,11 @@ cdef void keep(Grower* g, Candidate* found, double gain, double known) noexcept 
 
 
 cdef int64_t open_known(
-    const Grower* g, int64_t k, Column* column, Candidate* found
+    const Grower* g, int64_t k, NumericColumn* column, Candidate* found
 ) noexcept nogil:
     """Begin with a column; its missing values, whose end is returned, are left out."""
     cdef int64_t stop
-    open_column(g, k, g.now.high - g.now.low, column)
+    init_column(g, k, g.now.high - g.now.low, column)
     stop = column.stop
     while column.stop > column.start and code_of(g.entries[column.stop - 1]) == MISSING:
         column.stop -= 1
@@ -142,7 +142,7 @@ cdef int64_t open_known(
     return stop
 
 
-cdef bint too_few(const Grower* g, const Column* column, const Known* known) noexcept nogil:
+cdef bint too_few(const Grower* g, const NumericColumn* column, const Known* known) noexcept nogil:
     """Tell whether there are too few rows, or too little weight, for a cut."""
     cdef double n_rows = column.stop - column.start + column.block
     return 2.0 * known.least - (known.total if g.sample.repeated else n_rows) > TINY
@@ -152,15 +152,15 @@ cdef bint too_few(const Grower* g, const Column* column, const Known* known) noe
 
 cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for two classes."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef Candidate* found = &g.candidates[k]
-    cdef Column column
+    cdef NumericColumn column
     cdef Known known
     cdef int64_t stop = open_known(g, k, &column, found)
     known.zeros, known.ones = w.by_class[0].total, w.by_class[1].total
     take_off(g, column.stop, stop, &known.zeros, &known.ones)
     known.total = known.zeros + known.ones
-    known.least = least_of(g, known.total)
+    known.least = min_branch_weight(g, known.total)
     if too_few(g, &column, &known):
         return
     found.gain = 0.0
@@ -188,16 +188,16 @@ cdef void take_off(
 
 
 cdef inline bint may_cut(
-    const Column* column, int64_t at, bint block_now, int64_t last
+    const NumericColumn* column, int64_t at, bint block_now, int64_t last
 ) noexcept nogil:
     """Tell whether a cut may lie between two values."""
     if block_now:
-        return column.values[last] + GAP < column.values[column.default]
-    return is_apart(column.values, last, column.entries[at])
+        return column.values[last] + MIN_VALUE_GAP < column.values[column.default]
+    return can_cut_between(column.values, last, column.entries[at])
 
 
 cdef void scan_two(
-    const Grower* g, const Column* column, const Known* known, Candidate* found, amount least
+    const Grower* g, const NumericColumn* column, const Known* known, Candidate* found, amount least
 ) noexcept nogil:
     """Find the best cut with more than ``least`` on either side; the gain is in nats, times weight.
 
@@ -322,16 +322,16 @@ cdef struct Sides:
     double right
 
 
-cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
+cdef void find_numeric_cuts(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for any number of classes."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef Candidate* found = &g.candidates[k]
-    cdef Column column
+    cdef NumericColumn column
     cdef Known known
     cdef Sides sides
     cdef int64_t at, i
     cdef uint64_t row
-    cdef ClassWeights* of
+    cdef ClassTotals* of
     cdef int64_t stop = open_known(g, k, &column, found)
     known.total = w.total
     for i in range(w.n_present):
@@ -342,7 +342,7 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
         row = row_of(g.entries[at], 0)
         w.by_class[g.sample.y[row]].right -= w.weight_of[row]
         known.total -= w.weight_of[row]
-    known.least = least_of(g, known.total)
+    known.least = min_branch_weight(g, known.total)
     if too_few(g, &column, &known):
         return
     found.gain = 0.0
@@ -364,7 +364,7 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
 
 
 cdef void scan_classes(
-    Grower* g, const Column* column, const Known* known, Sides* sides, Candidate* found
+    Grower* g, const NumericColumn* column, const Known* known, Sides* sides, Candidate* found
 ) noexcept nogil:
     """Judge one cut after another; the gain is in bits a row."""
     cdef double scale = known.total / g.weighted.total / LN2
@@ -401,7 +401,7 @@ cdef void scan_classes(
 
 cdef void move_block(Grower* g, Sides* sides) noexcept nogil:
     """Move the rows with the default value to the left."""
-    cdef ClassWeights* of
+    cdef ClassTotals* of
     cdef int64_t i
     sides.left_sum = sides.right_sum = 0.0
     for i in range(g.weighted.n_present):
@@ -418,7 +418,7 @@ cdef void move_block(Grower* g, Sides* sides) noexcept nogil:
 
 cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
     """Move a row to the left."""
-    cdef ClassWeights* of = &g.weighted.by_class[g.sample.y[row]]
+    cdef ClassTotals* of = &g.weighted.by_class[g.sample.y[row]]
     cdef double weight = g.weighted.weight_of[row]
     cdef double term
     of.left += weight
@@ -445,8 +445,8 @@ cdef struct Branches:  # Sums over the branches of a nominal column.
 
 cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
     """Judge the split of a nominal column."""
-    cdef Weighted* w = &g.weighted
-    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef WeightedState* w = &g.weighted
+    cdef EntryRange* stretch = &g.lists[g.now.list_low + k]
     cdef Candidate* found = &g.candidates[k]
     cdef Branches sums
     cdef double saved, info, rest
@@ -470,9 +470,9 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
     found.ratio = 0.0 if fabs(info) < TINY else found.gain / (info / w.total)
 
 
-cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexcept nogil:
+cdef void sum_up_codes(Grower* g, const EntryRange* stretch, Branches* sums) noexcept nogil:
     """Sum x ln x over the branches with entries; ``right`` keeps the classes of the rest."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef int64_t at = stretch.start
     cdef int64_t group, i, c
     cdef uint64_t code, row
@@ -510,10 +510,10 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
 
 
 cdef double information_before(
-    Grower* g, const Stretch* stretch, double known
+    Grower* g, const EntryRange* stretch, double known
 ) noexcept nogil:
     """Return the information of the rows whose value is known, times their weight, in nats."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef double before
     cdef int64_t at, i
     cdef uint64_t row
@@ -532,9 +532,9 @@ cdef double information_before(
     return before
 
 
-cdef int count_branches_weighted(Grower* g) except -1 nogil:
+cdef int count_weighted_branches(Grower* g) except -1 nogil:
     """Write the weights of the branches, shares of rows with a missing value included."""
-    cdef Weighted* w = &g.weighted
+    cdef WeightedState* w = &g.weighted
     cdef Node* children = &g.nodes.at[g.split.child]
     cdef double* counts = counts_of(&g.nodes, g.split.child)
     cdef Py_ssize_t n_classes = g.sample.n_classes

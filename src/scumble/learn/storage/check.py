@@ -12,23 +12,23 @@ from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.base import BaseRanker
-from scumble.learn.blended import BlendedRanker, SecondLook, are_loud
+from scumble.learn.blended_ranker import BlendedRanker, StackedRidge, are_valid_weights
 from scumble.learn.c45 import C45Classifier, Tree
 from scumble.learn.c45.forest import Forest
 from scumble.learn.calibration import Calibration
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
 from scumble.learn.eccru import ECCRU
-from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.neighbourhood import NeighbourClassifier
-from scumble.learn.radial import POWERS, RadialKernel
+from scumble.learn.radial_kernel import KERNEL_POWERS, RadialKernel
+from scumble.learn.rank_scale import RankScale
 from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.ridge import RidgeRanker
-from scumble.learn.scaling import MOST_RANKED, N_STEPS, Scaling
-from scumble.learn.storage.values import is_own
+from scumble.learn.scaling import MOST_RANKED, N_QUANTILES, Scaling
+from scumble.learn.storage.json_encoding import is_storable_class
 from scumble.learn.texts import TextColumns, TextModel
-from scumble.learn.thresholded import ThresholdedClassifier
+from scumble.learn.thresholded_classifier import ThresholdedClassifier
 
 #: Said of what was saved before a part was added or changed its meaning, see `changes`.
 EARLIER = "this model is of an earlier version of scumble: train it again"
@@ -37,7 +37,9 @@ EARLIER = "this model is of an earlier version of scumble: train it again"
 def check_model(model: Any) -> None:
     """Refuse a model whose numbers point outside of its arrays."""
     for part in _parts([model], estimators=True):
-        if "_codes" in getattr(part, "__dict__", {}) and any(map(is_own, type(part).__mro__)):
+        if "_codes" in getattr(part, "__dict__", {}) and any(
+            map(is_storable_class, type(part).__mro__)
+        ):
             _check_estimator(part)
         if isinstance(part, Space):
             _check_space(part)
@@ -76,22 +78,22 @@ def _check_estimator(model: Any) -> None:
     # What is no table, such as texts for a pipeline inside, has no number of columns.
     n_features, codes = getattr(model, "n_features_in_", 0), model._codes
     # Any other class with 'n_values' would do for a prediction, too, but not be looked over.
-    demand(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
+    ensure(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values, names = codes.n_values, codes.names
-    demand(type(n_features) is int, "the number of features is no whole number")
-    demand(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
-    demand(len(codes.categories) == n_features, "the categories of the columns do not fit")
+    ensure(type(n_features) is int, "the number of features is no whole number")
+    ensure(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
+    ensure(len(codes.categories) == n_features, "the categories of the columns do not fit")
     called = getattr(model, "feature_names_in_", None)
     sizes = {len(known) for known in (names, called) if known is not None}
-    demand(sizes <= {n_features}, "the names of the columns do not fit")
+    ensure(sizes <= {n_features}, "the names of the columns do not fit")
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
     n_labels = getattr(model, "n_labels_", None)
-    demand(n_labels is None or len(model.classes_) == n_labels, "the number of labels does not fit")
+    ensure(n_labels is None or len(model.classes_) == n_labels, "the number of labels does not fit")
     if isinstance(model, NeighbourClassifier):
         fits = model.labels_.shape == (len(model.space_), n_labels)
-        demand(fits, "the labels of the training rows do not fit")
+        ensure(fits, "the labels of the training rows do not fit")
     if isinstance(model, ClassifierChain | EnsembleOfClassifierChains | ECCRU):
         _check_chains(model)
         n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
@@ -105,7 +107,7 @@ def _check_estimator(model: Any) -> None:
     if hasattr(model, "space_"):
         _check_own_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
-        demand(type(model.n_labels_) is int, "the number of labels is no whole number")
+        ensure(type(model.n_labels_) is int, "the number of labels is no whole number")
     for kind, check in _CHECKS.items():
         if isinstance(model, kind):
             check(model)
@@ -115,9 +117,9 @@ def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
     """Check that every feature has a place, and every filling of a nominal one too."""
     fillings = columns.fillings
     fits = are_vectors(fillings, size=len(n_values)) and np.array_equal(columns.n_values, n_values)
-    demand(fits, "the columns do not fit the features")
+    ensure(fits, "the columns do not fit the features")
     inside = ((fillings >= 0) & (fillings < n_values))[n_values > 0]
-    demand(inside.all(), "a missing value is filled with a category that is not there")
+    ensure(inside.all(), "a missing value is filled with a category that is not there")
 
 
 def _check_own_space(model: Any, n_values: Array) -> None:
@@ -126,7 +128,7 @@ def _check_own_space(model: Any, n_values: Array) -> None:
     if isinstance(model, BaseRanker):
         n_values = np.zeros(_width_of(model) + 1, np.int64)  # one more tells rows of zeros
     fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
-    demand(fits and space.values.shape[1] == len(n_values), "the training rows do not fit")
+    ensure(fits and space.values.shape[1] == len(n_values), "the training rows do not fit")
 
 
 def _check_chains(model: Any) -> None:
@@ -134,7 +136,7 @@ def _check_chains(model: Any) -> None:
     sizes = range(1, model.n_labels_ + 1) if isinstance(model, ECCRU) else (model.n_labels_,)
     fits = all(_are_labels(order, model.n_labels_) and len(order) in sizes for order in orders)
     fits = fits and _are_two_class(model.models_, sum(map(len, orders)))
-    demand(fits, "the chains do not fit the labels")
+    ensure(fits, "the chains do not fit the labels")
 
 
 def _check_pairs(model: Any) -> None:
@@ -142,7 +144,7 @@ def _check_pairs(model: Any) -> None:
     fits = isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.dtype.kind in "iu"
     fits = fits and pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < n_labels)).all()
     fits = fits and _are_two_class(model.models_, len(pairs) + n_labels)
-    demand(fits, "the pairs of labels do not fit the labels")
+    ensure(fits, "the pairs of labels do not fit the labels")
 
 
 def _are_labels(value: Any, n_labels: int) -> bool:
@@ -167,10 +169,10 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
         "probabilities": (np.float64, len(forest.probabilities)),
     }  # fmt: skip
     for name, (kind, size) in kinds.items():
-        demand(is_vector(getattr(forest, name), kind, size), f"the trees' {name} do not fit")
+        ensure(is_vector(getattr(forest, name), kind, size), f"the trees' {name} do not fit")
     roots, n_classes = forest.roots, forest.n_classes
     inside = ((roots >= 0) & (roots < n_nodes)).all() and (n_classes >= 1).all()
-    demand(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
+    ensure(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
     check_nodes(forest.feature, forest.cut, forest.first, forest.width, n_values)
     if n_trees:
         tree_of = np.searchsorted(roots, np.arange(n_nodes), side="right") - 1
@@ -180,20 +182,20 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
         inner = forest.feature >= 0
         last = (forest.first + forest.width - 1)[inner]
         same = (tree_of[forest.first[inner]] == tree_of[inner]) & (tree_of[last] == tree_of[inner])
-        demand(bool(fits and same.all() and roots[0] == 0), "the trees' leaves do not fit")
+        ensure(bool(fits and same.all() and roots[0] == 0), "the trees' leaves do not fit")
 
 
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
-    demand(isinstance(tree, Tree), "the tree is missing, or of another type")
+    ensure(isinstance(tree, Tree), "the tree is missing, or of another type")
     n_nodes = len(tree.feature)
     parts = (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
     sizes = all(isinstance(part, np.ndarray) and part.shape == (n_nodes,) for part in parts)
     sizes = sizes and all(part.dtype.kind in "biuf" for part in parts)
-    demand(sizes and n_nodes > 0, "the tree's nodes do not fit")
+    ensure(sizes and n_nodes > 0, "the tree's nodes do not fit")
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
-    demand(fits, "the tree's counts do not fit")
+    ensure(fits, "the tree's counts do not fit")
     for part in (tree.feature, tree.first, tree.width):
-        demand(part.dtype.kind in "iu", "the tree's places are no whole numbers")
+        ensure(part.dtype.kind in "iu", "the tree's places are no whole numbers")
     check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
@@ -201,12 +203,12 @@ def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values
     """Check that children come after their parents and that every value has a child."""
     inner = np.flatnonzero(feature >= 0)
     columns = feature[inner]
-    demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
+    ensure(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
     begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
     needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
     # A sum of the two might be larger than any number there is.
     fits = (begin > inner) & (begin <= len(feature) - size) & (size >= needed) & (needed >= 1)
-    demand(bool(fits.all()), "a node of a tree has no place for its children")
+    ensure(bool(fits.all()), "a node of a tree has no place for its children")
 
 
 def _check_space(space: Space) -> None:
@@ -217,7 +219,7 @@ def _check_space(space: Space) -> None:
     fits = isinstance(values, np.ndarray | sparse.csr_array) and stored.dtype == np.float64
     fits = fits and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
     fits = fits and space.n_values.dtype == np.int64 and (space.n_values >= 0).all()
-    demand(bool(fits), "the training rows do not fit")
+    ensure(bool(fits), "the training rows do not fit")
 
 
 def _check_foreign_tree(tree: Any) -> None:
@@ -229,22 +231,22 @@ def _check_foreign_tree(tree: Any) -> None:
     for children in (left[inner], right[inner]):
         fits = fits and bool(((children > inner) & (children < n_nodes)).all())
     inside = (feature[inner] >= 0) & (feature[inner] < tree.n_features)
-    demand(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
+    ensure(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
 
 
 def _check_texts(model: TextModel) -> None:
     """Check that every text column has words, each once and with a weight."""
     texts = model.texts
-    demand(isinstance(texts, TextColumns), "the words of the texts are missing")
+    ensure(isinstance(texts, TextColumns), "the words of the texts are missing")
     known = {feature.name for feature in model.features if feature.kind == "text"}
     fits = isinstance(texts.names, tuple) and known == set(texts.names)
     fits = fits and len(texts.names) == len(texts.words) == len(texts.weights) == len(known)
-    demand(fits, "the words do not fit the text columns")
+    ensure(fits, "the words do not fit the text columns")
     for words, weights in zip(texts.words, texts.weights, strict=True):
         plain = isinstance(words, tuple) and all(type(word) is str for word in words)
-        demand(plain and len(set(words)) == len(words), "the words of a text are not all different")
+        ensure(plain and len(set(words)) == len(words), "the words of a text are not all different")
         fits = are_vectors(weights, size=len(words)) and bool(np.isfinite(weights).all())
-        demand(fits, "the weights of words do not fit")
+        ensure(fits, "the weights of words do not fit")
 
 
 # Rankers and thresholds: every part has the size the others expect -----------------------------
@@ -253,38 +255,38 @@ def _check_texts(model: TextModel) -> None:
 def _width_of(model: Any) -> int:
     """Tell how many columns of one scale an estimator makes of its features."""
     scaling = model._scaling
-    demand(isinstance(scaling, Scaling), "the scale of the columns is missing")
+    ensure(isinstance(scaling, Scaling), "the scale of the columns is missing")
     n_values = model._codes.n_values
     width = int(np.where(n_values > 2, n_values - 1, 1).sum())
     flat = [part for part in (scaling.centres, scaling.divisors) if part is not None]
     fits = are_vectors(*flat, size=width)
     if scaling.knots is not None:
-        fits &= is_table(scaling.knots, np.float64, (N_STEPS, width))
+        fits &= is_table(scaling.knots, np.float64, (N_QUANTILES, width))
     others = (scaling.centres, scaling.knots)
     alone = scaling.divisors is None and any(part is not None for part in others)
     # Files from before there were ranks.
     unranked = scaling.divisors is not None and scaling.knots is None and width <= MOST_RANKED
-    demand(not unranked, EARLIER)
-    demand(fits and not alone, "the scale of the columns does not fit")
+    ensure(not unranked, EARLIER)
+    ensure(fits and not alone, "the scale of the columns does not fit")
     return width
 
 
 def _check_ridge(model: RidgeRanker) -> None:
     n_columns = _width_of(model)
-    demand(model.kernel_ in ("linear", *POWERS), f"there is no kernel {model.kernel_!r}")
+    ensure(model.kernel_ in ("linear", *KERNEL_POWERS), f"there is no kernel {model.kernel_!r}")
     if model.kernel_ != "linear":
         kernel = model._kernel
         points = kernel.points if isinstance(kernel, RadialKernel) else None
         fits = isinstance(points, np.ndarray | sparse.csr_array) and points.dtype == np.float64
         fits = fits and points.ndim == 2 and points.shape[1] == n_columns
-        demand(fits, "the points of the kernel do not fit")
+        ensure(fits, "the points of the kernel do not fit")
         fits = isinstance(kernel.gamma, float) and 0 < kernel.gamma < np.inf
-        demand(fits, "the width of the kernel is no number")
-        demand(kernel.power == POWERS[model.kernel_], "the kernel is another one")
+        ensure(fits, "the width of the kernel is no number")
+        ensure(kernel.power == KERNEL_POWERS[model.kernel_], "the kernel is another one")
         n_columns = points.shape[0]
     fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
-    demand(fits, "the coefficients do not fit")
-    demand(are_vectors(model.intercepts_, size=model.n_labels_), "the intercepts do not fit")
+    ensure(fits, "the coefficients do not fit")
+    ensure(are_vectors(model.intercepts_, size=model.n_labels_), "the intercepts do not fit")
 
 
 def _check_neighbours(model: NeighbourRanker) -> None:
@@ -292,60 +294,60 @@ def _check_neighbours(model: NeighbourRanker) -> None:
     fits = isinstance(labels, sparse.csr_array) and labels.shape == (n_rows, model.n_labels_)
     fits = fits and are_vectors(model._weights, size=n_rows)
     fits = fits and are_vectors(model._shares, size=model.n_labels_)
-    demand(fits, "the labels of the training rows do not fit")
-    demand(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
+    ensure(fits, "the labels of the training rows do not fit")
+    ensure(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
 
 
 def _check_bags(model: BaggedTrees) -> None:
     trees, n_trees = model.models_, model.n_estimators * model.n_labels_
     fits = isinstance(trees, Forest) and _are_two_class(trees, n_trees)
-    demand(fits, "the trees do not fit the labels")
+    ensure(fits, "the trees do not fit the labels")
 
 
 def _check_blend(model: BlendedRanker) -> None:
     rankers, scales, curve = model.rankers_, model.heights_, model.calibration_
     sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
-    demand(hasattr(model, "weights_"), EARLIER)
+    ensure(hasattr(model, "weights_"), EARLIER)
     fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
-    demand(fits and are_loud(model.weights_), "the rankers do not fit")
+    ensure(fits and are_valid_weights(model.weights_), "the rankers do not fit")
     for ranker, scale in zip(rankers, scales, strict=True):
         _check_inside(ranker, model.n_labels_)
         _check_heights(scale, model.n_labels_)
     fits = isinstance(curve, Calibration)
     fits = fits and are_vectors(curve.intercepts, curve.slopes, size=model.n_labels_)
-    demand(fits, "the curves of the labels do not fit")
+    ensure(fits, "the curves of the labels do not fit")
     if (second := model.second_) is not None:
-        fits = isinstance(second, SecondLook) and isinstance(second.ranker, RidgeRanker)
-        demand(fits, "the second look is none")
+        fits = isinstance(second, StackedRidge) and isinstance(second.ranker, RidgeRanker)
+        ensure(fits, "the second look is none")
         _check_heights(second.scale, model.n_labels_)
         known = (second.ranker.n_features_in_, second.ranker.n_labels_)
-        demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
+        ensure(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
 
 
 def _check_heights(heights: Any, n_labels: int) -> None:
-    demand(isinstance(heights, Heights), "the heights of scores are missing")
+    ensure(isinstance(heights, RankScale), "the heights of scores are missing")
     starts, n_knots = heights.starts, len(heights.scores)
     fits = is_vector(starts, np.int64, n_labels + 1) and starts[0] == 0 and starts[-1] == n_knots
     fits = fits and (np.diff(starts) > 0).all() and type(heights.are_probabilities) is bool
     fits = fits and are_vectors(heights.scores, heights.rates, size=n_knots)
-    demand(fits, "the heights of scores do not fit")
+    ensure(fits, "the heights of scores do not fit")
 
 
 def _check_thresholded(model: ThresholdedClassifier) -> None:
     _check_inside(model.estimator_, model.n_labels_)
     fits = are_vectors(model.thresholds_, size=model.n_labels_)
     n_curves = 0 if model.rule == "fixed" else model.n_labels_
-    demand(fits and len(model.curves_) == n_curves, "the thresholds do not fit")
+    ensure(fits and len(model.curves_) == n_curves, "the thresholds do not fit")
 
 
 def _check_inside(inside: Any, n_labels: int) -> None:
-    demand(isinstance(inside, InnerClassifier), "the classifier inside is missing")
+    ensure(isinstance(inside, InnerClassifier), "the classifier inside is missing")
     labels, always = inside.open_labels, inside.always
     fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
     fits = fits and is_vector(always, np.bool_, n_labels)
-    demand(fits, "the labels of the classifier inside do not fit")
+    ensure(fits, "the labels of the classifier inside do not fit")
     n_known = getattr(inside.model, "n_labels_", len(labels))
-    demand(n_known == len(labels), "the classifier inside knows other labels")
+    ensure(n_known == len(labels), "the classifier inside knows other labels")
 
 
 _CHECKS: dict[type, Any] = {
@@ -357,7 +359,7 @@ _CHECKS: dict[type, Any] = {
 }
 
 
-def demand(condition: Any, message: str) -> None:
+def ensure(condition: Any, message: str) -> None:
     """Refuse a model unless a condition holds."""
     if not condition:
         raise ReadError(f"{message}.")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_of, look_up, with_columns
+from scumble._core.arrays import Array, get_column, take_by_code, with_columns
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.guesses import parse_dates
+from scumble.data.feature_kinds import parse_dates
 
 Features = tuple[Feature, ...]
 
@@ -27,7 +27,7 @@ _BY_PLACE = (
 _WIDEST = 60
 
 
-def columns_of(
+def fitted_columns(
     model: Any, data: MultilabelDataset | None
 ) -> tuple[Features, bool, tuple[str, ...]]:
     """Tell which columns and labels a model was fitted on."""
@@ -35,7 +35,7 @@ def columns_of(
         _refuse_other_shape(model, data)
         return data.features, True, data.labels
     if hasattr(model, "texts"):  # a model that makes numbers of texts knows its own columns
-        return model.features, True, columns_of(model.model, None)[2]
+        return model.features, True, fitted_columns(model.model, None)[2]
     n_features = int(getattr(model, "n_features_in_", 0))
     names, codes = getattr(model, "feature_names_in_", None), getattr(model, "_codes", None)
     called = [f"x{at}" for at in range(n_features)] if names is None else map(str, names)
@@ -85,7 +85,7 @@ def align_columns(data: MultilabelDataset, features: Features, *, by_name: bool 
     by_column = X.tocsc() if sparse.issparse(X) else X
     columns = {}
     for at, code_map in maps.items():
-        cells, given = column_of(by_column, at), (found[at], code_map)
+        cells, given = get_column(by_column, at), (found[at], code_map)
         columns[at] = _mapped(cells, given, features[at], unseen)
     if unseen:
         warnings.warn(
@@ -127,7 +127,7 @@ def _refuse_numbers_as_dates(data: MultilabelDataset, places: Array, features: F
         kinds = (data.features[place].kind, known.kind)
         if kinds not in (("numeric", "date"), ("date", "numeric")):
             continue
-        values = column_of(data.X, place)
+        values = get_column(data.X, place)
         present = np.flatnonzero(~np.isnan(values))
         if not len(present):
             continue
@@ -209,7 +209,7 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: li
         distinct, places = np.unique(cells, return_inverse=True)
         out = np.array([code_map.get(value, np.nan) for value in distinct.tolist()])[places]
     else:
-        out = look_up(code_map, cells)
+        out = take_by_code(code_map, cells)
     unknown = ~np.isnan(cells) & np.isnan(out)
     if unknown.any():
         row = int(unknown.argmax())

@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning
-from scumble._core.files import EXPANSION_FREE, MAX_EXPANSION, Source, writing
+from scumble._core.files import MAX_EXPANSION, UNCHECKED_EXPANSION_BYTES, InputFile, atomic_write
 from scumble._core.version import __version__
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.sources import source_of
+from scumble.data.input_files import open_input_file
 from scumble.learn.storage.check import check_model
-from scumble.learn.storage.columns import columns_of
-from scumble.learn.storage.values import Decoder, Encoder, refuse_untrusted
+from scumble.learn.storage.columns import fitted_columns
+from scumble.learn.storage.json_encoding import Decoder, Encoder, check_trusted_types
 
 #: What the file says it is, and the version of its form.
 FORMAT, FORMAT_VERSION = "scumble model", 1
@@ -115,7 +115,7 @@ def save(
     except (NotFittedError, TypeError) as error:
         raise ParameterError(f"The model cannot be saved: {error}") from None
     encoder = Encoder()
-    features, has_names, labels = columns_of(model, data)
+    features, has_names, labels = fitted_columns(model, data)
     text = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -127,7 +127,7 @@ def save(
         "model": encoder.encode(model),
     }
     content = _packed(text, encoder)
-    with writing(path) as target, target.open() as stream:
+    with atomic_write(path) as target, target.open() as stream:
         stream.write(content)
 
 
@@ -197,11 +197,11 @@ def read_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     >>> [feature.name for feature in stored.features], stored.labels
     (['blue'], ('sky', 'soil'))
     """
-    with source_of(path) as source:
+    with open_input_file(path) as source:
         return _read(source, tuple(trusted))
 
 
-def _read(source: Source, trusted: tuple[str, ...]) -> StoredModel:
+def _read(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
     try:
         return _unpacked(source, trusted)
     except ReadError as error:
@@ -245,22 +245,22 @@ def _packed(text: dict[str, Any], encoder: Encoder) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         _add(archive, _TEXT, document.encode("utf-8", "surrogatepass"))
-        for kind, numbers in encoder.pools().items():
+        for kind, numbers in encoder.arrays_by_dtype().items():
             part = io.BytesIO()
             np.lib.format.write_array(part, numbers, allow_pickle=False)
             _add(archive, f"{_NUMBERS}{kind}.npy", part.getvalue())
-        if encoder.foreign:
-            _add(archive, _FOREIGN, _dumped(encoder.foreign))
+        if encoder.third_party_objects:
+            _add(archive, _FOREIGN, _dumped(encoder.third_party_objects))
     return buffer.getvalue()
 
 
-def _dumped(foreign: list[Any]) -> bytes:
+def _dumped(third_party_objects: list[Any]) -> bytes:
     import skops.io
 
     try:
-        return skops.io.dumps(foreign)
+        return skops.io.dumps(third_party_objects)
     except Exception as error:  # skops has no error of its own
-        kinds = ", ".join(sorted({type(part).__name__ for part in foreign}))
+        kinds = ", ".join(sorted({type(part).__name__ for part in third_party_objects}))
         raise ParameterError(
             f"The model cannot be saved: skops cannot store what it holds ({kinds}): {error}"
         ) from error
@@ -272,7 +272,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(entry, content)
 
 
-def _unpacked(source: Source, trusted: tuple[str, ...]) -> StoredModel:
+def _unpacked(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
     with source.open() as stream:
         content = stream.read()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -299,8 +299,8 @@ def _unpacked(source: Source, trusted: tuple[str, ...]) -> StoredModel:
     return StoredModel(model, features, has_names, labels, version, notes)
 
 
-def _refuse_bomb(source: Source, archive: zipfile.ZipFile, size: int) -> None:
-    allowed = max(EXPANSION_FREE, MAX_EXPANSION * size)
+def _refuse_bomb(source: InputFile, archive: zipfile.ZipFile, size: int) -> None:
+    allowed = max(UNCHECKED_EXPANSION_BYTES, MAX_EXPANSION * size)
     if sum(entry.file_size for entry in archive.infolist()) > allowed:
         raise source.error(f"{size} bytes would grow to more than {allowed}: no model does.")
 
@@ -326,11 +326,11 @@ def _loaded(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list[Any]:
     content = archive.read(_FOREIGN)
     with zipfile.ZipFile(io.BytesIO(content)) as inner:
         if sum(entry.file_size for entry in inner.infolist()) > max(
-            EXPANSION_FREE, MAX_EXPANSION * len(content)
+            UNCHECKED_EXPANSION_BYTES, MAX_EXPANSION * len(content)
         ):
             raise ReadError("its scikit-learn part would grow too large")
     found = skops.io.get_untrusted_types(data=content)
-    allowed = refuse_untrusted(found, trusted)
+    allowed = check_trusted_types(found, trusted)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         foreign = skops.io.loads(content, trusted=allowed)

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
-# After about a tenth of a second's work, kernels look whether they shall stop.
+# DoneCallback about a tenth of a second's work, kernels look whether they shall stop.
 
 ctypedef fused row_t:
     int32_t
@@ -20,7 +20,7 @@ ctypedef fused item_t:
     double
 
 
-def place_rows(const index_t[::1] indptr, const int64_t[::1] rows, int64_t[::1] new_indptr):
+def fill_indptr(const index_t[::1] indptr, const int64_t[::1] rows, int64_t[::1] new_indptr):
     """Tell where the given rows start when they stand one after another."""
     cdef Py_ssize_t at, row
     cdef int64_t place = 0
@@ -64,7 +64,7 @@ def group_by_number(const int64_t[::1] numbers, int64_t[::1] places, int64_t[::1
             places[numbers[row]] += 1
 
 
-def share_out(int64_t total, const int64_t[::1] capacity):
+def distribute_budget(int64_t total, const int64_t[::1] capacity):
     """Share ``total`` equally among bags in order, passing on what a bag cannot use."""
     cdef Py_ssize_t n_bags = capacity.shape[0]
     # At each bag, by how much the share differs from that of the bag before.

@@ -1,6 +1,6 @@
 from scumble._core.arrays import Array
 
-def count_opposed(
+def count_opposite_neighbours(
     indptr: Array,
     indices: Array,
     neighbours: Array,
@@ -9,7 +9,9 @@ def count_opposed(
     stop: int,
     n_opposed: Array,
 ) -> None: ...
-def soften_rare(indptr: Array, indices: Array, neighbours: Array, types: Array) -> None: ...
+def relabel_rare_as_borderline(
+    indptr: Array, indices: Array, neighbours: Array, types: Array
+) -> None: ...
 def sum_support(
     indptr: Array, indices: Array, neighbours: Array, shares: Array, types: Array
 ) -> Array: ...

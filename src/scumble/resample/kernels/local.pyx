@@ -11,7 +11,7 @@ cdef enum:
     SAFE, BORDERLINE, RARE, OUTLIER
 
 
-def count_opposed(
+def count_opposite_neighbours(
     const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
     Py_ssize_t n_labels, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] n_opposed,
 ):
@@ -33,7 +33,7 @@ def count_opposed(
                     holders[indices[place]] = 0
 
 
-def soften_rare(
+def relabel_rare_as_borderline(
     const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
     int8_t[::1] types,
 ):

@@ -1,6 +1,6 @@
 from scumble._core.arrays import Array
 
-def count_sides(
+def count_majority_labels(
     indptr: Array,
     indices: Array,
     is_minority: Array,

@@ -6,7 +6,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
 
-def count_sides(
+def count_majority_labels(
     const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
     const int64_t[::1] rows, Py_ssize_t start, Py_ssize_t stop, index_t[::1] n_majority,
     uint8_t[::1] mixed,
@@ -38,7 +38,7 @@ def write_rows(
     then the places.
 
     Every label is written and the end moves on only if it is kept: a branch on the data would be
-    mispredicted at every second row. Only the very last place, after which others write, is
+    mispredicted at every second row. CellFilter the very last place, after which others write, is
     watched.
     """
     cdef Py_ssize_t start, stop, end, last, at, row, place

@@ -1,8 +1,12 @@
 """The two engines: DuckDB on one machine, Apache Spark on many."""
 
-from scumble._core import exports
-from scumble.scale.engines.base import Column as Column, Engine as Engine
-from scumble.scale.engines.duckdb import DuckDBEngine as DuckDBEngine
-from scumble.scale.engines.spark import SparkEngine as SparkEngine
+from scumble.scale.engines.base import Column, Engine
+from scumble.scale.engines.duckdb import DuckDBEngine
+from scumble.scale.engines.spark import SparkEngine
 
-exports.publish(globals())
+__all__ = [
+    "Column",
+    "DuckDBEngine",
+    "Engine",
+    "SparkEngine",
+]

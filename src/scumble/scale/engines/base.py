@@ -53,7 +53,7 @@ def column_from_type(name: str, type_name: str) -> Column:
 
 
 @contextmanager
-def reading_arrow(files: Files) -> Iterator[Any]:
+def open_arrow_dataset(files: Files) -> Iterator[Any]:
     """Open Arrow files as one data set of Arrow's."""
     import pyarrow as pa
     import pyarrow.dataset as ds
@@ -77,12 +77,12 @@ class Dialect:
 
     name: str  # the engine
     quote_mark: str  # what stands around a column name
-    string_list: str  # the type of a list of texts
+    string_list_type: str  # the type of a list of texts
     split: str  # takes the text $1 apart at every $2, without empty parts
     # For each name, the engine's expression with $1, $2 for the arguments.
     macros: Mapping[str, str]
 
-    def quote(self, column: str) -> str:
+    def quote_identifier(self, column: str) -> str:
         """Write a column's name so that it is taken as it is."""
         mark = self.quote_mark
         return f"{mark}{column.replace(mark, mark * 2)}{mark}"
@@ -93,7 +93,7 @@ class Dialect:
         quote = "\\'" if self.name == "spark" else "''"
         return "'" + escaped.replace("'", quote) + "'"
 
-    def spell(self, sql: str) -> str:
+    def expand_macros(self, sql: str) -> str:
         """Replace every ``NAME!(arguments)`` by the engine's own words."""
         while (found := _MACRO.search(sql)) is not None:
             arguments, end = _arguments(sql, found.end())
@@ -134,7 +134,7 @@ class Engine(Protocol):
     --------
     >>> from scumble.scale import DuckDBEngine, Engine
     >>> engine: Engine = DuckDBEngine(threads=1)
-    >>> engine.view("numbers", "SELECT UNNEST!([1, 2, 3]) AS n")
+    >>> engine.create_view("numbers", "SELECT UNNEST!([1, 2, 3]) AS n")
     >>> engine.query("SELECT max(n) AS most FROM numbers", title="Looking").to_pylist()
     [{'most': 3}]
     >>> engine.close()
@@ -151,7 +151,7 @@ class Engine(Protocol):
     def slices(self, n_labelsets: int) -> int:
         """Tell into how many slices labelsets are cut so that work on one fits into memory."""
 
-    def view(self, table: str, sql: str) -> None:
+    def create_view(self, table: str, sql: str) -> None:
         """Give a query a name."""
 
     def load(self, table: str, content: Any) -> None:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
-from scumble._core.optional import require
+from scumble._core.optional import import_optional_dependency
 from scumble._core.parallel import thread_count
-from scumble._core.progress import track
-from scumble.scale.engines.base import Column, Dialect, column_from_type, reading_arrow
+from scumble._core.progress import progress_bar
+from scumble.scale.engines.base import Column, Dialect, column_from_type, open_arrow_dataset
 from scumble.scale.files import Files
 
 _POLL_SECONDS = 0.2
@@ -78,7 +78,9 @@ class DuckDBEngine:
         threads: int | None = None,
         max_spill: str | None = None,
     ) -> None:
-        self._duckdb = require("duckdb", purpose="scan(engine='duckdb')", extra="scale")
+        self._duckdb = import_optional_dependency(
+            "duckdb", purpose="scan(engine='duckdb')", extra="scale"
+        )
         self._spill = tempfile.mkdtemp(prefix="scumble-", dir=spill_directory)
         settings: dict[str, Any] = {
             "temp_directory": self._spill,
@@ -103,12 +105,12 @@ class DuckDBEngine:
     def open(self, table: str, files: Files) -> list[Column]:
         """Make files known."""
         if files.format == "arrow":
-            with reading_arrow(files) as content:
+            with open_arrow_dataset(files) as content:
                 self.load(table, content)
         else:
             reader = "read_parquet" if files.format == "parquet" else "read_csv"
             listed = ", ".join(self.dialect.text(path) for path in files.paths)
-            self.view(table, f"SELECT * FROM {reader}([{listed}])")
+            self.create_view(table, f"SELECT * FROM {reader}([{listed}])")
         described = self._run(f"DESCRIBE {table}", "Opening the files").fetchall()
         return [column_from_type(row[0], row[1]) for row in described]
 
@@ -116,7 +118,7 @@ class DuckDBEngine:
         """Compute a table and keep it."""
         start = f"CREATE OR REPLACE TABLE {table} AS"
         for sql in queries:
-            self._run(f"{start} {self.dialect.spell(sql)}", title)
+            self._run(f"{start} {self.dialect.expand_macros(sql)}", title)
             start = f"INSERT INTO {table}"
 
     def slices(self, n_labelsets: int) -> int:
@@ -127,9 +129,11 @@ class DuckDBEngine:
         needed, limit = n_labelsets * BYTES_PER_LABELSET, int(float(number) * _UNITS[unit])
         return 1 if needed <= limit else -(-4 * needed // limit)
 
-    def view(self, table: str, sql: str) -> None:
+    def create_view(self, table: str, sql: str) -> None:
         """Give a query a name."""
-        self._run(f"CREATE OR REPLACE TEMP VIEW {table} AS {self.dialect.spell(sql)}", "Opening")
+        self._run(
+            f"CREATE OR REPLACE TEMP VIEW {table} AS {self.dialect.expand_macros(sql)}", "Opening"
+        )
 
     def load(self, table: str, content: Any) -> None:
         """Make an Arrow table of ours known."""
@@ -137,19 +141,19 @@ class DuckDBEngine:
 
     def query(self, sql: str, *, title: str) -> Any:
         """Run a query."""
-        spelled = self.dialect.spell(sql)
+        spelled = self.dialect.expand_macros(sql)
         return self._guarded(lambda: self._connection.sql(spelled).to_arrow_table(), title)
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
         """Write the rows of a query as Parquet files into a folder, or to an object store."""
         options = ["FORMAT parquet", "COMPRESSION zstd"]
         if partition_by:
-            columns = ", ".join(self.dialect.quote(column) for column in partition_by)
+            columns = ", ".join(self.dialect.quote_identifier(column) for column in partition_by)
             options.append(f"PARTITION_BY ({columns}), OVERWRITE_OR_IGNORE")
         elif "://" not in folder:
             options.append("PER_THREAD_OUTPUT true, OVERWRITE_OR_IGNORE")
         target = self.dialect.text(folder)
-        statement = f"COPY ({self.dialect.spell(sql)}) TO {target} ({', '.join(options)})"
+        statement = f"COPY ({self.dialect.expand_macros(sql)}) TO {target} ({', '.join(options)})"
         self._run(statement, title)
 
     def drop(self, table: str) -> None:
@@ -166,7 +170,7 @@ class DuckDBEngine:
 
     def _guarded(self, work: Callable[[], Any], title: str) -> Any:
         try:
-            with track(title, 100) as advance, self._reporting(advance):
+            with progress_bar(title, 100) as advance, self._reporting(advance):
                 return work()
         except self._duckdb.Error as error:
             raise _translated(self._duckdb, error) from error

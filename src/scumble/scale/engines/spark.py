@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
-from scumble._core.optional import require
-from scumble._core.progress import track
-from scumble.scale.engines.base import Column, Dialect, column_from_type, reading_arrow
+from scumble._core.optional import import_optional_dependency
+from scumble._core.progress import progress_bar
+from scumble.scale.engines.base import Column, Dialect, column_from_type, open_arrow_dataset
 from scumble.scale.files import Files, is_remote
 
 SPARK = Dialect(
@@ -57,7 +57,7 @@ class SparkEngine:
 
     >>> from scumble.scale import DuckDBEngine, SparkEngine
     >>> for engine in (DuckDBEngine, SparkEngine):
-    ...     print(engine.dialect.spell("SELECT UNNEST!(labels)"))
+    ...     print(engine.dialect.expand_macros("SELECT UNNEST!(labels)"))
     SELECT unnest(labels)
     SELECT explode(labels)
     """
@@ -65,7 +65,7 @@ class SparkEngine:
     dialect = SPARK
 
     def __init__(self, spark: Any = None) -> None:
-        require("pyspark", purpose="scan(engine='spark')", extra="spark")
+        import_optional_dependency("pyspark", purpose="scan(engine='spark')", extra="spark")
         self._is_ours = isinstance(spark, str)
         self._session = _session(spark)
         self._kept: dict[str, Any] = {}
@@ -90,7 +90,7 @@ class SparkEngine:
 
         folder = tempfile.TemporaryDirectory(prefix="scumble-")
         self._staged.append(folder)
-        with reading_arrow(files) as content:
+        with open_arrow_dataset(files) as content:
             ds.write_dataset(content, folder.name, format="parquet")
         return [folder.name]
 
@@ -105,7 +105,7 @@ class SparkEngine:
         """Leave everything in one piece: Spark cuts it into partitions by itself."""
         return 1
 
-    def view(self, table: str, sql: str) -> None:
+    def create_view(self, table: str, sql: str) -> None:
         """Give a query a name."""
         with _guarded("Opening"):
             self._sql(sql).createOrReplaceTempView(table)
@@ -143,14 +143,14 @@ class SparkEngine:
             self._session.stop()
 
     def _sql(self, sql: str) -> Any:
-        return self._session.sql(self.dialect.spell(sql))
+        return self._session.sql(self.dialect.expand_macros(sql))
 
 
 @contextmanager
 def _guarded(title: str) -> Iterator[None]:
     """Announce a piece of work, and say in our words what Spark meets there."""
     try:
-        with track(title):
+        with progress_bar(title):
             yield
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("py4j", "grpc", "pyspark"):

@@ -13,7 +13,7 @@ from scumble.data.formats.kernels.numbers import (
     LONG,
     NO_NUMBER,
     parse_float,
-    pieces,
+    slices_to_arrow,
 )
 
 GRAMMAR = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinity|nan)", re.I)
@@ -99,4 +99,4 @@ def test_not_numbers(text):
 def test_pieces_that_end_before_they_begin_write_nothing_beyond_the_end():
     text = np.frombuffer(b"x" * 100_000, np.uint8)
     with pytest.raises(IndexError, match="within the text"):
-        pieces(text, np.array([0, 90_000]), np.array([80_000, 10_001]))
+        slices_to_arrow(text, np.array([0, 90_000]), np.array([80_000, 10_001]))

@@ -12,16 +12,16 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, dense
-from scumble._core.errors import suggest
-from scumble._core.files import Source
+from scumble._core.arrays import Array, to_dense
+from scumble._core.errors import did_you_mean
+from scumble._core.files import InputFile
 from scumble._core.text import excerpt
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.header import (
     Attribute,
+    AttributeType,
     EncodingError,
     Header,
-    Type,
     refuse_zero_bytes,
 )
 from scumble.data.formats.arff.quoting import BLANKS, unescape
@@ -136,13 +136,18 @@ class BodyReader:
     """Hands blocks to the compiled loops and does what they leave to Python."""
 
     def __init__(
-        self, source: Source, header: Header, labels: Sequence[int], encoding: str, nulls: bool
+        self,
+        source: InputFile,
+        header: Header,
+        labels: Sequence[int],
+        encoding: str,
+        null_is_missing: bool,
     ) -> None:
         self._source, self._header, self._encoding = source, header, encoding
         lookup = Lookup(header.attributes, encoding)
         self._roles = roles = _roles(source, header, labels, lookup)
         line = header.n_lines + 1
-        self._parser = k.Parser(roles, lookup.entries, lookup.blob, nulls, line)
+        self._parser = k.Parser(roles, lookup.entries, lookup.blob, null_is_missing, line)
         self._shape = (len(header.attributes) - len(labels), len(labels))
         self._rows: Rows | None = None
         self._noted = _noted_texts(header)
@@ -197,7 +202,7 @@ class BodyReader:
         if rows.indices is not None:
             self._settle_omitted_texts(X)
         if not self._header.attributes and not self._header.notes.get("sparse", False):
-            X = dense(X)  # rows without columns are always sparse
+            X = to_dense(X)  # rows without columns are always sparse
         texts = {attribute: tuple(self._known[attribute]) for attribute in self._strings}
         return X, rows.labels(), rows.weights(), texts
 
@@ -314,11 +319,11 @@ def _noted_texts(header: Header) -> dict[int, list[str]]:
     }
 
 
-def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup) -> Array:
+def _roles(source: InputFile, header: Header, labels: Sequence[int], lookup: Lookup) -> Array:
     """Tabulate what the compiled loops have to know of each attribute."""
     roles = np.zeros(len(header.attributes), k.ROLE)
     roles["kind"] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
-    roles["domain"] = lookup.domains
+    roles["domain"] = lookup._parameter_constraints
     is_feature = np.ones(len(roles), bool)
     is_feature[list(labels)] = False
     roles["column"][is_feature] = np.arange(np.count_nonzero(is_feature))
@@ -333,7 +338,7 @@ def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup
             )
         first = attribute.type.categories[:1]
         omitted = 0 if kind == "numeric" else presence(first[0]) if first else -1
-        roles[at] = (_LABEL_KINDS[kind], number, lookup.domains[at], omitted)
+        roles[at] = (_LABEL_KINDS[kind], number, lookup._parameter_constraints[at], omitted)
     return roles
 
 
@@ -341,8 +346,8 @@ class Lookup:
     """The nominal values of all attributes; attributes with the same values share a domain."""
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
-        known: dict[Type, int] = {}
-        self.domains = [
+        known: dict[AttributeType, int] = {}
+        self._parameter_constraints = [
             known.setdefault(attribute.type, len(known)) if attribute.type.kind == "nominal" else -1
             for attribute in attributes
         ]
@@ -392,5 +397,5 @@ def explain(fault: int, attribute: Attribute | None, value: int, token: str, n: 
         said["listed"] = listed + (
             f" and {len(categories) - 8} more" if len(categories) > 8 else ""
         )
-        said["near"] = suggest(token, categories)
+        said["near"] = did_you_mean(token, categories)
     return _FAULTS[fault].format(**said)

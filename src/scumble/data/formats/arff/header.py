@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scumble._core.errors import ReadError
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble._core.text import excerpt
-from scumble.data.feature import Kind, first_repeated
+from scumble.data.feature import FeatureKind, first_duplicate
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import NOTE, parse_notes
-from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
+from scumble.data.formats.arff.quoting import BLANKS, UnclosedQuoteError, scan, skip_blanks
 
 _LINES = re.compile(rb"\r\n|\n|\r")
 #: Begins with a line end and names both cases, because the search for it is 20 times as fast then.
@@ -38,13 +38,13 @@ class EncodingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class AttributeType:
     """What follows the name of an attribute."""
 
     # `raw` holds, for nominal values written with escapes, what stands between their quotes: a file
     # usually spells them the same way in its rows.
 
-    kind: Kind
+    kind: FeatureKind
     categories: tuple[str, ...] = ()
     integer: bool = False
     date_format: str | None = None
@@ -56,7 +56,7 @@ class Attribute:
     """One ``@attribute`` declaration."""
 
     name: str
-    type: Type
+    type: AttributeType
     line: int
 
 
@@ -77,7 +77,7 @@ class Header:
         return [attribute.name for attribute in self.attributes]
 
 
-def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple[Header, bytes]:
+def read_header(source: InputFile, blocks: Iterator[bytes], encoding: str) -> tuple[Header, bytes]:
     """Read up to and with the ``@data`` line."""
     parser = _HeaderParser(source, encoding)
     for number, block in enumerate(blocks):
@@ -95,7 +95,7 @@ def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple
     )
 
 
-def refuse_zero_bytes(source: Source, block: bytes, n_lines: int) -> None:
+def refuse_zero_bytes(source: InputFile, block: bytes, n_lines: int) -> None:
     """Refuse a block that holds a NUL byte."""
     at = block.find(0)
     if at >= 0:
@@ -109,10 +109,10 @@ def refuse_zero_bytes(source: Source, block: bytes, n_lines: int) -> None:
 class _HeaderParser:
     """Takes the head of a file line by line."""
 
-    def __init__(self, source: Source, encoding: str) -> None:
+    def __init__(self, source: InputFile, encoding: str) -> None:
         self.source, self.encoding = source, encoding
         self.header, self._has_relation = Header(), False
-        self._types: dict[str, Type] = {}
+        self._types: dict[str, AttributeType] = {}
         self._lines: dict[str, int] = {}
 
     def feed(self, block: bytes) -> None:
@@ -130,7 +130,7 @@ class _HeaderParser:
             if line.startswith("@"):
                 try:
                     self._declare(line)
-                except UnclosedError as error:
+                except UnclosedQuoteError as error:
                     found = f"the quote in {excerpt(str(error))} is not closed"
                     raise self._error(f"{found}. Close it on its line.") from error
             elif line.startswith(NOTE):
@@ -210,7 +210,7 @@ class _HeaderParser:
             self._types[text] = self._type(name, text)
         self.header.attributes.append(Attribute(name, self._types[text], line))
 
-    def _type(self, name: str, text: str) -> Type:
+    def _type(self, name: str, text: str) -> AttributeType:
         if text.startswith("{"):
             return self._nominal(name, text)
         word = _TYPE.match(text)
@@ -218,10 +218,10 @@ class _HeaderParser:
         kind, after = word[0].lower(), text[word.end() :]
         if kind in _NUMBERS:
             self._check_after(name, after, _AFTER_NUMBER)
-            return Type("numeric", integer=_NUMBERS[kind])
+            return AttributeType("numeric", integer=_NUMBERS[kind])
         if kind == "string":
             self._check_after(name, after)
-            return Type("string")
+            return AttributeType("string")
         if kind == "date":
             return self._date(name, after)
         if kind == "relational":
@@ -235,7 +235,7 @@ class _HeaderParser:
             "string, date or {value, value, ...}."
         )
 
-    def _date(self, name: str, after: str) -> Type:
+    def _date(self, name: str, after: str) -> AttributeType:
         after = after.lstrip(BLANKS)
         pattern, end = None, 0
         if after and after[0] not in "%{":
@@ -248,9 +248,9 @@ class _HeaderParser:
                 f"the date pattern {excerpt(pattern or '')} of the attribute {excerpt(name)} "
                 f"cannot be used: {error}. Expected one such as yyyy-MM-dd HH:mm:ss."
             ) from error
-        return Type("date", date_format=pattern)
+        return AttributeType("date", date_format=pattern)
 
-    def _nominal(self, name: str, text: str) -> Type:
+    def _nominal(self, name: str, text: str) -> AttributeType:
         values: list[str] = []
         raw: list[str | None] = []
         at = skip_blanks(text, 1)
@@ -270,9 +270,9 @@ class _HeaderParser:
                 at = skip_blanks(text, at + 1)
         self._check_after(name, text[at + 1 :])
         if len(set(values)) < len(values):
-            twice = excerpt(first_repeated(values))
+            twice = excerpt(first_duplicate(values))
             raise self._error(f"the attribute {excerpt(name)} declares the value {twice} twice.")
-        return Type("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
+        return AttributeType("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
 
     def _names(self, rest: str) -> list[str]:
         if not re.search("['\"%{}]", rest):  # the usual case in one go

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError
-from scumble._core.files import Source
-from scumble.data.sources import PART, Member
+from scumble._core.files import InputFile
+from scumble.data.input_files import TRAIN_TEST_SUFFIX, ArchiveMember
 
 NAMESPACE = "http://mulan.sourceforge.net/labels"
 #: Compiled when something is written: it takes 6 ms.
@@ -21,18 +21,18 @@ class MissingXmlError(ReadError):
 
 
 @dataclass(frozen=True)
-class LabelTree:
+class LabelHierarchy:
     """Names of labels with the name of each one's parent, None at the top."""
 
     parents: dict[str, str | None]
     where: str
 
 
-def find_label_xml(source: Source) -> tuple[Member | Path | None, bool]:
+def find_label_xml(source: InputFile) -> tuple[ArchiveMember | Path | None, bool]:
     """Find the XML file that belongs to an ARFF file; tell whether its name says so."""
-    stems = (source.stem, PART.sub("", source.stem))
-    if isinstance(source, Member):
-        others = {other.name: other for other in source.beside() if other.suffix == ".xml"}
+    stems = (source.stem, TRAIN_TEST_SUFFIX.sub("", source.stem))
+    if isinstance(source, ArchiveMember):
+        others = {other.name: other for other in source.other_members() if other.suffix == ".xml"}
         named = [others[f"{stem}.xml"] for stem in stems if f"{stem}.xml" in others]
         found: list[Any] = named or list(others.values())
         return (found[0], bool(named)) if named or len(found) == 1 else (None, False)
@@ -48,12 +48,12 @@ def find_label_xml(source: Source) -> tuple[Member | Path | None, bool]:
     return (beside[0], False) if len(beside) == 1 else (None, False)
 
 
-def read_label_xml(file: Source | Path | str) -> LabelTree:
+def read_label_xml(file: InputFile | Path | str) -> LabelHierarchy:
     """Read which attributes are labels."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
 
-    source = file if isinstance(file, Source) else Source(file)
+    source = file if isinstance(file, InputFile) else InputFile(file)
     with source.open(progress=False) as stream:
         text = stream.read()
     try:
@@ -70,10 +70,10 @@ def read_label_xml(file: Source | Path | str) -> LabelTree:
         ) from error
     except (ValueError, LookupError) as error:  # an encoding nobody knows
         raise source.error(f"the XML cannot be read ({error}).") from error
-    return LabelTree(_collect(root, source), source.where)
+    return LabelHierarchy(_collect(root, source), source.where)
 
 
-def _collect(root: Any, source: Source) -> dict[str, str | None]:
+def _collect(root: Any, source: InputFile) -> dict[str, str | None]:
     if _local_name(root) != "labels":
         raise source.error(
             f"the XML begins with <{_local_name(root)}>. Expected <labels> with <label name='...'> "

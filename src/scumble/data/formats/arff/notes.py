@@ -22,12 +22,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 
 NOTE = "% scumble:"
 
 
-def parse_notes(text: str, source: Source, line: int) -> dict[str, Any]:
+def parse_notes(text: str, source: InputFile, line: int) -> dict[str, Any]:
     """Read the comment."""
     try:
         notes = json.loads(text[len(NOTE) :])

@@ -49,7 +49,7 @@ def _unescape_one(match: re.Match[str]) -> str:
     return _ESCAPED.get(code, code)
 
 
-class UnclosedError(ValueError):
+class UnclosedQuoteError(ValueError):
     """A quote has no partner on its line."""
 
 
@@ -62,7 +62,7 @@ def scan(text: str, at: int) -> tuple[str, str | None, int]:
     if text[at : at + 1] in ("'", '"'):
         match = _QUOTED[text[at]].match(text, at)
         if match is None:
-            raise UnclosedError(text[at:])
+            raise UnclosedQuoteError(text[at:])
         raw = match[1]
         return unescape(raw), (raw if "\\" in raw else None), match.end()
     match = _WORD.match(text, at)

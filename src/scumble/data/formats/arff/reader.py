@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any, cast
 
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning
-from scumble._core.files import Source
+from scumble._core.files import InputFile
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.body import BodyReader
 from scumble.data.formats.arff.header import Attribute, EncodingError, Header, read_header
 from scumble.data.formats.base import LabelChoice
-from scumble.data.formats.label_choice import Chosen, FileColumns
+from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
 #: About how many bytes are read at once. Small, because memory beyond the result is a cost.
 BLOCK = 1 << 19
@@ -26,55 +26,66 @@ _SNIFF = re.compile(
 
 
 def read_arff(
-    source: Source,
-    declared: Callable[[Header, FileColumns], Chosen],
+    source: InputFile,
+    declared: Callable[[Header, FileColumns], LabelColumns],
     *,
     labels: LabelChoice,
     encoding: str | None,
-    nulls: bool = False,
-    name_of: Callable[[str], str] = str,
+    null_is_missing: bool = False,
+    name_from_relation: Callable[[str], str] = str,
 ) -> MultilabelDataset:
     """Read a file of the ARFF family; it declares its labels itself, unless ``labels`` does.
 
     The data set's name is what the notes say, or else ``name_of`` the relation.
     """
 
-    def choose(header: Header) -> Chosen:
+    def choose(header: Header) -> LabelColumns:
         columns = FileColumns(source, header.names, header.notes.get("unlabelled", False))
-        return declared(header, columns) if labels is None else columns.choose(labels)
+        return declared(header, columns) if labels is None else columns.resolve_labels(labels)
 
     try:
-        return _dataset(source, name_of, *_read(source, choose, _check_encoding(encoding), nulls))
+        return _dataset(
+            source,
+            name_from_relation,
+            *_read(source, choose, _check_encoding(encoding), null_is_missing),
+        )
     except EncodingError as error:
         line = error.args[0]
         if encoding is not None:
             message = f"the text cannot be read as {encoding}. Name the right encoding=..."
             raise source.error(message, line=line) from error
-    parts = _read(source, choose, "latin-1", nulls)
+    parts = _read(source, choose, "latin-1", null_is_missing)
     warnings.warn(
         f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
         "look wrong, name the right encoding=...",
         ScumbleWarning,
         stacklevel=4,
     )
-    return _dataset(source, name_of, *parts)
+    return _dataset(source, name_from_relation, *parts)
 
 
 def _read(
-    source: Source, choose: Callable[[Header], Chosen], encoding: str, nulls: bool
-) -> tuple[Header, Chosen, BodyReader]:
+    source: InputFile,
+    resolve_labels: Callable[[Header], LabelColumns],
+    encoding: str,
+    null_is_missing: bool,
+) -> tuple[Header, LabelColumns, BodyReader]:
     # A fault leaves the file half read: close it now, not when the traceback is forgotten.
     with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK))) as blocks:
         header, rest = read_header(source, blocks, encoding)
-        chosen = choose(header)
-        body = BodyReader(source, header, chosen.columns, encoding, nulls)
+        chosen = resolve_labels(header)
+        body = BodyReader(source, header, chosen.columns, encoding, null_is_missing)
         for block in itertools.chain([rest] if rest else [], blocks):
             body.feed(block)
     return header, chosen, body
 
 
 def _dataset(
-    source: Source, name_of: Callable[[str], str], header: Header, chosen: Chosen, body: BodyReader
+    source: InputFile,
+    name_from_relation: Callable[[str], str],
+    header: Header,
+    chosen: LabelColumns,
+    body: BodyReader,
 ) -> MultilabelDataset:
     X, Y, weights, texts = body.finish()
     notes, attributes = header.notes, header.attributes
@@ -89,7 +100,7 @@ def _dataset(
             Y,
             features=[_feature(attributes[at], texts.get(at), noted) for at in inputs],
             labels=[renamed.get(name, name) for name in names],
-            name=notes.get("name", name_of(header.relation)),
+            name=notes.get("name", name_from_relation(header.relation)),
             weights=notes.get("weights", weights),
             label_parents=notes.get("parents", chosen.parents),
         )

@@ -11,11 +11,11 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, are_codes, column_of, dense
+from scumble._core.arrays import Array, are_codes, get_column, to_dense
 from scumble._core.errors import DataError
-from scumble._core.files import Target
+from scumble._core.files import OutputFile
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.feature import differences
+from scumble.data.feature import differing_fields
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import escape, quote
@@ -36,7 +36,7 @@ def number_text(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class ArffColumn:
     """One attribute as it is written."""
 
     name: str
@@ -48,7 +48,7 @@ class Column:
     explicit: bool = False  # named in every sparse row
 
 
-def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: bool) -> Column:
+def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: bool) -> ArffColumn:
     """Declare a feature as WEKA does."""
     name = feature.name
     if feature.kind == "nominal":
@@ -59,30 +59,30 @@ def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: b
             known = ("", *(text for text in known if text))
         meant = Feature(name, "string", known)
         texts = tuple(quote(text) for text in feature.categories)
-        return Column(name, "string", meant, texts, explicit=True)
+        return ArffColumn(name, "string", meant, texts, explicit=True)
     if feature.kind == "date" and _survive(feature.date_format, values()):
         pattern, form = feature.date_format, date_format(feature.date_format)
         written = "date" if pattern is None else f'date "{escape(pattern)}"'
         meant = Feature(name, "date", date_format=pattern)
-        return Column(name, written, meant, spell=lambda value: quote(form.format(value)))
+        return ArffColumn(name, written, meant, spell=lambda value: quote(form.format(value)))
     return number_column(feature, "numeric")
 
 
-def nominal_column(feature: Feature, separator: str) -> Column:
+def nominal_column(feature: Feature, separator: str) -> ArffColumn:
     """Declare a feature with all its values."""
     texts = tuple(quote(text) for text in feature.categories)
     meant = Feature(feature.name, "nominal", feature.categories)
-    return Column(feature.name, "{" + separator.join(texts) + "}", meant, texts)
+    return ArffColumn(feature.name, "{" + separator.join(texts) + "}", meant, texts)
 
 
-def number_column(feature: Feature, real: str, limits: str = "") -> Column:
+def number_column(feature: Feature, real: str, limits: str = "") -> ArffColumn:
     """Declare a feature as whole numbers, or as ``real`` ones."""
     integer = feature.integer and feature.kind == "numeric"
     meant = Feature(feature.name, integer=integer)
-    return Column(feature.name, ("integer" if integer else real) + limits, meant)
+    return ArffColumn(feature.name, ("integer" if integer else real) + limits, meant)
 
 
-def label_columns(
+def label_column_names(
     dataset: MultilabelDataset, fits: Callable[[str], bool] = lambda name: True
 ) -> tuple[list[str], dict[str, str]]:
     """Name the columns of the labels."""
@@ -131,7 +131,7 @@ def _survive(pattern: str | None, values: Array) -> bool:
 
 
 def write_arff(
-    target: Target,
+    target: OutputFile,
     dataset: MultilabelDataset,
     relation: str,
     label_names: list[str],
@@ -144,10 +144,10 @@ def write_arff(
     sparse_rows = dataset.is_sparse or no_columns
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
     columns = [
-        arff_column(feature, partial(column_of, X, at), sparse_rows=sparse_rows)
+        arff_column(feature, partial(get_column, X, at), sparse_rows=sparse_rows)
         for at, feature in enumerate(dataset.features)
     ]
-    writer = Writer(dataset, columns, label_names, sparse_rows, labels_first, dataset.weights)
+    writer = ArffWriter(dataset, columns, label_names, sparse_rows, labels_first, dataset.weights)
     notes = notes | writer.notes()
     no_rows = dataset.n_instances == 0
     notes["sparse"] = dataset.is_sparse and (no_columns or no_rows)
@@ -180,11 +180,11 @@ class Texts:
 
 
 @dataclass
-class Writer:
+class ArffWriter:
     """Declares the columns of a data set, and turns ranges of rows into bytes."""
 
     dataset: MultilabelDataset
-    columns: list[Column]
+    columns: list[ArffColumn]
     label_names: list[str]
     sparse_rows: bool
     labels_first: bool = False
@@ -217,7 +217,7 @@ class Writer:
     def notes(self) -> dict[str, Any]:
         """Note what no format of the family can say, or declarations of features do not."""
         features = {
-            column.name: differences(feature, column.meant)
+            column.name: differing_fields(feature, column.meant)
             for feature, column in zip(self.dataset.features, self.columns, strict=True)
             if feature != column.meant
         }
@@ -229,7 +229,7 @@ class Writer:
         labels = [f"@attribute {quote(name)} {LABEL}\n" for name in self.label_names]
         return "".join([*labels, *features] if self.labels_first else [*features, *labels])
 
-    def write(self, target: Target, header: str) -> None:
+    def write(self, target: OutputFile, header: str) -> None:
         """Write the header and all rows, these in ranges of about equally many values."""
         X, Y, n = cast(Any, self.dataset.X), self.dataset.Y, len(self.dataset)
         width = X.shape[1] + Y.shape[1]
@@ -300,6 +300,6 @@ class Writer:
 
 def _dense(parts: list[Any]) -> tuple[Array, Array, Array]:
     """Lay the values of rows behind each other: values, columns, end of each row."""
-    cells = np.hstack([np.asarray(dense(part), np.float64) for part in parts])
+    cells = np.hstack([np.asarray(to_dense(part), np.float64) for part in parts])
     columns = np.tile(np.arange(cells.shape[1], dtype=np.int32), len(cells))
     return cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1]

@@ -13,17 +13,17 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
-from scumble._core.files import BLOCK, Source
+from scumble._core.files import BLOCK_BYTES, InputFile
 from scumble.data.formats.kernels import csv as k
 
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a file tells its labels itself.
-LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
-MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
+LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK = "label:", "labels:", "feature:", "weight:"
+HEADER_MARKS = (LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK)
 #: A row within quotes may be this long; beyond it a quote is surely missing.
 MOST_QUOTED = 64 << 20
 #: Exchanges points and commas, where commas stand before decimals.
-EXCHANGED = bytes.maketrans(b".,", b",.")
+SWAP_DECIMAL_MARKS = bytes.maketrans(b".,", b",.")
 #: So many cells are looked at for commas before decimals.
 _SAMPLE = 10_000
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -35,9 +35,9 @@ _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Cells:
     """Rows of one block."""
 
-    source: Source
+    source: InputFile
     text: Array
-    places: Array
+    bounds: Array
     marks: Array
     lines: Array
     n_columns: int
@@ -49,13 +49,13 @@ class Cells:
         """Select neighbouring rows."""
         start, stop, _ = rows.indices(len(self))
         cells = slice(start * self.n_columns, stop * self.n_columns)
-        parts = (self.places[cells], self.marks[cells], self.lines[rows])
+        parts = (self.bounds[cells], self.marks[cells], self.lines[rows])
         return Cells(self.source, self.text, *parts, self.n_columns)
 
     def cell(self, row: int, column: int) -> str:
         """Return the text of one cell, whose bytes are text unless a file was only sniffed at."""
         at = row * self.n_columns + column
-        text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
+        text = self.text[self.bounds[at, 0] : self.bounds[at, 1]].tobytes().decode(errors="replace")
         return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
 
     def error(self, message: str, row: int, column: int) -> ReadError:
@@ -63,22 +63,22 @@ class Cells:
         return self.source.error(message, line=int(self.lines[row]), column=column + 1)
 
 
-def found_encoding(head: bytes) -> str:
+def detect_encoding(head: bytes) -> str:
     """Tell the encoding a file shows by its first bytes: Excel's UTF-16, or else UTF-8."""
     return "utf-16" if head.startswith(_OTHER_BOMS) else "utf-8"
 
 
-def sniffed_text(head: bytes) -> bytes:
+def head_as_utf8(head: bytes) -> bytes:
     """Return the first bytes of a file as UTF-8."""
-    if found_encoding(head) == "utf-8":
+    if detect_encoding(head) == "utf-8":
         return head.removeprefix(codecs.BOM_UTF8)
     return head.decode("utf-16", errors="ignore").encode(errors="ignore")
 
 
-def text_blocks(source: Source, encoding: str | None) -> Iterator[bytes]:
+def text_blocks(source: InputFile, encoding: str | None) -> Iterator[bytes]:
     """Iterate over the content in blocks of whole lines, as UTF-8."""
     if encoding is None:
-        encoding = found_encoding(source.head(4))
+        encoding = detect_encoding(source.head(4))
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
@@ -98,7 +98,7 @@ def text_blocks(source: Source, encoding: str | None) -> Iterator[bytes]:
         yield block
 
 
-def split(source: Source, blocks: Iterator[bytes], delimiter: str) -> Iterator[Cells]:
+def iter_cells(source: InputFile, blocks: Iterator[bytes], delimiter: str) -> Iterator[Cells]:
     """Cut blocks of lines into cells."""
     n_columns = n_lines = 0
     rest = b""
@@ -122,7 +122,7 @@ def split(source: Source, blocks: Iterator[bytes], delimiter: str) -> Iterator[C
 
 
 def split_block(
-    source: Source, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
+    source: InputFile, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
 ) -> tuple[Cells, int, int]:
     """Cut one block into cells."""
     text = np.frombuffer(block, np.uint8)
@@ -136,10 +136,10 @@ def split_block(
 
 def has_label_marks(names: Iterable[str]) -> bool:
     """Tell whether a header says itself which columns are labels."""
-    return any(name.startswith(LABEL) or name == LISTS for name in names)
+    return any(name.startswith(LABEL_MARK) or name == LABEL_LISTS_MARK for name in names)
 
 
-def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
+def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
     """Find the character between cells: the one that cuts the first rows into equally many."""
     # One that shows the writer's own marks in the header is preferred, then the one that makes
     # most; but a comma is none if it stands before decimals only.
@@ -184,7 +184,7 @@ def _has_decimal_commas(cells: Cells) -> bool:
 def _sample(cells: Cells, sign: str, columns: Container[int]) -> Iterator[str]:
     """Give those of the first cells, in some columns, that hold a sign."""
     n_rows = min(len(cells), 2 + _SAMPLE // cells.n_columns)
-    starts, ends = cells.places[: n_rows * cells.n_columns].T
+    starts, ends = cells.bounds[: n_rows * cells.n_columns].T
     n_before = np.concatenate([[0], np.cumsum(cells.text[: ends[-1]] == ord(sign), dtype=np.int32)])
     for at in np.flatnonzero(n_before[starts] < n_before[ends]).tolist():
         row, column = divmod(at, cells.n_columns)
@@ -192,7 +192,7 @@ def _sample(cells: Cells, sign: str, columns: Container[int]) -> Iterator[str]:
             yield cells.cell(row, column)
 
 
-def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:
+def _fault(source: InputFile, fault: int, line: int, column: int, n_columns: int) -> ReadError:
     reasons = {
         k.RAGGED: f"expected {n_columns} values as in the first row, found {column}. Quote a value "
         "that holds the delimiter, or name another with delimiter=...",
@@ -205,11 +205,11 @@ def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -
     return source.error(reasons[fault], line=line, column=place)
 
 
-def _check_utf8(source: Source, block: bytes, n_lines: int) -> None:
+def _check_utf8(source: InputFile, block: bytes, n_lines: int) -> None:
     try:
         block.decode()
     except UnicodeDecodeError as error:
-        is_utf_16 = n_lines == 0 and found_encoding(block) == "utf-16"
+        is_utf_16 = n_lines == 0 and detect_encoding(block) == "utf-16"
         raise source.error(
             f"byte 0x{block[error.start]:02x} is not UTF-8. Name the file's encoding, for instance "
             f"encoding={'utf-16' if is_utf_16 else 'latin-1'!r}, or convert it.",
@@ -217,12 +217,12 @@ def _check_utf8(source: Source, block: bytes, n_lines: int) -> None:
         ) from None
 
 
-def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
+def _recoded(source: InputFile, encoding: str) -> Iterator[bytes]:
     """Decode a file and cut it into whole lines of UTF-8."""
     rest, n_lines = "", 0
     with source.open() as stream:
         try:
-            for part in codecs.iterdecode(iter(partial(stream.read, BLOCK), b""), encoding):
+            for part in codecs.iterdecode(iter(partial(stream.read, BLOCK_BYTES), b""), encoding):
                 *lines, rest = (rest + part).rpartition("\n")
                 if block := "".join(lines).encode():
                     yield block

@@ -6,31 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError, refused
-from scumble._core.files import Source
+from scumble._core.errors import ParameterError, parameter_error
+from scumble._core.files import InputFile
 from scumble._core.parameters import Choice
-from scumble.data.feature import first_repeated
+from scumble.data.column_roles import MAX_INSPECTED_ROWS, suggest_label_options
+from scumble.data.feature import first_duplicate
+from scumble.data.feature_kinds import ROW_NUMBER_NAMES
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.delimited.cells import (
-    EXCHANGED,
-    FEATURE,
-    LABEL,
-    LISTS,
-    WEIGHT,
+    FEATURE_MARK,
+    LABEL_LISTS_MARK,
+    LABEL_MARK,
+    SWAP_DECIMAL_MARKS,
+    WEIGHT_MARK,
     Cells,
     has_label_marks,
 )
-from scumble.data.formats.delimited.values import heads_of_text
+from scumble.data.formats.delimited.values import preview_text_columns
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
-from scumble.data.formats.label_choice import FileColumns, listed
-from scumble.data.guesses import ROW_NUMBERS
-from scumble.data.roles import LOOKED_AT, seeming_labels
+from scumble.data.formats.label_choice import FileColumns, as_column_list
 
 _BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(TableOptions):
+class CsvOptions(TableOptions):
     """What users say of a CSV file: also how it is written.
 
     Parameters
@@ -74,7 +74,7 @@ class Options(TableOptions):
 
     def _require(self, name: str, words: str, fits: bool) -> None:
         if not fits:
-            raise refused(name, "read_csv", f"be {words}", getattr(self, name))
+            raise parameter_error(name, "read_csv", f"be {words}", getattr(self, name))
 
 
 def _parts_values(delimiter: Any) -> bool:
@@ -89,21 +89,21 @@ class Layout:
     names: list[str] | None
     features: list[int] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
-    label_lists: int | None = None
+    label_list_column: int | None = None
     weights: int | None = None
-    may_number_rows: bool = False
+    may_have_row_numbers: bool = False
     parents: tuple[int, ...] | None = None
     unnamed: set[int] = field(default_factory=set)
     texts: set[int] = field(default_factory=set)
-    coded: set[int] = field(default_factory=set)
-    kept: set[int] = field(default_factory=set)
+    category_columns: set[int] = field(default_factory=set)
+    kept_columns: set[int] = field(default_factory=set)
 
     @property
     def label_names(self) -> list[str] | None:
         """Names of the 0/1 columns, if the file tells."""
         return None if self.names is None else [self.names[at] for at in self.labels]
 
-    def name_of(self, column: int) -> str:
+    def feature_name(self, column: int) -> str:
         """Name of a feature; by its place in the file, whatever else is read, without a header."""
         return name_by_place(column) if self.names is None else self.names[column]
 
@@ -113,27 +113,27 @@ def name_by_place(column: int) -> str:
     return f"x{column}"
 
 
-def find_layout(source: Source, first: Cells, options: Options, decimal: str) -> Layout:
+def find_layout(source: InputFile, first: Cells, options: CsvOptions, decimal: str) -> Layout:
     """Decide what each column is."""
     names = find_header(first, options, decimal)
     free = options.labels is None and options.label_column is None
     if names is not None and free and has_label_marks(names):
         return _marked(source, names, options)
     called = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
-    refuse_repeated(source, called, int(first.lines[0]))
+    check_unique_names(source, called, int(first.lines[0]))
     columns = FileColumns(source, called)
     layout = Layout(names)
     if names is not None:
         layout.unnamed = {at for at, name in enumerate(names) if not name}
         layout.names = _filled(names)
     if options.labels is not None:
-        chosen = columns.choose(options.labels)
+        chosen = columns.resolve_labels(options.labels)
         layout.labels, layout.parents = list(chosen.columns), chosen.parents
     elif options.label_column is not None:
-        layout.label_lists = columns.number(options.label_column, "label_column")
+        layout.label_list_column = columns.column_index(options.label_column, "label_column")
     else:
         rows = first if names is None else first[1:]
-        layout.label_lists = _only_lists(source, rows, names, decimal)
+        layout.label_list_column = _only_lists(source, rows, names, decimal)
     _take_rest(layout, columns, options)
     return layout
 
@@ -149,11 +149,14 @@ def _filled(names: list[str]) -> list[str]:
     return filled
 
 
-def _take_rest(layout: Layout, columns: FileColumns, options: Options) -> None:
+def _take_rest(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
     """Find weights and what is ignored; all others are features."""
-    taken = {*layout.labels, *([] if layout.label_lists is None else [layout.label_lists])}
+    taken = {
+        *layout.labels,
+        *([] if layout.label_list_column is None else [layout.label_list_column]),
+    }
     if options.weight_column is not None:
-        layout.weights = columns.number(options.weight_column, "weight_column")
+        layout.weights = columns.column_index(options.weight_column, "weight_column")
         if layout.weights in taken:
             raise columns.source.error(f"weight_column={options.weight_column!r} is a label.")
         taken.add(layout.weights)
@@ -167,14 +170,18 @@ def _take_rest(layout: Layout, columns: FileColumns, options: Options) -> None:
     layout.features = [at for at in range(len(columns.names)) if at not in taken]
     # An empty choice of labels asks for every column as it is.
     keeps_all = options.keep is True or options.labels == []
-    layout.kept = set(layout.features if keeps_all else columns.numbers(options.keep, "keep"))
+    layout.kept_columns = set(
+        layout.features if keeps_all else columns.numbers(options.keep, "keep")
+    )
     _take_named(layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
-    if 0 not in layout.kept:
-        layout.may_number_rows = not is_named or columns.names[0].strip().lower() in ROW_NUMBERS
+    if 0 not in layout.kept_columns:
+        layout.may_have_row_numbers = (
+            not is_named or columns.names[0].strip().lower() in ROW_NUMBER_NAMES
+        )
 
 
-def _take_named(layout: Layout, columns: FileColumns, options: Options) -> None:
+def _take_named(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
     """Find the columns whose words are learnt, and those of categories, among the features."""
 
     def chosen(option: str) -> set[int]:
@@ -187,9 +194,9 @@ def _take_named(layout: Layout, columns: FileColumns, options: Options) -> None:
             )
         return found
 
-    layout.texts, layout.coded = chosen("text"), chosen("category")
-    layout.kept |= layout.coded
-    both = sorted(layout.texts & layout.coded)
+    layout.texts, layout.category_columns = chosen("text"), chosen("category")
+    layout.kept_columns |= layout.category_columns
+    both = sorted(layout.texts & layout.category_columns)
     if both:
         twice = columns.names[both[0]]
         raise columns.source.error(
@@ -197,41 +204,41 @@ def _take_named(layout: Layout, columns: FileColumns, options: Options) -> None:
         )
 
 
-def _marked(source: Source, header: list[str], options: Options) -> Layout:
+def _marked(source: InputFile, header: list[str], options: CsvOptions) -> Layout:
     """Read the marks that the writer put into the header."""
     columns = FileColumns(source, header)
     left_out = set(columns.numbers(options.ignore, "ignore"))
     layout = Layout([name.removeprefix(_mark(name)) for name in header])
     if options.weight_column is not None:
-        layout.weights = columns.number(options.weight_column, "weight_column")
+        layout.weights = columns.column_index(options.weight_column, "weight_column")
     for at, name in enumerate(header):
         if at in left_out or at == layout.weights:
             continue
-        if name.startswith(LABEL):
+        if name.startswith(LABEL_MARK):
             layout.labels.append(at)
-        elif name == LISTS and layout.label_lists is None:
-            layout.label_lists = at
-        elif name == WEIGHT and options.weight_column is None:
+        elif name == LABEL_LISTS_MARK and layout.label_list_column is None:
+            layout.label_list_column = at
+        elif name == WEIGHT_MARK and options.weight_column is None:
             layout.weights = at
         else:
             layout.features.append(at)
-            layout.kept.add(at)  # our own files say what they hold: nothing is guessed
-    if layout.labels and layout.label_lists is not None:
+            layout.kept_columns.add(at)  # our own files say what they hold: nothing is guessed
+    if layout.labels and layout.label_list_column is not None:
         raise source.error(
-            f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
+            f"the header has columns {LABEL_MARK}... and {LABEL_LISTS_MARK} as well. Expected one kind of labels.",
             line=1,
         )
     _take_named(layout, columns, options)
     for part in (layout.labels, layout.features):
-        refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
+        check_unique_names(source, [(layout.names or [])[at] for at in part], 1)
     return layout
 
 
 def _mark(name: str) -> str:
-    return next((mark for mark in (LABEL, FEATURE) if name.startswith(mark)), "")
+    return next((mark for mark in (LABEL_MARK, FEATURE_MARK) if name.startswith(mark)), "")
 
 
-def find_header(first: Cells, options: Options, decimal: str) -> list[str] | None:
+def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
     """Return the header if the first row is one."""
     names = [first.cell(0, at) for at in range(first.n_columns)]
     is_header = options.header
@@ -240,35 +247,35 @@ def find_header(first: Cells, options: Options, decimal: str) -> list[str] | Non
     return names if is_header else None
 
 
-def _looks_like_header(names: list[str], first: Cells, options: Options, decimal: str) -> bool:
+def _looks_like_header(names: list[str], first: Cells, options: CsvOptions, decimal: str) -> bool:
     if has_label_marks(names) or _names_columns(options):
         return True
-    lists = list_columns(first[1:])
+    lists = find_list_columns(first[1:])
     if lists:
         return not any(_is_list(names[at]) for at in lists)
     return not any(_is_value(name, decimal) for name in names) and any(names)
 
 
-def _names_columns(options: Options) -> bool:
+def _names_columns(options: CsvOptions) -> bool:
     """Tell whether the caller speaks of columns by name, which only a header gives."""
     labels = options.labels if isinstance(options.labels, Sequence) else ()
     several = (labels, options.ignore, options.text, options.category, options.keep)
-    named: list[Any] = [column for given in several for column in listed(given)]
+    named: list[Any] = [column for given in several for column in as_column_list(given)]
     named += [options.label_column, options.weight_column]
     return any(isinstance(column, str) for column in named)
 
 
-def as_number(text: str, decimal: str) -> tuple[int, float]:
+def parse_cell_number(text: str, decimal: str) -> tuple[int, float]:
     """Read a cell as a number; give what it is, and its value."""
     data = text.strip().encode()
-    return parse_float(data if decimal == "." else data.translate(EXCHANGED))
+    return parse_float(data if decimal == "." else data.translate(SWAP_DECIMAL_MARKS))
 
 
 def _is_value(text: str, decimal: str) -> bool:
     data = text.strip().encode()
     if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
         return True
-    return as_number(text, decimal)[0] != NO_NUMBER
+    return parse_cell_number(text, decimal)[0] != NO_NUMBER
 
 
 def _is_list(text: str) -> bool:
@@ -276,10 +283,10 @@ def _is_list(text: str) -> bool:
     return data == b"set()" or (len(data) > 1 and _BRACKETS.get(data[0]) == data[-1])
 
 
-def list_columns(rows: Cells) -> list[int]:
+def find_list_columns(rows: Cells) -> list[int]:
     """Find the columns in which every cell that is not empty has brackets around it."""
-    n = min(len(rows), LOOKED_AT)
-    places = rows.places[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
+    n = min(len(rows), MAX_INSPECTED_ROWS)
+    places = rows.bounds[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
     empty = places[:, :, 0] == places[:, :, 1]
     # An empty cell may begin behind the last byte; its first and last bytes do not matter.
     first = rows.text[np.minimum(places[:, :, 0], len(rows.text) - 1)]
@@ -293,15 +300,17 @@ def list_columns(rows: Cells) -> list[int]:
     return [int(at) for at in np.flatnonzero(good)]
 
 
-def _only_lists(source: Source, rows: Cells, names: list[str] | None, decimal: str) -> int:
-    lists = list_columns(rows)
+def _only_lists(source: InputFile, rows: Cells, names: list[str] | None, decimal: str) -> int:
+    lists = find_list_columns(rows)
     if len(lists) == 1:
         return lists[0]
     found = "No column holds label lists in brackets."
     if lists:
         shown = ", ".join(str(at) if names is None else repr(names[at]) for at in lists[:5])
         found = f"Columns {shown} all hold lists."
-    likely = seeming_labels(heads_of_text(rows[:LOOKED_AT], names, decimal, lists))
+    likely = suggest_label_options(
+        preview_text_columns(rows[:MAX_INSPECTED_ROWS], names, decimal, lists)
+    )
     raise source.error(
         f"which columns are labels? {found}{likely} Say labels=[...] (names or "
         "numbers of the 0/1 columns), labels=-5 (the last five), or label_column=..., with "
@@ -309,9 +318,9 @@ def _only_lists(source: Source, rows: Cells, names: list[str] | None, decimal: s
     )
 
 
-def refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
+def check_unique_names(source: InputFile, names: Sequence[str], line: int) -> None:
     """Refuse two columns of one name."""
-    if (name := first_repeated([name for name in names if name])) is not None:
+    if (name := first_duplicate([name for name in names if name])) is not None:
         second = names.index(name, names.index(name) + 1)
         message = f"two columns are called {name!r}. Rename one of them."
         raise source.error(message, line=line, column=second + 1)

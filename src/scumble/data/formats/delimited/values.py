@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, look_up
+from scumble._core.arrays import Array, take_by_code
 from scumble._core.errors import ReadError
-from scumble._core.frames import ranked
+from scumble._core.frames import rank_strings
 from scumble._core.text import excerpt
+from scumble.data.column_roles import ColumnPreview
 from scumble.data.feature import Feature
-from scumble.data.formats.delimited.cells import EXCHANGED, Cells
+from scumble.data.feature_kinds import ROW_NUMBER_NAMES, are_row_numbers
+from scumble.data.formats.delimited.cells import SWAP_DECIMAL_MARKS, Cells
 from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import copy_cells, parse_flags, parse_numbers
-from scumble.data.formats.kernels.numbers import exact_floats, pieces
-from scumble.data.guesses import ROW_NUMBERS, numbers_all_rows
+from scumble.data.formats.kernels.numbers import exact_floats, slices_to_arrow
 from scumble.data.label_lists import (
-    indicator,
+    indicator_matrix,
+    indptr_from_counts,
     label_matrix,
-    row_pointers,
     split_labels,
-    warn_of_empty,
+    warn_about_empty_names,
 )
-from scumble.data.roles import Head
 
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[\s\S]|$)")
 #: What a letter after a backslash means; a sign means itself.
@@ -49,31 +49,31 @@ class Texts:
         return self.numbers.setdefault(text, len(self.numbers))
 
 
-class Features:
+class FeatureColumns:
     """Columns of numbers, or of text where a cell is no number."""
 
     def __init__(self, columns: list[int], texts: set[int], decimal: str) -> None:
         self.columns, self.decimal = np.array(columns, np.int64), decimal
         # Holds no text; holds whole numbers only; holds any number.
-        self.state = np.tile(np.array([True, True, False]), (len(columns), 1))
+        self.column_flags = np.tile(np.array([True, True, False]), (len(columns), 1))
         self.texts = {k: Texts() for k, column in enumerate(columns) if column in texts}
-        self.state[list(self.texts), 0] = False
-        self.late: set[int] = set()
+        self.column_flags[list(self.texts), 0] = False
+        self.late_text_columns: set[int] = set()
         self.blocks: list[Array] = []
 
     def add(self, cells: Cells) -> Array:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
-        state = self.state.view(np.uint8)
+        state = self.column_flags.view(np.uint8)
         values, long_at = parse_numbers(cells, self.columns, state, ord(self.decimal))
         if len(long_at):
             row, k, start, end = long_at.T
             text = cells.text
             if self.decimal != ".":
-                text = np.frombuffer(text.tobytes().translate(EXCHANGED), np.uint8)
+                text = np.frombuffer(text.tobytes().translate(SWAP_DECIMAL_MARKS), np.uint8)
             values[row, k] = exact_floats(text, start, end)
-        for k in np.flatnonzero(~self.state[:, 0]).tolist():
+        for k in np.flatnonzero(~self.column_flags[:, 0]).tolist():
             if k not in self.texts and self.blocks:
-                self.late.add(k)
+                self.late_text_columns.add(k)
             else:
                 texts = strings(*copy_cells(cells, self.columns[k]))
                 codes = self.texts.setdefault(k, Texts()).number(texts)
@@ -87,32 +87,34 @@ class Features:
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         categories = {}
         for k, texts in self.texts.items():
-            rank, categories[k] = ranked(list(texts.numbers))
-            X[:, k] = look_up(rank, X[:, k])
+            rank, categories[k] = rank_strings(list(texts.numbers))
+            X[:, k] = take_by_code(rank, X[:, k])
         return X, categories
 
     def describe(self, k: int, name: str, categories: dict[int, tuple[str, ...]]) -> Feature:
         """Say what the k-th column holds by its cells alone."""
         if k in categories:
             return Feature(name, "nominal", categories[k])
-        _, is_whole, has_values = self.state[k]
+        _, is_whole, has_values = self.column_flags[k]
         return Feature(name, integer=bool(is_whole and has_values))
 
 
-def heads_of_text(
+def preview_text_columns(
     rows: Cells, names: list[str] | None, decimal: str, lists: Container[int]
-) -> list[Head]:
+) -> list[ColumnPreview]:
     """Read the first rows of all columns, of which some hold lists."""
-    columns = Features(list(range(rows.n_columns)), set(), decimal)
+    columns = FeatureColumns(list(range(rows.n_columns)), set(), decimal)
     if len(rows):
         columns.add(rows)
     X, categories = columns.matrix()
     heads = []
     for at, name in enumerate(names or [""] * rows.n_columns):
         feature = columns.describe(at, name, categories)
-        may_number = at == 0 and (not name or name.strip().lower() in ROW_NUMBERS)
-        numbers = may_number and feature.integer and numbers_all_rows(X[:, at])
-        heads.append(Head(name, feature, X[:, at], is_list=at in lists, numbers_rows=numbers))
+        may_number = at == 0 and (not name or name.strip().lower() in ROW_NUMBER_NAMES)
+        numbers = may_number and feature.integer and are_row_numbers(X[:, at])
+        heads.append(
+            ColumnPreview(name, feature, X[:, at], is_list=at in lists, is_row_number=numbers)
+        )
     return heads
 
 
@@ -127,10 +129,10 @@ class Labels:
     def joined(self) -> tuple[Array, Array]:
         """Join all blocks: where the labels of each row begin, and the labels."""
         counts, labels = map(np.concatenate, zip(*self.parts, strict=True))
-        return row_pointers(counts), labels
+        return indptr_from_counts(counts), labels
 
 
-class Flags(Labels):
+class BinaryLabelColumns(Labels):
     """Columns of 0 and 1."""
 
     def __init__(self, where: str, columns: list[int], names: list[str] | None) -> None:
@@ -146,7 +148,7 @@ class Flags(Labels):
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
         """Join all blocks into a label matrix with its names."""
-        Y = indicator(*self.joined(), len(self.columns), self.where)
+        Y = indicator_matrix(*self.joined(), len(self.columns), self.where)
         return Y, None if self.names is None else tuple(self.names)
 
     def _fault(self, cells: Cells, row: int, k: int) -> ReadError:
@@ -158,7 +160,7 @@ class Flags(Labels):
         return cells.error(message, row, column)
 
 
-class Lists(Labels):
+class LabelListColumn(Labels):
     """One column of label lists."""
 
     def __init__(self, where: str, column: int, separator: str | None) -> None:
@@ -180,16 +182,16 @@ class Lists(Labels):
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
         """Join all blocks into a label matrix with its names."""
-        warn_of_empty(self.n_empty, self.where)
+        warn_about_empty_names(self.n_empty, self.where)
         return label_matrix(*self.joined(), list(self.texts.numbers), self.where)
 
     def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
         """Read lists as Python and JSON write them."""
         fault, row, counts, tokens, escaped = lists.parse_lists(data, offsets)
-        if fault != lists.FINE:
+        if fault != lists.NO_FAULT:
             raise self._fault(cells, row, fault)
         plain, codes = ~escaped, np.empty(len(tokens), np.int64)
-        codes[plain] = self.texts.number(pieces(data, tokens[plain, 0], tokens[plain, 1]))
+        codes[plain] = self.texts.number(slices_to_arrow(data, tokens[plain, 0], tokens[plain, 1]))
         for at in np.flatnonzero(~plain).tolist():
             text = data[tokens[at, 0] : tokens[at, 1]].tobytes().decode()
             try:

@@ -12,7 +12,7 @@ import numpy as np
 
 # What can be wrong with rows.
 cpdef enum:
-    FINE = 0
+    NO_FAULT = 0
     RAGGED = 1
     UNCLOSED = 2
     AFTER_QUOTE = 3
@@ -107,16 +107,16 @@ cdef int _split_rows(Split* split, bint at_end) noexcept nogil:
                 break
             if split.n_columns == 0:
                 split.n_columns = split.column
-            if fault == FINE and split.column != split.n_columns:
+            if fault == NO_FAULT and split.column != split.n_columns:
                 fault = RAGGED
-            if fault != FINE:
+            if fault != NO_FAULT:
                 split.line = split.line if fault == AFTER_QUOTE else first_line
                 return fault
             split.lines[split.n_rows] = first_line
             split.n_rows += 1
         _end_line(split)
         split.line += 1
-    return FINE
+    return NO_FAULT
 
 
 cdef int _split_row(Split* split) noexcept nogil:
@@ -151,7 +151,7 @@ cdef int _split_row(Split* split) noexcept nogil:
         split.marks[split.n_cells] = mark
         split.n_cells += 1
         if split.at == size or text[split.at] != split.delimiter:
-            return FINE
+            return NO_FAULT
         split.at += 1
 
 
@@ -219,7 +219,7 @@ cdef struct Rows:
 cdef Rows _chosen(cells, const int64_t[::1] columns) except *:
     """Gather what the readers of columns need, from the attributes of ``cells``, which own it."""
     cdef const uint8_t[::1] text = cells.text
-    cdef const int32_t[:, ::1] places = cells.places
+    cdef const int32_t[:, ::1] places = cells.bounds
     cdef const uint8_t[::1] marks = cells.marks
     cdef Rows rows
     cdef Py_ssize_t at

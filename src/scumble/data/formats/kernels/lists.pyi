@@ -1,6 +1,6 @@
 from scumble._core.arrays import Array
 
-FINE: int
+NO_FAULT: int
 NO_LIST: int
 UNCLOSED: int
 NO_COMMA: int

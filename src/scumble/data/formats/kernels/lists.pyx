@@ -9,7 +9,7 @@ import numpy as np
 
 # What can be wrong with a list.
 cpdef enum:
-    FINE = 0
+    NO_FAULT = 0
     NO_LIST = 1
     UNCLOSED = 2
     NO_COMMA = 3
@@ -71,11 +71,11 @@ def parse_lists(const uint8_t[::1] text, const int64_t[::1] offsets):
     for cell in range(n_cells):
         before = found.count
         fault = _parse_list(start, offsets[cell], offsets[cell + 1], &found)
-        if fault != FINE:
+        if fault != NO_FAULT:
             return fault, cell, None, None, None
         counts[cell] = found.count - before
     n = found.count
-    return FINE, 0, counts.base, places.base[:n], escaped.base[:n].view(bool)
+    return NO_FAULT, 0, counts.base, places.base[:n], escaped.base[:n].view(bool)
 
 
 cdef inline uint8_t _closing(uint8_t byte) noexcept nogil:
@@ -104,14 +104,14 @@ cdef int _parse_list(
     cdef Label label
     end = inner.end
     if at == end or _is(text, inner, b"set()", 5):
-        return FINE
+        return NO_FAULT
     close = _closing(text[at])
     if close == 0:
         return NO_LIST
     at = _skip(text, at + 1, end)
     while at < end and text[at] != close:
         label = _parse_label(text, at, end, close)
-        if label.fault != FINE:
+        if label.fault != NO_FAULT:
             return label.fault
         tokens.places[tokens.count] = label.place
         tokens.escaped[tokens.count] = label.has_escape
@@ -123,7 +123,7 @@ cdef int _parse_list(
             return NO_COMMA
     if at == end:
         return UNCLOSED
-    return FINE if at == end - 1 else AFTER_LIST
+    return NO_FAULT if at == end - 1 else AFTER_LIST
 
 
 cdef inline Label _parse_label(
@@ -132,7 +132,7 @@ cdef inline Label _parse_label(
     """Read one label; ``at`` is before ``end``."""
     cdef Label label
     cdef uint8_t quote
-    label.fault = FINE
+    label.fault = NO_FAULT
     label.has_escape = False
     label.place.start = label.place.end = at
     if at + 1 < end and text[at] == c"u" and _is_quote(text[at + 1]):

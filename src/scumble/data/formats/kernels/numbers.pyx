@@ -27,8 +27,8 @@ def parse_float(const uint8_t[::1] text):
     return found.kind, found.value
 
 
-def pieces(const uint8_t[::1] text, starts, ends, kind=None):
-    """Copy pieces of a byte array into an Arrow array of ``kind``, by default of strings."""
+def slices_to_arrow(const uint8_t[::1] text, starts, ends, kind=None):
+    """Copy slices_to_arrow of a byte array into an Arrow array of ``kind``, by default of strings."""
     import pyarrow as pa
 
     offsets = np.concatenate([[0], np.cumsum(ends - starts)])
@@ -45,7 +45,7 @@ def pieces(const uint8_t[::1] text, starts, ends, kind=None):
             or low[piece + 1] > to.shape[0]  # a later piece may be less than nothing
             or not 0 <= first[piece] <= text.shape[0] - size
         ):
-            raise IndexError("The pieces do not lie within the text.")
+            raise IndexError("The slices_to_arrow do not lie within the text.")
         if size > 0:
             memcpy(&to[low[piece]], &text[first[piece]], size)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
@@ -60,7 +60,7 @@ def exact_floats(const uint8_t[::1] text, starts, ends):
     cdef const char* first
     cdef Py_ssize_t at
     if len(starts) > FEW or not text.shape[0]:
-        return pieces(text, starts, ends).cast("double").to_numpy()
+        return slices_to_arrow(text, starts, ends).cast("double").to_numpy()
     first = <const char*> &text[0]
     values = np.empty(len(starts))
     cdef double[::1] out = values

@@ -6,7 +6,7 @@ NO_PAIR: int
 NO_INDEX: int
 INDEX_TOO_LARGE: int
 NO_VALUE: int
-A_NAME: int
+LABEL_IS_NAME: int
 
 def parse_lines(
     text: Array, rules: tuple[bool, int, int]

@@ -11,14 +11,14 @@ import numpy as np
 
 # What can be wrong, with the byte where it is.
 cpdef enum:
-    FINE = 0
+    NO_FAULT = 0
     NO_LABEL = 1
     LABEL_TOO_LARGE = 2
     NO_PAIR = 3
     NO_INDEX = 4
     INDEX_TOO_LARGE = 5
     NO_VALUE = 6
-    A_NAME = -1  # as number of a label
+    LABEL_IS_NAME = -1  # as number of a label
 
 cdef enum:
     MOST_DIGITS = 18  # always fit 63 bits
@@ -76,7 +76,7 @@ def parse_lines(const uint8_t[::1] text, rules):
     it is negative, feature numbers are below the second, which fits 31 bits.
 
     Returns (fault, its byte, number of lines, all whole, all sorted, labels, indices, values, long
-    numbers, rows). A label is (its number, or A_NAME where it is not a whole number, start, end), a
+    numbers, rows). A label is (its number, or LABEL_IS_NAME where it is not a whole number, start, end), a
     number that `parse_number` finds too long (position among the values, start, end), a row (end of
     its labels, end of its values, line).
     """
@@ -131,7 +131,7 @@ cdef int _parse_lines(Lines* lines) noexcept nogil:
             continue
         else:
             fault = _parse_row(lines)
-            if fault != FINE:
+            if fault != NO_FAULT:
                 return fault
         row = &lines.rows[lines.n_rows]
         row.labels_end = lines.n_labels
@@ -139,7 +139,7 @@ cdef int _parse_lines(Lines* lines) noexcept nogil:
         row.line = lines.line
         lines.n_rows += 1
         lines.at += 1
-    return FINE
+    return NO_FAULT
 
 
 cdef int _parse_row(Lines* lines) noexcept nogil:
@@ -150,19 +150,19 @@ cdef int _parse_row(Lines* lines) noexcept nogil:
     cdef int fault
     if token.colon < 0:
         fault = _parse_labels(lines, token.end)
-        if fault != FINE:
+        if fault != NO_FAULT:
             return fault
     while True:
         _skip_blanks(lines)
         if _at_line_end(lines):
-            return FINE
+            return NO_FAULT
         if lines.lenient and text[lines.at] == c"#":
             _skip_line(lines)
-            return FINE
+            return NO_FAULT
         token = _token(lines)
         if not (lines.lenient and _is_query(text, lines.at, token.colon)):
             fault = _parse_pair(lines, token, &previous)
-            if fault != FINE:
+            if fault != NO_FAULT:
                 return fault
         lines.at = token.end
 
@@ -174,7 +174,7 @@ cdef inline int _parse_pair(Lines* lines, Token token, int64_t* previous) noexce
     cdef Number number
     cdef LongNumber* long_number
     cdef int fault = _parse_index(lines, token.colon, &index)
-    if fault != FINE:
+    if fault != NO_FAULT:
         return fault
     number = parse_number(lines.text, token.colon + 1, token.end, c".")
     if number.kind == NO_NUMBER:
@@ -191,7 +191,7 @@ cdef inline int _parse_pair(Lines* lines, Token token, int64_t* previous) noexce
     lines.indices[place] = <int32_t> index
     lines.values[place] = number.value
     lines.n_values += 1
-    return FINE
+    return NO_FAULT
 
 
 cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
@@ -252,8 +252,8 @@ cdef int _parse_labels(Lines* lines, Py_ssize_t end) noexcept nogil:
         number = _whole_number(lines.text, lines.at, at)
         # Zeros in front make another name than the number's.
         if lines.text[lines.at] == c"0" and at > lines.at + 1:
-            number = A_NAME
-        if lines.label_limit >= 0 and number == A_NAME:
+            number = LABEL_IS_NAME
+        if lines.label_limit >= 0 and number == LABEL_IS_NAME:
             return NO_LABEL
         if lines.label_limit >= 0 and number >= lines.label_limit:
             return LABEL_TOO_LARGE
@@ -263,7 +263,7 @@ cdef int _parse_labels(Lines* lines, Py_ssize_t end) noexcept nogil:
         label.end = at
         lines.n_labels += 1
     lines.at = end
-    return FINE
+    return NO_FAULT
 
 
 cdef inline int _parse_index(const Lines* lines, Py_ssize_t colon, int64_t* index) noexcept nogil:
@@ -273,21 +273,21 @@ cdef inline int _parse_index(const Lines* lines, Py_ssize_t colon, int64_t* inde
     if colon - lines.at > MOST_DIGITS:
         return INDEX_TOO_LARGE
     index[0] = _whole_number(lines.text, lines.at, colon)
-    if index[0] == A_NAME:
+    if index[0] == LABEL_IS_NAME:
         return NO_INDEX
-    return INDEX_TOO_LARGE if index[0] >= lines.index_limit else FINE
+    return INDEX_TOO_LARGE if index[0] >= lines.index_limit else NO_FAULT
 
 
 cdef inline int64_t _whole_number(
     const uint8_t* text, Py_ssize_t at, Py_ssize_t end
 ) noexcept nogil:
-    """Read a number that has only digits, and not too many; give A_NAME if it is none."""
+    """Read a number that has only digits, and not too many; give LABEL_IS_NAME if it is none."""
     cdef int64_t value = 0
     if at == end or end - at > MOST_DIGITS:
-        return A_NAME
+        return LABEL_IS_NAME
     while at < end:
         if not is_digit(text[at]):
-            return A_NAME
+            return LABEL_IS_NAME
         value = value * 10 + (text[at] - 48)
         at += 1
     return value

@@ -1,0 +1,48 @@
+"""Names of a package that are imported on first use (PEP 562)."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def attach(
+    package: str, public_names: Sequence[str], names_by_module: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the functions ``__getattr__`` and ``__dir__`` of a package with lazy names.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package, its ``__name__``.
+    public_names : sequence of str
+        Its ``__all__``, which ``dir()`` lists.
+    names_by_module : mapping of str to sequence of str
+        The names to import on first use, by the module that defines them. Names listed under the
+        package itself are its submodules.
+
+    Returns
+    -------
+    tuple of callables
+        To be assigned to ``__getattr__`` and ``__dir__``. A name that was looked up once is an
+        ordinary attribute of the package from then on.
+    """
+    module_of_name = {name: module for module, names in names_by_module.items() for name in names}
+
+    def getattr_lazily(name: str) -> Any:
+        """Import a name of the package."""
+        if name not in module_of_name:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = module_of_name[name]
+        if module == package:
+            value: Any = import_module(f"{package}.{name}")
+        else:
+            value = getattr(import_module(module), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def list_public_names() -> list[str]:
+        """List the public names of the package."""
+        return list(public_names)
+
+    return getattr_lazily, list_public_names
