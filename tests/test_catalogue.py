@@ -35,7 +35,7 @@ class Doubled(MLROS):
         super().__init__(percent=percent, random_state=random_state)
 
 
-class OneNear(MLkNN, name="onenear", family="Neighbours"):
+class OneNear(MLkNN, name="onenear", display_group="Neighbours"):
     """Ask the nearest row."""
 
     def __init__(self, n_neighbors=1):
@@ -63,9 +63,9 @@ FORMAT = Format(
     sniff=lambda source, head: float(head.startswith(b"HELLO")),
     read=read_hello,
     write=write_hello,
-    carries=frozenset(),
+    preserved_parts=frozenset(),
 )
-catalogue.register("resampler", "doubled", Doubled, family="Add rows")
+catalogue.register("resampler", "doubled", Doubled, display_group="Add rows")
 '''
 ADDED = [
     ("resampler", "doubled"),

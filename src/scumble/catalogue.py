@@ -59,7 +59,7 @@ def register(
         How users spell it: lower case, no dots and no plus signs.
     thing : object
         The class or record.
-    family : str, default="More"
+    display_group : str, default="More"
         What it is listed with, for example ``"Add rows"``.
     description : str, default=""
         One line; the first of its docstring if empty.
@@ -184,7 +184,7 @@ def resolve(kind: str, name: str) -> typing.Any:
 
 
 def describe(kind: str, name: str) -> CatalogueEntry:
-    """Return what the catalogue knows of a thing: family, description, and itself.
+    """Return what the catalogue knows of an object: display group, description, and itself.
 
     Examples
     --------

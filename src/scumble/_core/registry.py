@@ -39,7 +39,7 @@ class CatalogueEntry:
         Where it stands.
     thing : object
         A class, or the record of a function or format.
-    family : str
+    display_group : str
         What things of its kind it belongs with.
     description : str
         One line.

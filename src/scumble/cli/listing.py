@@ -75,7 +75,12 @@ def _plain(entry: CatalogueEntry) -> dict[str, Any]:
     """Tell what an entry is, and of each parameter name, default, domain and text."""
     from scumble.catalogue import parameters_of
 
-    told = {key: getattr(entry, key) for key in ("kind", "name", "family", "description")}
+    told = {
+        "kind": entry.kind,
+        "name": entry.name,
+        "family": entry.display_group,
+        "description": entry.description,
+    }
     parameters = [
         {
             "name": each.name,
