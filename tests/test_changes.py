@@ -39,6 +39,13 @@ def test_a_heading_nobody_knows_counts_as_added(changes):
     assert changes.sections_of("# Mended\n\n- One.\n")[1] == ("Added", changes.UNDATED, ["One."])
 
 
+def test_code_links_and_bold_words_become_rest(changes):
+    note = "**Names.** `fit` of [the guide](https://example.org) is 2**3 times *as* clear."
+    assert changes.from_markdown(note) == (
+        "**Names.** ``fit`` of `the guide <https://example.org>`__ is 2\\*\\*3 times \\*as\\* clear."
+    )
+
+
 def test_the_headings_of_our_notes_are_known(changes):
     for path in sorted((ROOT / "changes").glob("*.md")):
         text = path.read_text(encoding="utf-8")

@@ -10,7 +10,9 @@ from pathlib import Path
 from scumble_docs.rst import escape, title
 
 ROOT = Path(__file__).resolve().parents[3]
-CODE_OR_LINK = re.compile(r"`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)")
+CODE_OR_LINK_OR_BOLD = re.compile(
+    r"`(?P<code>[^`]+)`|\[(?P<label>[^\]]+)\]\((?P<address>[^)\s]+)\)|\*\*(?P<bold>[^*]+)\*\*"
+)
 HEADING = re.compile(r"^# *(\w+)(?:, *(\d{4}-\d\d-\d\d))? *$", re.MULTILINE)
 #: In the order of the page, with the titles there.
 CATEGORIES = {
@@ -68,11 +70,15 @@ def items_of(note):
 
 
 def from_markdown(text):
-    """Translate code and links, the two things notes use."""
+    """Translate code, links and bold words from Markdown to reStructuredText."""
     parts, end = [], 0
-    for found in CODE_OR_LINK.finditer(text):
-        parts.append(escape(text[end : found.start()]))
-        code, label, address = found.groups()
-        parts.append(f"``{code}``" if code else f"`{escape(label)} <{address}>`__")
-        end = found.end()
+    for match in CODE_OR_LINK_OR_BOLD.finditer(text):
+        parts.append(escape(text[end : match.start()]))
+        if match["code"]:
+            parts.append(f"``{match['code']}``")
+        elif match["bold"]:
+            parts.append(f"**{escape(match['bold'])}**")
+        else:
+            parts.append(f"`{escape(match['label'])} <{match['address']}>`__")
+        end = match.end()
     return "".join([*parts, escape(text[end:])])
