@@ -104,7 +104,7 @@ def parameters():
         for name in catalogue.names(kind):
             entry = catalogue.describe(kind, name)
             rows = [
-                [literal(each.name), shown(each.default), escape(each.constraint.words)]
+                [literal(each.name), shown(each.default), escape(each.constraint.description)]
                 for each in catalogue.parameters_of(entry.obj)
             ]
             head = [f"{reference(entry.obj)}, {literal(name)}", "default", "must be"]
