@@ -436,7 +436,7 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
 
     parts.clear_dataset_cache()
     count(Plan, "check")
-    count(runner, "facts_of")
+    count(runner, "dataset_metadata")
     count(parts, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
@@ -446,7 +446,7 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
         run(read_plan(folder / "plan.toml"), tmp_path / "a.db", n_jobs=0)
     # A worker process reads the data once more, but not what they were found to be.
     assert counted == {
-        "check": 1, "facts_of": 1, "load_dataset": 1, "Cell.spec": 8, "Cell.key": 8,
+        "check": 1, "dataset_metadata": 1, "load_dataset": 1, "Cell.spec": 8, "Cell.key": 8,
     }  # fmt: skip
 
 

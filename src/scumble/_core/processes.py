@@ -55,7 +55,7 @@ class ChildProcess:
         # To Linux the parent is the thread that starts a process, so the child of another thread
         # than the main one must not end with it.
         parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
-        code = f"from scumble._core.processes import serve; serve({parent})"
+        code = f"from scumble._core.processes import run_child_loop; run_child_loop({parent})"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
