@@ -197,9 +197,12 @@ def scratch(tmp_path_factory):
     for room, (module, name) in IMPORTS.items():
         init = folder / "src/scumble" / room / "__init__.py"
         start = f"from scumble.{room.replace('/', '.')}"
-        line = f"{start}.{module} import {name} as {name}" if name else f"{start} import {module}"
+        line = f"{start}.{module} import {name}" if name else f"{start} import {module}"
         before, mark, after = init.read_text().partition("\nfrom scumble")
-        init.write_text(f"{before}\n{line}{mark}{after}")
+        text = f"{before}\n{line}{mark}{after}"
+        if name:
+            text = text.replace("__all__ = [\n", f'__all__ = [\n    "{name}",\n')
+        init.write_text(text)
     return folder
 
 

@@ -137,9 +137,9 @@ def test_a_child_outlives_the_thread_that_started_it():
 
 PARENT = """
 import sys, threading, time
-from scumble._core.processes import Child
+from scumble._core.processes import ChildProcess
 def start():
-    child = Child("tests._core.test_processes.work")
+    child = ChildProcess("tests._core.test_processes.work")
     child.send(sys.argv[1])
     print(child.receive(), flush=True)
     time.sleep(10000)

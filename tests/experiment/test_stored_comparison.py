@@ -73,14 +73,14 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_answer(data, tmp_path):
     script = f"""
         import os, signal, sys
         from scumble.cli.main import main
-        from scumble.evaluate.comparison import Match
-        judge, done = Match.judge_fold, []
+        from scumble.evaluate.comparison import ComparisonRun
+        judge, done = ComparisonRun.cross_validate_fold, []
         def die_at_the_sixth(*given):
             if len(done) == 5:
                 os.kill(os.getpid(), signal.SIGKILL)
             done.append(1)
             return judge(*given)
-        Match.judge_fold = die_at_the_sixth
+        ComparisonRun.cross_validate_fold = die_at_the_sixth
         sys.argv = ["scumble", "compare", {str(tmp_path / "mine.arff")!r}, "-c", "br,rare",
                     "-r", "none,mlros", "--folds", "1x3", "--store", {str(tmp_path / "a.db")!r}]
         main()

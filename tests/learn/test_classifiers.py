@@ -273,7 +273,7 @@ def test_rows_asked_some_at_a_time_get_the_same_answers(monkeypatch, short):
         return row_slices(n_rows, width, 3 * width)
 
     for module in ("base", "single_label_models"):
-        monkeypatch.setattr(f"scumble.learn.{module}.slices", three)
+        monkeypatch.setattr(f"scumble.learn.{module}.row_slices", three)
     again = make(short).fit(X, sparse.csr_array(Y))
     assert (again.predict(X) != labels).nnz == 0
     np.testing.assert_allclose(again.predict_proba(X), sure, rtol=0, atol=1e-12)
