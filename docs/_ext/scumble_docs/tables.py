@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import tomllib
 from pathlib import Path
 
 import typer
@@ -220,6 +221,13 @@ def commands_of(group, words):
             yield (*words, name), command
 
 
+def avoided_words():
+    """List the words that the code avoids, with better ones."""
+    words = tomllib.loads((ROOT / "docs" / "vocabulary.toml").read_text(encoding="utf-8"))
+    rows = [[literal(word), escape(better)] for word, better in words["identifiers"].items()]
+    return table(["not", "but"], rows)
+
+
 PAGES = {
     "checks.inc": checks,
     "benchmarks.inc": benchmarks,
@@ -228,6 +236,7 @@ PAGES = {
     "format_list.inc": formats_at_a_glance,
     "format_options.inc": options_of_formats,
     "measures.inc": measures,
+    "vocabulary.inc": avoided_words,
     "resamplers.inc": resamplers,
     "catalogue.inc": whole_catalogue,
     "parameters.inc": parameters,
