@@ -1,8 +1,8 @@
-"""A resampler of one's own: clone the rows of the rarest label."""
+"""Clone the rows of the rarest label."""
 
 import numpy as np
 
-from scumble.catalogue import Int, parameter_constraints
+from scumble.catalogue import Int
 from scumble.measures import label_counts
 from scumble.resample import BaseResampler, ResampleResult
 
@@ -22,13 +22,13 @@ class RareClones(BaseResampler):
     >>> X_new.ravel()
     array([0., 1., 2., 1., 1.])
 
-    It behaves as resamplers should:
+    It passes the common checks:
 
     >>> from scumble.testing import check_resampler
     >>> check_resampler(RareClones())
     """
 
-    _parameter_constraints = parameter_constraints(times=Int(0))
+    _parameter_constraints = {"times": Int(0)}
 
     def __init__(self, times=1):
         self.times = times
