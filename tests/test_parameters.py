@@ -83,9 +83,9 @@ def test_the_docstring_names_the_declared_choices(cls):
     [
         (Int(1), [1, np.int64(7), 10**30], [0, True, np.True_, 1.0, "1", None]),
         (Real(0, 1), [0, 1, 0.5, np.float32(0.25)], [-0.1, 1.1, np.nan, True, "0", None]),
-        (Real(0, 1, open="left"), [1, 1e-9], [0, 0.0]),
-        (Real(0, 1, open="right"), [0, 0.5], [1, 1.0]),
-        (Real(0, 1, open="both"), [0.5], [0, 1]),
+        (Real(0, 1, closed="right"), [1, 1e-9], [0, 0.0]),
+        (Real(0, 1, closed="left"), [0, 0.5], [1, 1.0]),
+        (Real(0, 1, closed="neither"), [0.5], [0, 1]),
         (Real(0), [0, 1e300], [np.inf, np.nan, -1]),
         (Real(), [-5, 1e9], [np.inf, -np.inf, np.nan]),
         (Bool(), [True, np.False_], [0, 1, None, "no"]),
@@ -158,4 +158,4 @@ def test_the_field_of_a_form(domain, field):
 
 def test_an_end_that_is_neither_left_nor_right():
     with pytest.raises(ParameterError, match="'open' parameter of Real must be one of"):
-        Real(0, 1, open="up")
+        Real(0, 1, closed="up")

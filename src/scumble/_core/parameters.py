@@ -24,14 +24,15 @@ from scumble._core.text import strip_markup
 class ParameterConstraint:
     """The values a parameter may have, and the words for them.
 
-    A subclass has `accepts` and ``words``, which end the sentence "The 'k' parameter must be".
+    A subclass implements `is_satisfied_by` and has a `description`, which ends the sentence
+    "The 'k' parameter must be".
 
     Examples
     --------
     >>> from scumble.catalogue import ParameterConstraint
     >>> class Even(ParameterConstraint):
-    ...     words = "an even int"
-    ...     def accepts(self, value):
+    ...     description = "an even int"
+    ...     def is_satisfied_by(self, value):
     ...         return isinstance(value, int) and value % 2 == 0
     >>> Even().check(3, name="k", caller="Mine")
     Traceback (most recent call last):
@@ -103,39 +104,44 @@ class Int(ParameterConstraint):
 
 
 class Real(ParameterConstraint):
-    """Finite numbers between two others.
+    """Finite numbers in an interval, of which `closed` says which ends belong to it.
 
     Examples
     --------
     >>> from scumble.catalogue import Real
-    >>> Real(0, 1, open="left"), Real(0)
+    >>> Real(0, 1, closed="right"), Real(0)
     (<a number in (0, 1]>, <a number in [0, inf)>)
-    >>> Real(0, 1, open="both")
+    >>> Real(0, 1, closed="neither")
     <a number in (0, 1)>
-    >>> Real(0, 1, open="left").is_satisfied_by(0), Real(0).is_satisfied_by(float("nan"))
+    >>> Real(0, 1, closed="right").is_satisfied_by(0), Real(0).is_satisfied_by(float("nan"))
     (False, False)
     """
 
     kind = "number"
 
     def __init__(
-        self, lowest: float = -math.inf, highest: float = math.inf, *, open: str = ""
+        self, minimum: float = -math.inf, maximum: float = math.inf, *, closed: str = "both"
     ) -> None:
-        self._ends = lowest, highest
-        self.minimum = lowest if math.isfinite(lowest) else None
-        self.maximum = highest if math.isfinite(highest) else None
-        Choice("", "left", "right", "both").check(open, name="open", caller="Real")
-        ends = {"left": {lowest}, "right": {highest}, "both": {lowest, highest}}
-        self._excluded = {-math.inf, math.inf} | ends.get(open, set())
-        left = "(" if lowest in self._excluded else "["
-        right = ")" if highest in self._excluded else "]"
-        self.description = f"a number in {left}{lowest:g}, {highest:g}{right}"
+        Choice("both", "left", "right", "neither").check(closed, name="closed", caller="Real")
+        self.minimum = minimum if math.isfinite(minimum) else None
+        self.maximum = maximum if math.isfinite(maximum) else None
+        self._limits = minimum, maximum
+        includes_minimum = closed in ("both", "left") and math.isfinite(minimum)
+        includes_maximum = closed in ("both", "right") and math.isfinite(maximum)
+        self._excluded = {-math.inf, math.inf}
+        if not includes_minimum:
+            self._excluded.add(minimum)
+        if not includes_maximum:
+            self._excluded.add(maximum)
+        left = "[" if includes_minimum else "("
+        right = "]" if includes_maximum else ")"
+        self.description = f"a number in {left}{minimum:g}, {maximum:g}{right}"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is a finite number in the interval."""
         is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        lowest, highest = self._ends
-        return is_number and lowest <= value <= highest and value not in self._excluded
+        minimum, maximum = self._limits
+        return is_number and minimum <= value <= maximum and value not in self._excluded
 
 
 class Bool(ParameterConstraint):

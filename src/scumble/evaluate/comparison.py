@@ -477,7 +477,7 @@ class ComparisonRun:
 def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
     if not metrics:
         raise ParameterError("compare needs at least one metric. Got none.")
-    Real(0, 1, open="both").check(confidence, name="confidence", caller="compare")
+    Real(0, 1, closed="neither").check(confidence, name="confidence", caller="compare")
     for metric in metrics:
         if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED_PREFIX):
             raise ParameterError(

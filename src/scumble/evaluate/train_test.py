@@ -20,7 +20,7 @@ from scumble.measures.stratification import assign_folds
 from scumble.measures.threaded_kernels import count_labels
 from scumble.resample.containers import take_rows
 
-_SIZES = Either(Real(0, 1, open="both"), Int(1))
+_SIZES = Either(Real(0, 1, closed="neither"), Int(1))
 TRAIN, TEST = 0, 1
 #: So many rows are moved in search of a place for a label that is on one side only.
 _MOVES = 300

@@ -92,7 +92,7 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
     n_estimators: int = default(20, Int(1))
     _: KW_ONLY
     draw: str = default("bootstrap", Choice(*DRAWS))
-    columns: float = default(0.5, Real(0, 1, open="left"))
+    columns: float = default(0.5, Real(0, 1, closed="right"))
     estimator: Any = default(None, OnlyTrees())
     random_state: Any = None
 

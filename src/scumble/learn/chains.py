@@ -147,12 +147,12 @@ class EnsembleOfClassifierChains(
     n_estimators: int = default(10, Int(1))
     use_confidences: bool = default(True, Bool())
     bootstrap: bool = default(True, Bool())
-    sample: float | None = default(None, Optional(Real(0, open="left")))
+    sample: float | None = default(None, Optional(Real(0, closed="right")))
     random_state: Any = None
 
     def _check_parameter_combinations(self) -> None:
         if self.sample is not None and not self.bootstrap:
-            share = Real(0, 1, open="left")
+            share = Real(0, 1, closed="right")
             share.check(self.sample, name="sample", caller=type(self).__name__)
 
     def _draws(

@@ -96,8 +96,8 @@ class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains
 
     variant: int = default(1, Choice(1, 2, 3))
     n_estimators: int = default(10, Int(1))
-    theta_min: float = default(0.5, Real(0, open="left"))
-    theta_max: float = default(10.0, Real(0, open="left"))
+    theta_min: float = default(0.5, Real(0, closed="right"))
+    theta_max: float = default(10.0, Real(0, closed="right"))
     random_state: Any = None
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:

@@ -81,7 +81,7 @@ class MLkNN(NeighbourClassifier, name="mlknn", display_group="Neighbours"):
            [0.28, 0.8 ]])
     """
 
-    smoothing: float = default(1.0, Real(0, open="left"))
+    smoothing: float = default(1.0, Real(0, closed="right"))
 
     def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._store_training_rows(X, Y)

@@ -203,11 +203,11 @@ class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_
     """
 
     n_estimators: int = default(10, Int(1))
-    sample: float = default(0.66, Real(0, 1, open="left"))
+    sample: float = default(0.66, Real(0, 1, closed="right"))
     p: int = default(2, PRUNING["p"])
     strategy: str = default("A", PRUNING["strategy"])
     b: int = default(3, PRUNING["b"])
-    threshold: float = default(0.5, Real(0, 1, open="left"))
+    threshold: float = default(0.5, Real(0, 1, closed="right"))
     random_state: Any = None
 
     def _draws(self, n_rows: int, generator: np.random.Generator) -> list[Array]:

@@ -110,7 +110,7 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
 
     kernel: str = default("linear", Choice("linear", *KERNEL_POWERS, "auto"))
     _: KW_ONLY
-    penalty: float | None = default(None, Optional(Real(0, open="left")))
+    penalty: float | None = default(None, Optional(Real(0, closed="right")))
     bandwidth: float = default(1.0, Real(1e-3, 1e3))
     landmarks: int | None = default(None, Optional(Int(1)))
     random_state: Any = None

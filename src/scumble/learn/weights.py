@@ -86,7 +86,7 @@ class ClassWeight(ParameterConstraint):
         """Refuse any other value, and weights that are none."""
         super().check(value, name=name, caller=caller)
         for key, weight in value.items() if isinstance(value, Mapping) else ():
-            if not Real(0, open="left").is_satisfied_by(weight):
+            if not Real(0, closed="right").is_satisfied_by(weight):
                 raise ParameterError(
                     f"The {name!r} parameter of {caller} must map classes to finite numbers "
                     f"above 0. Got {weight!r} for {key!r}."

@@ -248,7 +248,7 @@ def corrected_t_test(
     """
     first, second = check_pairs(x, y, caller="corrected_t_test")
     Real(0).check(test_over_train, name="test_over_train", caller="corrected_t_test")
-    Real(0, 1, open="both").check(confidence, name="confidence", caller="corrected_t_test")
+    Real(0, 1, closed="neither").check(confidence, name="confidence", caller="corrected_t_test")
     differences = second - first
     n_folds, mean = len(differences), float(differences.mean())
     if n_folds == 1:

@@ -211,7 +211,7 @@ def nemenyi(
     >>> round(found.critical_difference, 3), found.groups
     (0.957, ((0, 1),))
     """
-    if not Real(0, 1, open="both").is_satisfied_by(alpha):
+    if not Real(0, 1, closed="neither").is_satisfied_by(alpha):
         raise parameter_error("alpha", "nemenyi", "be a number between 0 and 1", alpha)
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape

@@ -142,7 +142,7 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
     2
     """
 
-    confidence: float = default(0.25, Real(0, 0.5, open="left"))
+    confidence: float = default(0.25, Real(0, 0.5, closed="right"))
     min_objects: int = default(2, Int(1))
     prune: bool = default(True, Bool())
     subtree_raising: bool = default(True, Bool())
