@@ -157,5 +157,5 @@ def test_the_field_of_a_form(domain, field):
 
 
 def test_an_end_that_is_neither_left_nor_right():
-    with pytest.raises(ParameterError, match="'open' parameter of Real must be one of"):
+    with pytest.raises(ParameterError, match="'closed' parameter of Real must be one of"):
         Real(0, 1, closed="up")
