@@ -2,12 +2,13 @@
 A model in use
 ==============
 
-Train, keep the model in a file, load it elsewhere, and label a table whose columns come in another
-order. Model files hold no code: loading one from a stranger runs nothing.
+Train a model, save it to a file, load it elsewhere, and predict labels for a table whose columns
+are in another order. Model files contain no code: loading a file from an unknown source executes
+nothing.
 """
 
 # %%
-# Train on tickets: two numbers, a colour, and the labels people gave.
+# Train on tickets with two numbers, a colour, and three labels.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,8 +33,8 @@ model = fit_dataset(RareLabelClassifier(random_state=0), tickets)
 print(scumble.characterize(tickets))
 
 # %%
-# Save it, read it again, and ask it about a new table. Columns are found by name, categories by
-# their text; what the model does not know is left out.
+# Save the model, read it again, and predict labels for a new table. Columns are matched by name and
+# categories by their text; columns that the model does not know are left out.
 
 new = scumble.MultilabelDataset.from_frame(
     pd.DataFrame(
@@ -51,20 +52,20 @@ with TemporaryDirectory() as folder:
     path = Path(folder, "tickets.model")
     save(model, path, data=tickets)
     print(f"{path.stat().st_size / 1000:.0f} kB")
-    answers = predict_dataset(read_model(path), new)
-for row in answers.labels.toarray():
-    print([name for name, has in zip(tickets.labels, row, strict=True) if has])
+    predictions = predict_dataset(read_model(path), new)
+for row in predictions.labels.toarray():
+    print([name for name, is_predicted in zip(tickets.labels, row, strict=True) if is_predicted])
 
 # %%
-# How sure it is, and from where on each label is predicted.
+# The scores of the rows, and the threshold from which on each label is predicted.
 
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 scores = model.predict_proba(tickets.X)
-for place in range(tickets.n_labels):
-    has = tickets.Y[:, [place]].toarray().ravel()
-    for rows, color, shift in ((~has, "#0072B2", -0.15), (has, "#E69F00", 0.15)):
-        axes.plot(scores[rows, place], np.full(rows.sum(), place + shift), "|", color=color)
-    axes.plot([model.thresholds_[place]] * 2, [place - 0.35, place + 0.35], color="black")
+for label in range(tickets.n_labels):
+    has_label = tickets.Y[:, [label]].toarray().ravel()
+    for rows, color, shift in ((~has_label, "#0072B2", -0.15), (has_label, "#E69F00", 0.15)):
+        axes.plot(scores[rows, label], np.full(rows.sum(), label + shift), "|", color=color)
+    axes.plot([model.thresholds_[label]] * 2, [label - 0.35, label + 0.35], color="black")
 axes.set_yticks(range(3), tickets.labels)
 axes.set(xlabel="score", title="Rows with the label (orange) and without (blue); black: threshold")
 axes.spines[["top", "right", "left"]].set_visible(False)

@@ -2,14 +2,13 @@
 A threshold for each label
 ==========================
 
-A model that ranks rows well may still never predict a rare label: its scores for it hardly ever
-reach one half. The cure is a threshold per label, chosen on rows the model has not learnt from. It
-needs nothing but the scores, so that the model may live anywhere.
+A model that ranks rows well may still never predict a rare label, because its scores rarely reach
+0.5. A threshold per label, chosen on out-of-sample scores, solves this. It needs only the scores,
+so any model of any library will do.
 """
 
 # %%
-# Any model will do. Here a ridge regression of all tags on words, and five folds that give scores
-# of rows not learnt from.
+# The model is a ridge regression of all tags on words. Five folds give out-of-sample scores.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,9 +20,9 @@ from scumble.learn import threshold_curves, threshold_table
 from scumble.plots import plot_thresholds
 
 debtags = scumble.load("debtags")[:2000]
-seen = np.flatnonzero(debtags.Y.sum(axis=0) >= 2)
-words, tags = debtags.X.toarray(), debtags.Y[:, seen]
-names = [debtags.labels[at] for at in seen]
+frequent_enough = np.flatnonzero(debtags.Y.sum(axis=0) >= 2)
+words, tags = debtags.X.toarray(), debtags.Y[:, frequent_enough]
+names = [debtags.labels[tag] for tag in frequent_enough]
 scores = cross_val_predict(Ridge(alpha=10), words, tags.toarray().astype(float), cv=5)
 
 for rule in ("fixed", "capped", "shrunken"):
@@ -31,10 +30,10 @@ for rule in ("fixed", "capped", "shrunken"):
     print(f"{rule}: {table.n_silent} of {len(table)} tags are never predicted")
 
 # %%
-# What every possible threshold gives, for tags from the rarest to the most frequent. With few
-# positives the curve of the rows at hand follows chance. The rule trusts it as far as there are
-# positives, and the mean of all tags for the rest: its curve is calmer, and its top is a safer
-# choice. From a few dozen positives on the two agree.
+# F1 at every possible threshold, for tags from the rarest to the most frequent. With few positives
+# the observed curve is noisy. The rule shrinks it towards the mean curve of all tags, the more so
+# the fewer positives a tag has: the shrunken curve is smoother, and its maximum is a safer choice.
+# From a few dozen positives on, the two curves agree.
 
 figure = plt.figure(figsize=(9, 7.4), layout="constrained")
 plot_thresholds(threshold_curves(scores, tags), names=names, figure=figure)

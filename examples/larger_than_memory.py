@@ -1,15 +1,13 @@
 """
-Larger than memory, on a small scale
-====================================
+Larger than memory
+==================
 
-Label tables with a billion assignments are measured where they lie, by SQL on DuckDB with a limit
-on memory. This example takes the same road with a table that is made in a second, and shows that
-the numbers are those of memory.
+Label tables with a billion assignments are measured by SQL on DuckDB with a memory limit. This
+example does the same with a small table, and shows that the numbers equal those computed in memory.
 """
 
 # %%
-# A table with one label per row, as logs and databases have it: 150,000 instances in a Parquet
-# file.
+# A table with one label per row, as in logs and databases: 150,000 instances in a Parquet file.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,29 +34,30 @@ path = Path(folder.name, "pairs.parquet")
 pq.write_table(pa.table({"instance": pairs[:, 0], "label": pairs[:, 1]}), path)
 
 # %%
-# `scumble.scan` reads nothing yet; `characterize` takes what it gives as it takes a data set.
+# `scumble.scan` opens the file without reading it; `characterize` accepts its result like a data
+# set.
 
 with scumble.scan(
     path, label_column="label", instance_column="instance", memory="300MB"
 ) as scanned:
-    outside = scumble.characterize(scanned)
-    ratios = np.sort(np.asarray(outside.labels["irlbl"]))
-print(outside)
+    out_of_core = scumble.characterize(scanned)
+    ratios = np.sort(np.asarray(out_of_core.labels["irlbl"]))
+print(out_of_core)
 folder.cleanup()
 
 Y = sparse.csr_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])))
-inside = scumble.characterize(Y)
-print("largest difference:", f"{abs(ratios - np.sort(inside.labels['irlbl'])).max():.0e}")
-print("SCUMBLE differs by", f"{abs(outside.scumble - inside.scumble):.0e}")
+in_memory = scumble.characterize(Y)
+print("largest difference:", f"{abs(ratios - np.sort(in_memory.labels['irlbl'])).max():.0e}")
+print("SCUMBLE differs by", f"{abs(out_of_core.scumble - in_memory.scumble):.0e}")
 
 # %%
-# What the labels look like: from 1 to more than a hundred times rarer than the first.
+# Imbalance ratios of the labels, from 1 to more than 100.
 
 figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
 axes.plot(ratios, color="#0072B2")
-axes.axhline(inside.mean_ir, color="#D55E00", linewidth=1)
-axes.annotate("MeanIR", (5, inside.mean_ir * 1.1), color="#D55E00")
+axes.axhline(in_memory.mean_ir, color="#D55E00", linewidth=1)
+axes.annotate("MeanIR", (5, in_memory.mean_ir * 1.1), color="#D55E00")
 axes.set_yscale("log")
-axes.set(xlabel="labels, from frequent to rare", ylabel="IRLbl", title="Measured outside of memory")
+axes.set(xlabel="labels, from frequent to rare", ylabel="IRLbl", title="Measured out of core")
 axes.spines[["top", "right"]].set_visible(False)
 plt.show()

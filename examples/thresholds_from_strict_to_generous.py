@@ -1,14 +1,15 @@
 """
-Strict or generous: what a threshold costs
-==========================================
+Rules for decision thresholds
+=============================
 
-A threshold per label decides between missing rare labels and raising false alarms. The rule decides
-how far the few rows of a rare label are trusted. Here the rules are compared on rows that had no
-part in the choice.
+The threshold of a label balances missed positives against false positives. The rule that chooses it
+determines how much weight the few positives of a rare label get. This example compares the rules on
+rows that were not used to choose the thresholds.
 """
 
 # %%
-# One model, scores of training rows as if they were new (five folds), and every rule on them.
+# One model with out-of-sample scores of the training rows (five folds), and thresholds by each
+# rule.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,31 +22,36 @@ from scumble.learn import label_thresholds
 
 data = scumble.load("debtags")
 train, test = data[:2000], data[2000:4000]
-seen = np.flatnonzero(np.asarray(train.Y.sum(axis=0)) >= 3)
-words, tags = train.X.toarray(), train.Y[:, seen]
+frequent_enough = np.flatnonzero(np.asarray(train.Y.sum(axis=0)) >= 3)
+words, tags = train.X.toarray(), train.Y[:, frequent_enough]
 ridge = Ridge(alpha=10)
-inner = cross_val_predict(ridge, words, tags.toarray().astype(float), cv=5)
+training_scores = cross_val_predict(ridge, words, tags.toarray().astype(float), cv=5)
 scores = ridge.fit(words, tags.toarray().astype(float)).predict(test.X.toarray())
 
-found = {}
+evaluations = {}
 for rule in ("fixed", "rate", "plain", "capped", "shrunken"):
-    thresholds = label_thresholds(inner, tags, rule=rule)
-    found[rule] = evaluate(test.Y[:, seen], scores >= thresholds, groups=["all"], training=tags)
-    print(f"{rule:9} never predicted {found[rule]['never_predicted']:.0%}, "
-          f"macro F1 {found[rule]['all.macro_f1']:.3f}")  # fmt: skip
+    thresholds = label_thresholds(training_scores, tags, rule=rule)
+    evaluations[rule] = evaluate(
+        test.Y[:, frequent_enough], scores >= thresholds, groups=["all"], training=tags
+    )
+    print(f"{rule:9} never predicted {evaluations[rule]['never_predicted']:.0%}, "
+          f"macro F1 {evaluations[rule]['all.macro_f1']:.3f}")  # fmt: skip
 
 # %%
-# Precision against recall, as means over labels; a label that is never predicted has neither. One
-# half for all (``fixed``) never predicts most of them. The best threshold at hand (``plain``) finds
-# the most, with the most false alarms; the rules that mistrust few positives stand between.
+# Precision against recall, as means over labels; for a label that is never predicted both are
+# undefined. A threshold of 0.5 for all labels (``fixed``) never predicts most of them. The
+# threshold with the best F1 on the training rows (``plain``) has the highest recall and the most
+# false positives. The rules that account for small numbers of positives lie in between.
 
 figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
-for rule, color in zip(found, ("#000000", "#56B4E9", "#E69F00", "#009E73", "#D55E00"), strict=True):
-    place = found[rule]["all.macro_recall"], found[rule]["all.macro_precision"]
-    axes.plot(*place, "o", color=color, markersize=9)
+for rule, color in zip(
+    evaluations, ("#000000", "#56B4E9", "#E69F00", "#009E73", "#D55E00"), strict=True
+):
+    position = evaluations[rule]["all.macro_recall"], evaluations[rule]["all.macro_precision"]
+    axes.plot(*position, "o", color=color, markersize=9)
     axes.annotate(
         rule,
-        place,
+        position,
         xytext=(9, 0),
         textcoords="offset points",
         va="top" if rule == "rate" else "bottom",

@@ -2,13 +2,13 @@
 What REMEDIAL does
 ==================
 
-REMEDIAL splits the instances in which rare and frequent labels meet. The pictures compare the data
-before and after, for both ways of treating instances with frequent labels only.
+REMEDIAL splits the instances in which rare and frequent labels co-occur. The plots compare the data
+before and after, for both treatments of instances with frequent labels only.
 """
 
 # %%
-# Split ``debtags`` as published, and with ``one_sided="keep"``, which leaves alone what cannot be
-# split.
+# Apply REMEDIAL to ``debtags`` as published, and with ``one_sided="keep"``, which leaves instances
+# unchanged that have only frequent or only rare labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,8 +21,11 @@ samplers = {"clone": REMEDIAL(), "keep": REMEDIAL(one_sided="keep")}
 after = {name: sampler.resample(before) for name, sampler in samplers.items()}
 
 threshold = scumble.characterize(before).scumble
-met = samplers["clone"].passes_[0]
-print(f"{met.n_above_mean:,} packages lie above SCUMBLE, {met.n_one_sided:,} of them are one-sided")
+first_pass = samplers["clone"].passes_[0]
+print(
+    f"{first_pass.n_above_mean:,} packages lie above SCUMBLE, "
+    f"{first_pass.n_one_sided:,} of them are one-sided"
+)
 for name, data in after.items():
     summary = scumble.characterize(data)
     print(
@@ -32,14 +35,14 @@ for name, data in after.items():
 
 # %%
 # The scores of the instances. Instances above the line (the mean of the scores before) are split.
-# The published algorithm also makes a copy without labels of every one-sided instance: they all
-# score 0 and account for half of the fall of the mean.
+# The published algorithm also adds a copy without labels for every one-sided instance: these copies
+# score 0 and account for half of the decrease of the mean.
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.4), sharey=True, layout="constrained")
 bins = np.linspace(0, 1, 26)
-shown = {"before": before, 'after, one_sided="clone"': after["clone"]}
-shown['after, one_sided="keep"'] = after["keep"]
-for axes, (title, data) in zip(panels, shown.items(), strict=True):
+panels_data = {"before": before, 'after, one_sided="clone"': after["clone"]}
+panels_data['after, one_sided="keep"'] = after["keep"]
+for axes, (title, data) in zip(panels, panels_data.items(), strict=True):
     scores = scumble.measures.scumble_by_instance(data.Y)
     has_labels = np.diff(data.Y.indptr) > 0
     axes.hist(
@@ -58,8 +61,8 @@ panels[1].legend(frameon=False)
 plt.show()
 
 # %%
-# What it means for the difficult labels: their SCUMBLELbl before and after. Where the marks lie at
-# 0, the label no longer shares an instance with labels of another frequency.
+# SCUMBLELbl of the difficult labels before and after. At 0, the label no longer shares an instance
+# with labels of another frequency.
 
 labels = scumble.measures.difficult_labels(before, n_labels=12)
 numbers = [label.label for label in labels]

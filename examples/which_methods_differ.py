@@ -2,14 +2,15 @@
 Which methods differ?
 =====================
 
-A table of means invites to crown its largest number. A test over data sets tells which differences
-are more than chance: the critical-difference diagram joins methods that cannot be told apart.
+The largest mean in a table may be due to chance. A test over several data sets shows which
+differences are significant: the critical-difference diagram connects methods that do not differ
+significantly.
 """
 
 # %%
-# Five methods on twelve data sets made to measure: as many labels and rows, more and more
-# imbalance. The same folds for all. Any table with one column per method will do; so will the
-# store of an experiment, or the file that ``scumble experiment export`` writes.
+# Five methods on twelve synthetic data sets of the same size and with increasing imbalance, all on
+# the same folds. The tests accept any table with one column per method, the store of an experiment,
+# or the file that ``scumble experiment export`` writes.
 
 import matplotlib.pyplot as plt
 
@@ -30,13 +31,14 @@ for seed in range(12):
         250, 8, mean_ir=4 + seed, scumble=None, separation=0.8, random_state=seed
     )
     for name, values in results.items():
-        found = cross_validate(data, name, splitter=3, random_state=0)
-        values.append(found["all.macro_f1"].mean)
+        scores = cross_validate(data, name, splitter=3, random_state=0)
+        values.append(scores["all.macro_f1"].mean)
 table = score_table(results, "all.macro_f1")
 print(table)
 
 # %%
-# Friedman's test asks whether all are alike, Nemenyi's which are not. To the left is better.
+# Friedman's test checks whether any methods differ, Nemenyi's test which ones. Better methods are
+# on the left.
 
 print(friedman(table))
 _, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
@@ -44,8 +46,8 @@ plot_critical_difference(table, ax=axes)
 plt.show()
 
 # %%
-# Two methods alone: Wilcoxon's signed ranks ask whether they differ, the Bayesian test how probable
-# it is that one is better by more than a hundredth.
+# Two methods: Wilcoxon's signed-rank test checks whether they differ; the Bayesian test estimates
+# the probability that one is better by more than 0.01.
 
 print(wilcoxon("br", "rare", results=table))
 print(win_tie_loss("br", "rare", results=table))

@@ -2,14 +2,14 @@
 Which rare labels are masked?
 =============================
 
-A rare label is difficult when it always appears in the company of frequent ones. The picture has
-rarity (IRLbl) to the right and concurrence (SCUMBLELbl) upwards, so the difficult labels are in the
-upper right corner.
+A rare label is called difficult when it always occurs together with frequent labels. The plot shows
+rarity (IRLbl) on the horizontal and concurrence (SCUMBLELbl) on the vertical axis, so difficult
+labels are in the upper right corner.
 """
 
 # %%
-# `scumble.measures.difficult_labels` ranks the minority labels by SCUMBLELbl and tells what masks
-# them.
+# `scumble.measures.difficult_labels` ranks the minority labels by SCUMBLELbl and lists the frequent
+# labels they occur with.
 
 import matplotlib.pyplot as plt
 
@@ -20,24 +20,24 @@ data = scumble.load("debtags")
 summary = scumble.characterize(data)
 hardest = difficult_labels(data, n_labels=6)
 for label in hardest:
-    company = ", ".join(f"{p.name} ({p.joint_count})" for p in label.partners[:3])
-    print(f"{label.name} in {label.count} packages, with {company}")
+    partners = ", ".join(f"{p.name} ({p.joint_count})" for p in label.partners[:3])
+    print(f"{label.name} in {label.count} packages, with {partners}")
 
 # %%
-# Many labels share a ratio, because counts are whole numbers: the columns of points on the right
+# Many labels have the same ratio, because counts are integers: the columns of points on the right
 # are the labels that occur 6, 5, 4 and 3 times.
 
 table = summary.labels
 is_rare = table.is_minority
 
 figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
-for shown, colour, marker, name in (
+for mask, colour, marker, name in (
     (~is_rare, "#0072B2", "o", "majority labels"),
     (is_rare, "#E69F00", "^", "minority labels"),
 ):
     axes.scatter(
-        table["irlbl"][shown],
-        table["scumble"][shown],
+        table["irlbl"][mask],
+        table["scumble"][mask],
         s=22,
         c=colour,
         marker=marker,
@@ -54,12 +54,12 @@ axes.annotate(
     ha="right",
 )
 
-# Names stand in a column on the right; in this order no two lines cross.
-for place, label in enumerate(sorted(hardest, key=lambda label: (label.irlbl, -label.scumble))):
+# The names form a column on the right; in this order no two lines cross.
+for position, label in enumerate(sorted(hardest, key=lambda label: (label.irlbl, -label.scumble))):
     axes.annotate(
         label.name,
         (label.irlbl, label.scumble),
-        xytext=(1.04, 1.02 - 0.05 * place),
+        xytext=(1.04, 1.02 - 0.05 * position),
         textcoords="axes fraction",
         va="center",
         arrowprops={"arrowstyle": "-", "color": "0.4", "relpos": (0, 0.5), "shrinkB": 3},
@@ -67,8 +67,8 @@ for place, label in enumerate(sorted(hardest, key=lambda label: (label.irlbl, -l
 axes.set(
     ylim=(0, 1),
     xlabel="IRLbl: times rarer than the most frequent label",
-    ylabel="SCUMBLELbl: company of unequal labels",
-    title="Rare tags of Debian live among frequent ones",
+    ylabel="SCUMBLELbl: concurrence with labels of other frequencies",
+    title="Rare tags of Debian occur with frequent ones",
 )
 axes.set_xscale("log")
 axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])

@@ -1,13 +1,15 @@
 """
-Make data with a wanted SCUMBLE
-===============================
+Make data with a given SCUMBLE
+==============================
 
-`scumble.make_multilabel` makes data in which rare and frequent labels share their instances as much
-as you ask for, while the labels' counts stay the same. This shows what SCUMBLE means.
+`scumble.make_multilabel` generates data in which rare and frequent labels share their instances to
+a given degree, while the counts of the labels stay the same. The plot illustrates what SCUMBLE
+measures.
 """
 
 # %%
-# Three data sets with equally many rows and labels, the same cardinality and the same MeanIR.
+# Three data sets with the same numbers of rows and labels, the same cardinality and the same
+# MeanIR.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,22 +17,22 @@ import numpy as np
 import scumble
 from scumble.measures import cooccurrence
 
-wanted = (0.05, 0.2, 0.4)
-made = [
+levels = (0.05, 0.2, 0.4)
+data_sets = [
     scumble.make_multilabel(2000, 20, cardinality=3, mean_ir=20, scumble=value, random_state=0)
-    for value in wanted
+    for value in levels
 ]
-for data in made:
+for data in data_sets:
     summary = scumble.characterize(data)
     print(f"MeanIR {summary.mean_ir:.1f}, SCUMBLE {summary.scumble:.3f}")
 
 # %%
-# How often labels meet, as the share of the rarer one's rows. Labels go from frequent to rare. With
-# low SCUMBLE labels meet others of about their own frequency, near the diagonal. With high SCUMBLE
-# the rare ones (below) travel with the frequent ones (left).
+# How often two labels co-occur, as a share of the rarer label's rows. Labels are sorted from
+# frequent to rare. With a low SCUMBLE, labels co-occur with labels of similar frequency, near the
+# diagonal. With a high SCUMBLE, rare labels (bottom) co-occur with frequent ones (left).
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.6), sharey=True, layout="constrained")
-for axes, data in zip(panels, made, strict=True):
+for axes, data in zip(panels, data_sets, strict=True):
     joint = cooccurrence(data.Y).toarray()
     counts = joint.diagonal()
     share = joint / np.minimum.outer(counts, counts)
