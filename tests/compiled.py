@@ -1,7 +1,7 @@
 """Read compiled sources (``.pyx``, ``.pxd``) as text: imports, functions, limits, stubs.
 
-Linters and type checkers see Python only. Each rule here is a function from texts to complaints,
-so that `tests/test_rooms.py` can ask it about the tree and about snippets that break it.
+Linters and type checkers read Python only. Each rule is a function from texts to a list of errors,
+so that `tests/test_subpackages.py` can apply it to the source tree and to snippets that break it.
 """
 
 import ast
@@ -38,36 +38,36 @@ def without_texts(source: str) -> str:
 
 
 def imported_modules(source: str, module: str) -> list[str]:
-    """List the modules a source imports or cimports; ``module`` is its own name."""
+    """List the modules a source imports or cimports; ``module`` is its own_layer name."""
     code = without_texts(source).replace("\\\n", " ")
-    found = []
+    function = []
     for match in _IMPORT.finditer(code):
-        found += [part.split()[0] for part in match[1].split(",") if part.strip()]
+        function += [part.split()[0] for part in match[1].split(",") if part.strip()]
     for match in _FROM.finditer(code):
         dots, name, names = match.groups()
         base = ".".join(module.split(".")[: -len(dots)]) if dots else ""
         base = ".".join(part for part in (base, name) if part)
-        # ``from package import module``: which of the two it is does not matter to the rooms
-        # below the top, and at the top the name is the room.
+        # ``from package import module``: below the top both count; at the top the name is the
+        # subpackage.
         parts = [part.split()[0] for part in names.strip("() \n").split(",") if part.strip()]
-        found += [f"{base}.{part}" for part in parts] if base == "scumble" else [base]
-        found += [f"{base}.{part}" for part in parts] if base != "scumble" else []
-    return found
+        function += [f"{base}.{part}" for part in parts] if base == "scumble" else [base]
+        function += [f"{base}.{part}" for part in parts] if base != "scumble" else []
+    return function
 
 
-def import_complaints(source: str, module: str, layers: list[str]) -> list[str]:
-    """Tell which imports point upwards; ``layers`` has the uppermost room first."""
-    own = layers.index(module.split(".")[1])
-    complaints = []
+def import_errors(source: str, module: str, layers: list[str]) -> list[str]:
+    """List the imports that break the order; ``layers`` has the uppermost subpackage first."""
+    own_layer = layers.index(module.split(".")[1])
+    errors = []
     for target in imported_modules(source, module):
         parts = target.split(".")
         if parts[0] != "scumble":
             continue
         if len(parts) < 2 or parts[1] not in layers:
-            complaints.append(f"{module} imports the package itself ({target})")
-        elif layers.index(parts[1]) < own:
-            complaints.append(f"{module} imports {target}, a room above")
-    return complaints
+            errors.append(f"{module} imports the package itself ({target})")
+        elif layers.index(parts[1]) < own_layer:
+            errors.append(f"{module} imports {target}, a subpackage above")
+    return errors
 
 
 def functions(source: str) -> Iterator[Function]:
@@ -88,40 +88,42 @@ def functions(source: str) -> Iterator[Function]:
         )
 
 
-def limit_complaints(source: str, module: str) -> list[str]:
-    """Tell which functions take too many arguments or go on for too long."""
-    complaints = []
-    for found in functions(source):
-        where = f"{module}.{found.name} (line {found.line})"
-        if len(found.parameters) > MAX_ARGUMENTS:
-            complaints.append(
-                f"{where} has {len(found.parameters)} arguments; at most {MAX_ARGUMENTS}"
+def limit_errors(source: str, module: str) -> list[str]:
+    """List the functions with too many arguments or lines."""
+    errors = []
+    for function in functions(source):
+        location = f"{module}.{function.name} (line {function.line})"
+        if len(function.parameters) > MAX_ARGUMENTS:
+            errors.append(
+                f"{location} has {len(function.parameters)} arguments; at most {MAX_ARGUMENTS}"
             )
-        if found.n_lines > MAX_LINES:
-            complaints.append(f"{where} has {found.n_lines} lines; at most {MAX_LINES}")
-    return complaints
+        if function.n_lines > MAX_LINES:
+            errors.append(f"{location} has {function.n_lines} lines; at most {MAX_LINES}")
+    return errors
 
 
-def stub_complaints(source: str, stub: str, module: str) -> list[str]:
-    """Tell where a ``.pyi`` and the functions of its ``.pyx`` disagree."""
-    compiled = {found.name: found.parameters for found in functions(source) if found.is_public}
+def stub_errors(source: str, stub: str, module: str) -> list[str]:
+    """List the differences between a ``.pyi`` and the functions of its ``.pyx``."""
+    compiled = {
+        function.name: function.parameters for function in functions(source) if function.is_public
+    }
     typed = {
         node.name: tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
         for node in ast.parse(stub).body
         if isinstance(node, ast.FunctionDef)
     }
-    complaints = [f"{module}.{name} has no types" for name in compiled if name not in typed]
-    complaints += [f"{module}.{name} is typed but not there" for name in typed.keys() - compiled]
-    complaints += [
+    errors = [f"{module}.{name} has no types" for name in compiled if name not in typed]
+    errors += [f"{module}.{name} is typed but not there" for name in typed.keys() - compiled]
+    errors += [
         f"{module}.{name} takes {compiled[name]}, its types say {typed[name]}"
         for name in compiled
         if name in typed and compiled[name] != typed[name]
     ]
-    return complaints
+    return errors
 
 
 def stub_names(stub: str) -> list[str]:
-    """List the functions, classes and constants a ``.pyi`` promises; aliases are its own."""
+    """List the functions, classes and constants that a ``.pyi`` declares, without aliases."""
     names = []
     for node in ast.parse(stub).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -131,24 +133,24 @@ def stub_names(stub: str) -> list[str]:
     return names
 
 
-def is_door(source: str) -> bool:
-    """Tell whether Python can call into a source; others are for kernels alone."""
-    return any(found.is_public for found in functions(source))
+def has_public_functions(source: str) -> bool:
+    """Return whether a source has public functions; others serve kernels only."""
+    return any(function.is_public for function in functions(source))
 
 
-def twins(paths: set[Path]) -> list[str]:
-    """Tell which ``.pyx`` files have a module or package of the same name beside them."""
+def duplicate_modules(paths: set[Path]) -> list[str]:
+    """List the ``.pyx`` files next to a module or package of the same name."""
     packages = {path.parent for path in paths}
     return [
-        f"{path} has a twin: which of them is imported is a matter of luck"
+        f"{path} has a module of the same name: which one is imported is undefined"
         for path in sorted(paths)
         if path.suffix == ".pyx"
         and (path.with_suffix(".py") in paths or path.with_suffix("") in packages)
     ]
 
 
-def idle_declarations(sources: dict[str, str], declarations: set[str]) -> list[str]:
-    """Tell which ``.pxd`` files no other module cimports.
+def unused_declarations(sources: dict[str, str], declarations: set[str]) -> list[str]:
+    """List the ``.pxd`` files that no other module cimports.
 
     ``sources`` maps names of modules to their texts, ``.pyx`` and ``.pxd`` of one name joined.
     """
@@ -163,15 +165,15 @@ def idle_declarations(sources: dict[str, str], declarations: set[str]) -> list[s
 
 def _closing(code: str, start: int) -> int:
     depth = 0
-    for at in range(start, len(code)):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[at], 0)
+    for index in range(start, len(code)):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[index], 0)
         if depth == 0:
-            return at
+            return index
     return len(code) - 1
 
 
 def _parameters(code: str) -> Iterator[str]:
-    """Find the names in a list of parameters: the last word of each, before any default."""
+    """Yield the names in a list of parameters: the last word of each, before any default."""
     depth, parts = 0, [""]
     for letter in code:
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(letter, 0)

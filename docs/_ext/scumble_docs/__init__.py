@@ -1,9 +1,8 @@
-"""What the documentation of scumble adds to Sphinx.
+"""The Sphinx extension of scumble's documentation.
 
-Before the pages are read, files are written to ``docs/generated`` from what the package
-registers: tables of formats, measures, resamplers, ..., the API pages and the list of changes.
-The directives ``command``, ``file`` and ``picture`` show commands that are really run. Formulas
-need no script.
+Before the pages are read, it writes tables of the registered formats, measures, resamplers and so
+on, the API pages and the list of changes to ``docs/generated``. The directives ``command``,
+``file`` and ``picture`` run commands and show their output. Formulas are rendered without a script.
 """
 
 from pathlib import Path
@@ -18,22 +17,22 @@ PAGES = {
 
 
 def write_pages(app, config):
-    """Write all generated pages; untouched where nothing changed, so that builds stay quick."""
+    """Write all generated pages; unchanged files are not touched, so that builds stay quick."""
     folder = Path(app.srcdir) / "generated"
     for name, make in PAGES.items():
         write_if_changed(folder / name, make())
-    rooms, objects = api.pages()
-    for old in (folder / "api").glob("*.rst"):
-        if old.name not in rooms and old.stem not in objects.values():
-            old.unlink()  # its object is no more
-    for name, text in rooms.items():
+    subpackages, objects = api.pages()
+    for page in (folder / "api").glob("*.rst"):
+        if page.name not in subpackages and page.stem not in objects.values():
+            page.unlink()  # the object no longer exists
+    for name, text in subpackages.items():
         write_if_changed(folder / "api" / name, text)
     config.autosummary_filename_map = objects
-    config.autosummary_generate = [f"generated/api/{name}" for name in rooms]
+    config.autosummary_generate = [f"generated/api/{name}" for name in subpackages]
 
 
 def write_if_changed(path, text):
-    """Keep the time stamp of a file that would not change."""
+    """Write a file unless it has this content already, to keep its time stamp."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)

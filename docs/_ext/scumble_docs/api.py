@@ -1,4 +1,4 @@
-"""One page per room, one page per public object, from the rooms' ``__all__``."""
+"""One page per subpackage and one per public object, from the ``__all__`` of the subpackages."""
 
 import inspect
 import re
@@ -12,133 +12,135 @@ from scumble_docs.rst import summary_of, table, title
 
 ROOT = Path(__file__).resolve().parents[3]
 FITTED_NAME = re.compile(r"\b([A-Za-z]\w*_)(?!\w)")
-#: Public modules whose names their room does not repeat.
-BESIDE_THE_ROOM = ("scumble.evaluate.statistics", "scumble.plots.statistics")
-#: Where the names of ``scumble`` that come from a room are described.
+#: Public modules whose names their subpackage does not export.
+SEPARATE_MODULES = ("scumble.evaluate.statistics", "scumble.plots.statistics")
+#: Full names of the objects that ``scumble`` re-exports from a subpackage, by their short names.
 SHORTCUTS = {}
-#: Where things are described that alone have their name.
+#: Full names of the objects whose bare name is unique.
 BARE_NAMES = {}
 
 
 def pages():
-    """Make the API pages: the rooms' texts, and the names of the pages of all objects."""
-    rooms = {}
-    for name in room_names():
-        rooms |= with_modules_inside(import_module(f"scumble.{name}"))
-    rooms = {name: members for name, members in rooms.items() if members}
-    shortcuts, others = split_front_door(rooms)
-    texts = {f"{name}.rst": room_page(name, members) for name, members in rooms.items()}
-    texts["scumble.rst"] = room_page("scumble", others) + shortcut_list(shortcuts)
-    rooms = {"scumble": others, **rooms}
-    BARE_NAMES.update(bare_names(rooms))
-    texts["index.rst"] = index_page(rooms)
-    return texts, page_names(rooms)
+    """Return the texts of the subpackages' pages, and the names of the pages of all objects."""
+    subpackages = {}
+    for name in subpackage_names():
+        subpackages |= with_modules_inside(import_module(f"scumble.{name}"))
+    subpackages = {name: members for name, members in subpackages.items() if members}
+    shortcuts, own_members = split_reexports(subpackages)
+    texts = {f"{name}.rst": subpackage_page(name, members) for name, members in subpackages.items()}
+    texts["scumble.rst"] = subpackage_page("scumble", own_members) + shortcut_list(shortcuts)
+    subpackages = {"scumble": own_members, **subpackages}
+    BARE_NAMES.update(bare_names(subpackages))
+    texts["index.rst"] = index_page(subpackages)
+    return texts, page_names(subpackages)
 
 
-def split_front_door(rooms):
-    """Tell the names of ``scumble`` that live in a room from those that live nowhere else."""
-    homes = {}
-    for room, members in rooms.items():
-        for name, thing in members.items():
-            homes.setdefault(id(thing), f"{room}.{name}")
+def split_reexports(subpackages):
+    """Separate names that ``scumble`` re-exports from a subpackage from its own_members names."""
+    full_names = {}
+    for subpackage, members in subpackages.items():
+        for name, obj in members.items():
+            full_names.setdefault(id(obj), f"{subpackage}.{name}")
     names = own_names(import_module("scumble"))
-    shortcuts = {name: homes[id(thing)] for name, thing in names.items() if id(thing) in homes}
-    others = {name: thing for name, thing in names.items() if name not in shortcuts}
-    SHORTCUTS.update({f"scumble.{name}": home for name, home in shortcuts.items()})
-    return shortcuts, others
+    shortcuts = {name: full_names[id(obj)] for name, obj in names.items() if id(obj) in full_names}
+    own_members = {name: obj for name, obj in names.items() if name not in shortcuts}
+    SHORTCUTS.update({f"scumble.{name}": full_name for name, full_name in shortcuts.items()})
+    return shortcuts, own_members
 
 
-def bare_names(rooms):
-    """Find the names that one thing alone has, be it offered by several rooms."""
-    homes = {}
-    for room, members in rooms.items():
-        for name, thing in members.items():
-            homes.setdefault(name, {}).setdefault(id(thing), f"{room}.{name}")
-    return {name: next(iter(found.values())) for name, found in homes.items() if len(found) == 1}
+def bare_names(subpackages):
+    """Return the names that only one object has, though several subpackages may export it."""
+    full_names = {}
+    for subpackage, members in subpackages.items():
+        for name, obj in members.items():
+            full_names.setdefault(name, {}).setdefault(id(obj), f"{subpackage}.{name}")
+    return {
+        name: next(iter(owners.values())) for name, owners in full_names.items() if len(owners) == 1
+    }
 
 
 def shortcut_list(shortcuts):
-    """List the names of ``scumble`` whose pages are those of a room."""
+    """Return a list of the names of ``scumble`` that are described on the page of a subpackage."""
     rows = [
-        [f":py:obj:`scumble.{name} <{home}>`", summary_of(find(home))]
-        for name, home in shortcuts.items()
+        [f":py:obj:`scumble.{name} <{full_name}>`", summary_of(find(full_name))]
+        for name, full_name in shortcuts.items()
     ]
-    return "\n" + title("From the rooms", "-") + "\n" + table(["name", "what it does"], rows)
+    return "\n" + title("From the subpackages", "-") + "\n" + table(["name", "what it does"], rows)
 
 
 def find(full_name):
-    """Import a room's member."""
-    room, _, name = full_name.rpartition(".")
-    return getattr(import_module(room), name)
+    """Import a member of a subpackage by its full name."""
+    subpackage, _, name = full_name.rpartition(".")
+    return getattr(import_module(subpackage), name)
 
 
 def resolve_shortcut(app, env, node, contnode):
-    """Lead references to ``scumble.read`` to the page of ``scumble.data.read``.
+    """Resolve references to ``scumble.read`` to the page of ``scumble.data.read``.
 
-    The pages of the guide may also use the bare name, where only one public thing has it.
+    The pages of the guide may also use the bare name, where only one public object has it.
     """
     if node.get("refdomain") != "py":
         return None
     target = node.get("reftarget")
-    home = SHORTCUTS.get(target)
-    if home is None and not node["refdoc"].startswith("generated/"):
-        home = BARE_NAMES.get(target)
-    if home is None:
+    full_name = SHORTCUTS.get(target)
+    if full_name is None and not node["refdoc"].startswith("generated/"):
+        full_name = BARE_NAMES.get(target)
+    if full_name is None:
         return None
     domain = env.get_domain("py")
     return domain.resolve_xref(
-        env, node["refdoc"], app.builder, node["reftype"], home, node, contnode
+        env, node["refdoc"], app.builder, node["reftype"], full_name, node, contnode
     )
 
 
-def room_names():
-    """List the rooms from the floor up, as the check of the import order has them."""
+def subpackage_names():
+    """List the subpackages in dependency order, from the settings of import-linter."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     return [name for name in reversed(layers) if not name.startswith("_")]
 
 
 def own_names(module):
-    """Collect what a module offers: its ``__all__``, else the public things made in it."""
+    """Return what a module exports: its ``__all__``, or else the public objects defined in it."""
     listed = getattr(module, "__all__", None)
     if listed is None:
-        things = vars(module).items()
+        objects = vars(module).items()
         listed = [
             name
-            for name, thing in things
-            if not name.startswith("_") and getattr(thing, "__module__", "") == module.__name__
+            for name, obj in objects
+            if not name.startswith("_") and getattr(obj, "__module__", "") == module.__name__
         ]
-    # A name that is listed and absent is for the test of the public names to complain about.
-    found = {name: getattr(module, name, None) for name in listed if not name.startswith("__")}
+    # The test of the public names reports a name that is listed but absent.
+    collected = {name: getattr(module, name, None) for name in listed if not name.startswith("__")}
     return {
-        name: thing
-        for name, thing in found.items()
-        if inspect.isclass(thing) or inspect.isfunction(thing)
+        name: obj
+        for name, obj in collected.items()
+        if inspect.isclass(obj) or inspect.isfunction(obj)
     }
 
 
 def with_modules_inside(module):
-    """Add modules that a room offers by name (``data.repository``), and those that are named above."""
-    found = {module.__name__: own_names(module)}
+    """Add modules that a subpackage exports (``data.repository``), and `SEPARATE_MODULES`."""
+    collected = {module.__name__: own_names(module)}
     for name in getattr(module, "__all__", ()):
         inner = getattr(module, name)
         if isinstance(inner, ModuleType):
-            found[inner.__name__] = own_names(inner)
-    for name in BESIDE_THE_ROOM:
+            collected[inner.__name__] = own_names(inner)
+    for name in SEPARATE_MODULES:
         if name.startswith(f"{module.__name__}."):
-            found[name] = own_names(import_module(name))
-    return found
+            collected[name] = own_names(import_module(name))
+    return collected
 
 
-def room_page(name, members):
-    """List the members of a room."""
+def subpackage_page(name, members):
+    """Return the page that lists the members of a subpackage."""
     module = import_module(name)
     lines = [title(name), f".. module:: {name}", "", summary_of(module), ""]
-    functions = [key for key, thing in members.items() if inspect.isfunction(thing)]
+    functions = [key for key, obj in members.items() if inspect.isfunction(obj)]
     errors = [
         key
-        for key, thing in members.items()
-        if inspect.isclass(thing) and issubclass(thing, BaseException)
+        for key, obj in members.items()
+        if inspect.isclass(obj) and issubclass(obj, BaseException)
     ]
     classes = [key for key in members if key not in functions and key not in errors]
     for heading, keys in (("Classes", classes), ("Functions", functions), ("Errors", errors)):
@@ -148,39 +150,41 @@ def room_page(name, members):
     return "\n".join(lines) + "\n"
 
 
-def index_page(rooms):
-    """List the rooms."""
-    lines = [title("API"), "Everything public, room by room, from the floor of the house up.", ""]
-    for name in rooms:
+def index_page(subpackages):
+    """Return the page that lists the subpackages."""
+    lines = [title("API"), "All public names, by subpackage, in dependency order.", ""]
+    for name in subpackages:
         lines += [f":doc:`{name} <{name}>`", f"   {summary_of(import_module(name))}", ""]
-    lines += [".. toctree::", "   :hidden:", "", *(f"   {name}" for name in rooms)]
+    lines += [".. toctree::", "   :hidden:", "", *(f"   {name}" for name in subpackages)]
     return "\n".join(lines) + "\n"
 
 
-def page_names(rooms):
-    """Name the page of every object; apart where names differ in case only (``Labelsets``)."""
-    names = [f"{room}.{key}" for room, members in rooms.items() for key in members]
-    times = Counter(name.lower() for name in [*names, *rooms])
+def page_names(subpackages):
+    """Name the page of every object; a suffix separates names that differ only in case."""
+    names = [
+        f"{subpackage}.{key}" for subpackage, members in subpackages.items() for key in members
+    ]
+    times = Counter(name.lower() for name in [*names, *subpackages])
     return {name: name if times[name.lower()] == 1 else f"{name}-{kind(name)}" for name in names}
 
 
 def kind(full_name):
-    """Tell classes from functions."""
+    """Return ``"class"`` or ``"function"``."""
     return "class" if inspect.isclass(find(full_name)) else "function"
 
 
-def protect_fitted_names(app, what, name, thing, options, lines):
+def protect_fitted_names(app, what, name, obj, options, lines):
     """Keep ``(n_features_in_,)`` in a type from being taken for a reference."""
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         before, colon, kind_text = line.partition(" : ")
         if colon and "`" not in kind_text and ">>>" not in before:
-            lines[at] = before + colon + FITTED_NAME.sub(r"``\1``", kind_text)
+            lines[index] = before + colon + FITTED_NAME.sub(r"``\1``", kind_text)
 
 
-def skip_foreign_members(app, what, name, thing, skip, options):
-    """Leave out what is inherited from elsewhere: its own documentation describes it."""
-    function = getattr(thing, "fget", None) or getattr(thing, "__func__", thing)
-    home = getattr(function, "__module__", None)
-    if home is None:  # a field: the class's docstring describes it
+def skip_foreign_members(app, what, name, obj, skip, options):
+    """Skip members inherited from other packages, which document them."""
+    function = getattr(obj, "fget", None) or getattr(obj, "__func__", obj)
+    module = getattr(function, "__module__", None)
+    if module is None:  # a field, which the docstring of the class describes
         return True
-    return True if not home.startswith("scumble") else None
+    return True if not module.startswith("scumble") else None

@@ -1,7 +1,7 @@
 """The list of changes, from the notes in ``changes/``.
 
 A line such as ``# Fixed, 2026-11-17`` begins a section of a note: its category, and the day that it
-is sorted by. What stands before any such line was added, and is the newest.
+is sorted by. Text before the first such line belongs to "Added" and is the newest.
 """
 
 import re
@@ -26,13 +26,13 @@ UNDATED = "9999-12-31"
 
 
 def write():
-    """List the items of all notes by category, the newest first."""
+    """Return the items of all notes by category, the newest first."""
     notes = (path.read_text(encoding="utf-8") for path in sorted((ROOT / "changes").glob("*.md")))
     return page(notes)
 
 
 def page(notes):
-    """Lay out notes, which are given in the order that items of one day keep."""
+    """Return the page of the notes; items of one day keep the order of the notes."""
     sections = [section for note in notes for section in sections_of(note)]
     sections.sort(key=lambda section: section[1], reverse=True)
     lines = []

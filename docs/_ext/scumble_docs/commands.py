@@ -1,4 +1,4 @@
-"""Directives that show a file and run a command on it.
+"""Directives that show a file and the output of a command.
 
 The commands of a page run one after another in an empty folder, in the order of the page. A
 command that ends otherwise than expected is a warning, which stops the build.
@@ -48,7 +48,7 @@ class Command(SphinxDirective):
         """Run and show."""
         line = self.arguments[0]
         words = shlex.split(line)
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", *words],
             cwd=folder_of(self.env),
             env=environment(),
@@ -59,15 +59,15 @@ class Command(SphinxDirective):
             encoding="utf-8",
             check=False,
         )
-        if done.returncode != self.options.get("exit", 0):
+        if process.returncode != self.options.get("exit", 0):
             logger.warning(
                 "%r ended with exit code %d: %s",
                 line,
-                done.returncode,
-                done.stdout[-2000:],
+                process.returncode,
+                process.stdout[-2000:],
                 location=self.get_location(),
             )
-        text = shortened(done.stdout.rstrip("\n"), self.options.get("lines"))
+        text = shortened(process.stdout.rstrip("\n"), self.options.get("lines"))
         return [block(f"$ {line}\n{text}", "console")]
 
 
@@ -83,21 +83,23 @@ class Picture(SphinxDirective):
         if not source.is_file():
             logger.warning("no command wrote %s", source.name, location=self.get_location())
             return []
-        kept = Path("generated", "pictures", f"{self.env.docname.replace('/', '-')}-{source.name}")
-        target = Path(self.env.srcdir) / kept
+        relative_path = Path(
+            "generated", "pictures", f"{self.env.docname.replace('/', '-')}-{source.name}"
+        )
+        target = Path(self.env.srcdir) / relative_path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-        return [nodes.image(uri=f"/{kept.as_posix()}", alt=self.options["alt"])]
+        return [nodes.image(uri=f"/{relative_path.as_posix()}", alt=self.options["alt"])]
 
 
 def environment():
-    """Keep settings of this machine out of what is shown."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("SCUMBLE_")}
-    return {**kept, "PYTHONIOENCODING": "utf-8", "SCUMBLE_CACHE": "scumble-cache"}
+    """Return the environment of commands, without settings of this machine."""
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("SCUMBLE_")}
+    return {**variables, "PYTHONIOENCODING": "utf-8", "SCUMBLE_CACHE": "scumble-cache"}
 
 
 def folder_of(env):
-    """Find the folder in which the commands of the page in hand run."""
+    """Return the folder in which the commands of the current page run."""
     folder = env.temp_data.get("scumble_folder")
     if folder is None:
         folder = env.temp_data["scumble_folder"] = TemporaryDirectory(prefix="scumble-docs-")
@@ -105,7 +107,7 @@ def folder_of(env):
 
 
 def shortened(text, n_lines):
-    """Keep the first lines."""
+    """Return the first lines of a text."""
     lines = text.split("\n")
     if n_lines is None or len(lines) <= n_lines:
         return text
@@ -113,5 +115,5 @@ def shortened(text, n_lines):
 
 
 def block(text, language):
-    """Show text as it is."""
+    """Return a literal block."""
     return nodes.literal_block(text, text, language=language)

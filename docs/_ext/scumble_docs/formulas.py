@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: there is no script to fetch."""
+"""Formulas as MathML, which browsers render without a script."""
 
 import re
 
@@ -9,24 +9,24 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
-#: MathML grows brackets by itself.
+#: MathML scales brackets itself, so that size commands are removed.
 SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg)(?![a-zA-Z])")
 
 
 def visit_inline(translator, node):
-    """Draw a formula within a line."""
+    """Render an inline formula."""
     translator.body.append(as_mathml(node, block=False))
     raise nodes.SkipNode
 
 
 def visit_block(translator, node):
-    """Draw a formula on lines of its own."""
+    """Render a displayed formula."""
     translator.body.append(f'<div class="formula">{as_mathml(node, block=True)}</div>\n')
     raise nodes.SkipNode
 
 
 def as_mathml(node, *, block):
-    """Translate; what cannot be translated is shown as it was written, and warned about."""
+    """Translate a formula to MathML; warn and show the source if that fails."""
     text = node.astext()
     try:
         return tex2mathml(SIZES.sub("", text), as_block=block)

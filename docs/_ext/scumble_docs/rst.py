@@ -6,12 +6,12 @@ MARK = "✓"
 
 
 def title(text, line="="):
-    """Underline a title."""
+    """Return an underlined title."""
     return f"{text}\n{line * len(text)}\n"
 
 
 def table(head, rows, *, widths="auto", style="compact"):
-    """Make a list-table; cells are reStructuredText."""
+    """Return a list-table; cells are reStructuredText."""
     lines = [
         ".. list-table::",
         "   :header-rows: 1",
@@ -20,24 +20,24 @@ def table(head, rows, *, widths="auto", style="compact"):
         "",
     ]
     for row in [head, *rows]:
-        for at, cell in enumerate(row):
-            first, *more = str(cell).split("\n") or [""]
-            lines.append(f"   {'* -' if at == 0 else '  -'} {first}".rstrip())
-            lines += [f"       {line}".rstrip() for line in more]
+        for index, cell in enumerate(row):
+            first, *other_lines = str(cell).split("\n") or [""]
+            lines.append(f"   {'* -' if index == 0 else '  -'} {first}".rstrip())
+            lines += [f"       {line}".rstrip() for line in other_lines]
     return "\n".join(lines) + "\n"
 
 
 def literal(text):
-    """Show text as code."""
+    """Return text marked as code."""
     return f"``{text}``" if text else ""
 
 
 def escape(text):
-    """Make plain text safe."""
+    """Escape the markup in plain text."""
     return re.sub(r"([\\*|_`])", r"\\\1", text)
 
 
-def summary_of(thing):
+def summary_of(obj):
     """Return the first paragraph of a docstring as one line."""
-    paragraph = (thing.__doc__ or "").strip().split("\n\n")[0]
+    paragraph = (obj.__doc__ or "").strip().split("\n\n")[0]
     return " ".join(line.strip() for line in paragraph.splitlines())

@@ -1,4 +1,4 @@
-"""Tables of what the package has, read from its registry when the documentation is built."""
+"""Tables of the registered parts, made from the registry when the documentation is built."""
 
 import ast
 import inspect
@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMON = ("source", "labels", "dataset", "target")
 
 
-def what_formats_carry():
-    """Show which parts of a data set survive writing and reading again."""
+def format_preserved_parts():
+    """Return a table of the parts of a data set that each format preserves."""
     formats = sorted(catalogue.entries("format").items())
     head = ["", *(literal(name) for name, _ in formats)]
     rows = [
@@ -33,24 +33,24 @@ def what_formats_carry():
     return table(head, rows)
 
 
-def formats_at_a_glance():
-    """List the formats, the suffixes they write, and where the file says which are labels."""
+def format_list():
+    """Return a table of the formats with their titles and suffixes."""
     rows = [
         [literal(name), form.title, " ".join(literal(suffix) for suffix in form.suffixes)]
         for name, form in sorted(catalogue.entries("format").items())
     ]
-    return table(["name", "what it is", "suffixes"], rows)
+    return table(["name", "description", "suffixes"], rows)
 
 
-def options_of_formats():
-    """Describe the options of every reader and writer that has any."""
+def format_options():
+    """Return tables of the options of readers and writers."""
     parts = []
     for name, form in sorted(catalogue.entries("format").items()):
-        found = {"read": options_of(form.read), "write": options_of(form.write)}
-        if not any(found.values()):
+        options_by_verb = {"read": options_of(form.read), "write": options_of(form.write)}
+        if not any(options_by_verb.values()):
             continue
         parts.append(title(f"{literal(name)}: {form.title}", "~"))
-        for verb, options in found.items():
+        for verb, options in options_by_verb.items():
             rows = [[literal(key), default, text] for key, default, text in options]
             if rows:
                 parts.append(table([f"option of ``{verb}``", "default", "meaning"], rows))
@@ -58,74 +58,78 @@ def options_of_formats():
 
 
 def options_of(function):
-    """List name, default and description of a reader's or writer's own options."""
+    """Return name, default and description of the options that only this reader or writer has."""
     signature = inspect.signature(function).parameters
     options = []
     for name, _, lines in FunctionDoc(function)["Parameters"]:
         if name not in COMMON and name.lstrip("*") in signature:
             default = signature[name.lstrip("*")].default
-            options.append((name, shown(default), "\n".join(lines)))
+            options.append((name, default_text(default), "\n".join(lines)))
     return options
 
 
 def measures():
-    """List the measures with what they describe and their bounds."""
+    """Return a table of the measures with their level, bounds and summary."""
     rows = [
         [
             f":func:`~scumble.measures.{name}`",
-            found.level,
-            f"{bound(found.lower)} to {bound(found.upper)}",
-            summary_of(found.function),
+            measure.level,
+            f"{bound(measure.lower)} to {bound(measure.upper)}",
+            summary_of(measure.function),
         ]
-        for name, found in sorted(catalogue.entries("measure").items())
+        for name, measure in sorted(catalogue.entries("measure").items())
     ]
-    return table(["measure", "one number per", "range", "what it says"], rows)
+    return table(["measure", "one number per", "range", "meaning"], rows)
 
 
 def bound(value):
-    """Print a bound."""
+    """Format a bound."""
     return "∞" if value == float("inf") else f"{value:g}"
 
 
 def resamplers():
-    """List the resamplers."""
-    found = [catalogue.describe("resampler", name) for name in catalogue.names("resampler")]
+    """Return a table of the resamplers."""
+    entries = [catalogue.describe("resampler", name) for name in catalogue.names("resampler")]
     rows = [
         [reference(entry.obj), literal(entry.name), entry.display_group, entry.description]
-        for entry in found
+        for entry in entries
     ]
-    return table(["class", "name in the catalogue", "family", "what it does"], rows)
+    return table(["class", "name in the catalogue", "group", "what it does"], rows)
 
 
 def parameters():
-    """Tell defaults and allowed values of every resampler, classifier and splitter."""
+    """Return tables of the defaults and allowed values of all parameters."""
     parts = []
     for kind in CLASS_KINDS:
         parts.append(title(f"Parameters of {kind}s", "-"))
         for name in catalogue.names(kind):
             entry = catalogue.describe(kind, name)
             rows = [
-                [literal(each.name), shown(each.default), escape(each.constraint.description)]
-                for each in catalogue.parameters_of(entry.obj)
+                [
+                    literal(parameter.name),
+                    default_text(parameter.default),
+                    escape(parameter.constraint.description),
+                ]
+                for parameter in catalogue.parameters_of(entry.obj)
             ]
-            head = [f"{reference(entry.obj)}, {literal(name)}", "default", "must be"]
+            head = [f"{reference(entry.obj)}, {literal(name)}", "default", "allowed values"]
             parts.append(table(head, rows, widths="30 20 50"))
     return "\n".join(parts) + "\n"
 
 
-def shown(default):
-    """Print a default, and nothing where there is none."""
+def default_text(default):
+    """Format a default; empty for a required parameter."""
     return "" if default is inspect.Parameter.empty else literal(repr(default))
 
 
 def reference(obj):
-    """Refer to a class or function by the room that offers it."""
-    room = ".".join(obj.__module__.split(".")[:2])
-    return f":py:obj:`~{room}.{obj.__name__}`"
+    """Return a reference to a class or function by the subpackage that exports it."""
+    subpackage = ".".join(obj.__module__.split(".")[:2])
+    return f":py:obj:`~{subpackage}.{obj.__name__}`"
 
 
-def whole_catalogue():
-    """List every kind that has entries, with their names."""
+def catalogue_names():
+    """Return a table of the kinds of parts and the names registered for them."""
     rows = [
         [literal(kind), " ".join(literal(name) for name in catalogue.names(kind))]
         for kind in KINDS
@@ -134,16 +138,16 @@ def whole_catalogue():
     return table(["kind", "names"], rows, widths="15 85")
 
 
-def the_shelf():
-    """List the public data sets with the measures that are expected of them."""
+def public_data_sets():
+    """Return a table of the public data sets with their expected measures."""
     rows = []
     for entry in repository.entries():
         numbers = entry.measures
-        also = ", ".join(literal(alias) for alias in entry.aliases)
+        aliases = ", ".join(literal(alias) for alias in entry.aliases)
         rows.append(
             [
                 literal(entry.name),
-                f"{entry.title} (also {also})" if also else entry.title,
+                f"{entry.title} (also {aliases})" if aliases else entry.title,
                 f"{numbers['instances']:,}",
                 f"{numbers['labels']:,}",
                 f"{numbers['mean_ir']:,.1f}",
@@ -151,19 +155,19 @@ def the_shelf():
                 source_of(entry),
             ]
         )
-    head = ["name", "what it is", "instances", "labels", "MeanIR", "SCUMBLE", "from"]
+    head = ["name", "description", "instances", "labels", "MeanIR", "SCUMBLE", "source"]
     return table(head, rows, style="compact wide")
 
 
 def source_of(entry):
-    """Say how one gets a data set."""
+    """Return where a data set comes from: the package, a download or a local folder."""
     if entry.name == repository.EMBEDDED:
         return "package"
     return "download" if entry.can_be_fetched else "folder"
 
 
 def errors():
-    """List the errors with the built-in exceptions that also catch them."""
+    """Return a table of the errors with their built-in base classes."""
     rows = []
     for error in [ScumbleError, *subclasses(ScumbleError)]:
         builtin = [
@@ -176,44 +180,48 @@ def errors():
 
 
 def subclasses(error):
-    """List all subclasses that the floor of the package defines."""
-    found = []
+    """Return all subclasses that scumble defines, recursively."""
+    descendants = []
     for child in error.__subclasses__():
         if child.__module__.startswith("scumble."):
-            found += [child, *subclasses(child)]
-    return found
+            descendants += [child, *subclasses(child)]
+    return descendants
 
 
 def checks():
-    """List the checks of the exam for resamplers."""
+    """Return a list of the checks for resamplers."""
     lines = (f"- {literal(check.__name__)}: {summary_of(check)}" for check in resampler_checks())
     return "\n".join(lines) + "\n"
 
 
 def benchmarks():
-    """List the modules of benchmarks by what their first lines say, without importing them."""
+    """Return a list of the benchmark modules with their summaries, without importing them."""
     lines = []
     for path in sorted((ROOT / "benchmarks").glob("*.py")):
         if not path.stem.startswith("_"):
-            said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-            lines.append(f"- {literal(path.stem)}: {' '.join(said.split(chr(10) * 2)[0].split())}")
+            summary = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            lines.append(
+                f"- {literal(path.stem)}: {' '.join(summary.split(chr(10) * 2)[0].split())}"
+            )
     return "\n".join(lines) + "\n"
 
 
 def commands():
-    """Show the help of every command."""
+    """Return the help of every command."""
     parts = []
     for words, command in commands_of(typer.main.get_command(app), ("scumble",)):
-        line = " ".join(words)
-        with typer.Context(command, info_name=line) as context:
+        name = " ".join(words)
+        with typer.Context(command, info_name=name) as context:
             text = command.get_help(context)
-        shown = "\n".join(f"   {each}".rstrip() for each in f"$ {line} --help\n{text}".split("\n"))
-        parts.append(f".. code-block:: console\n\n{shown}\n")
+        help_text = "\n".join(
+            f"   {line}".rstrip() for line in f"$ {name} --help\n{text}".split("\n")
+        )
+        parts.append(f".. code-block:: console\n\n{help_text}\n")
     return "\n".join(parts)
 
 
 def commands_of(group, words):
-    """Walk through commands and groups of commands."""
+    """Yield the words and the command of each command, also inside groups."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands_of(command, (*words, name))
@@ -222,24 +230,24 @@ def commands_of(group, words):
 
 
 def avoided_words():
-    """List the words that the code avoids, with better ones."""
+    """Return a table of the words that the code avoids, with better ones."""
     words = tomllib.loads((ROOT / "docs" / "vocabulary.toml").read_text(encoding="utf-8"))
     rows = [[literal(word), escape(better)] for word, better in words["identifiers"].items()]
-    return table(["not", "but"], rows)
+    return table(["avoid", "use"], rows)
 
 
 PAGES = {
     "checks.inc": checks,
     "benchmarks.inc": benchmarks,
     "commands.inc": commands,
-    "format_table.inc": what_formats_carry,
-    "format_list.inc": formats_at_a_glance,
-    "format_options.inc": options_of_formats,
+    "format_table.inc": format_preserved_parts,
+    "format_list.inc": format_list,
+    "format_options.inc": format_options,
     "measures.inc": measures,
     "vocabulary.inc": avoided_words,
     "resamplers.inc": resamplers,
-    "catalogue.inc": whole_catalogue,
+    "catalogue.inc": catalogue_names,
     "parameters.inc": parameters,
-    "shelf.inc": the_shelf,
+    "public_data.inc": public_data_sets,
     "errors.inc": errors,
 }

@@ -1,4 +1,4 @@
-"""Compiled files keep to the rooms, have types, and stay small; linters see Python only."""
+"""Compiled files keep the import order, have types, and stay small; linters read Python only."""
 
 import tomllib
 from importlib import import_module
@@ -41,8 +41,8 @@ def test_there_are_kernels():
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=str)
-def test_compiled_files_import_only_rooms_below(path, layers):
-    assert compiled.import_complaints(text_of(path), module_of(path), layers) == []
+def test_compiled_files_import_only_subpackages_below(path, layers):
+    assert compiled.import_errors(text_of(path), module_of(path), layers) == []
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_compiled_files_import_only_rooms_below(path, layers):
         "from scumble cimport anything",
     ],
 )
-def test_an_import_that_points_upwards_is_found(line):
-    assert compiled.import_complaints(line, "scumble.measures.kernels", LAYERS)
+def test_an_import_that_points_upwards_is_reported(line):
+    assert compiled.import_errors(line, "scumble.measures.kernels", LAYERS)
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_an_import_that_points_upwards_is_found(line):
     ],
 )
 def test_an_import_that_points_downwards_is_not(line):
-    assert compiled.import_complaints(line, "scumble.measures.threaded_kernels", LAYERS) == []
+    assert compiled.import_errors(line, "scumble.measures.threaded_kernels", LAYERS) == []
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in KERNELS if compiled.is_door(text_of(path))], ids=str
+    "path", [path for path in KERNELS if compiled.has_public_functions(text_of(path))], ids=str
 )
 def test_types_and_compiled_functions_agree(path):
     stub = path.with_suffix(".pyi")
     assert stub in FILES, f"{path} has no .pyi"
-    assert compiled.stub_complaints(text_of(path), text_of(stub), module_of(path)) == []
+    assert compiled.stub_errors(text_of(path), text_of(stub), module_of(path)) == []
     module = import_module(module_of(path))
     assert str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))
     assert [name for name in compiled.stub_names(text_of(stub)) if not hasattr(module, name)] == []
@@ -103,23 +103,25 @@ def test_missing_and_wrong_types_are_found():
         "cdef int inner(int x) except -1 nogil:\n    return x\n"
     )
     right = "def add(values, start: int = 0, more=None) -> None: ...\ndef half(x: float): ...\n"
-    assert compiled.stub_complaints(source, right, "m") == []
-    assert compiled.stub_complaints(source, right.replace("start", "begin"), "m") == [
+    assert compiled.stub_errors(source, right, "m") == []
+    assert compiled.stub_errors(source, right.replace("start", "begin"), "m") == [
         "m.add takes ('values', 'start', 'more'), its types say ('values', 'begin', 'more')"
     ]
-    assert compiled.stub_complaints(source, "def half(x): ...", "m") == ["m.add has no types"]
+    assert compiled.stub_errors(source, "def half(x): ...", "m") == ["m.add has no types"]
     more = right + "def third(x): ...\n"
-    assert compiled.stub_complaints(source, more, "m") == ["m.third is typed but not there"]
+    assert compiled.stub_errors(source, more, "m") == ["m.third is typed but not there"]
     assert compiled.stub_names("import a\nB = a.C\nN: int\nclass D: ...\n") == ["N", "D"]
-    assert compiled.is_door(source)
-    assert not compiled.is_door("cdef int inner(int x) except -1 nogil:\n    return x\n")
+    assert compiled.has_public_functions(source)
+    assert not compiled.has_public_functions(
+        "cdef int inner(int x) except -1 nogil:\n    return x\n"
+    )
 
 
-def test_a_kernel_has_no_twin():
-    assert compiled.twins(FILES) == []
+def test_no_module_has_the_name_of_a_kernel():
+    assert compiled.duplicate_modules(FILES) == []
     for twin in (Path("a/b.py"), Path("a/b/c.py")):
-        assert len(compiled.twins({Path("a/b.pyx"), twin})) == 1
-    assert compiled.twins({Path("a/b.pyx"), Path("a/b.pyi"), Path("a/c.py")}) == []
+        assert len(compiled.duplicate_modules({Path("a/b.pyx"), twin})) == 1
+    assert compiled.duplicate_modules({Path("a/b.pyx"), Path("a/b.pyi"), Path("a/c.py")}) == []
 
 
 def test_declarations_have_users():
@@ -127,18 +129,18 @@ def test_declarations_have_users():
     for path in COMPILED:
         sources[module_of(path)] = sources.get(module_of(path), "") + "\n" + text_of(path)
     declared = {module_of(path) for path in COMPILED if path.suffix == ".pxd"}
-    assert compiled.idle_declarations(sources, declared) == []
+    assert compiled.unused_declarations(sources, declared) == []
 
 
 def test_declarations_without_a_user_are_found():
     sources = {"scumble.a.b": "from scumble.a.c cimport T", "scumble.a.c": "", "scumble.a.d": ""}
-    found = compiled.idle_declarations(sources, {"scumble.a.c", "scumble.a.d"})
+    found = compiled.unused_declarations(sources, {"scumble.a.c", "scumble.a.d"})
     assert found == ["scumble.a.d.pxd has no user"]
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=str)
 def test_functions_of_kernels_are_short(path):
-    assert compiled.limit_complaints(text_of(path), module_of(path)) == []
+    assert compiled.limit_errors(text_of(path), module_of(path)) == []
 
 
 def test_long_functions_and_long_lists_of_arguments_are_found():
@@ -148,12 +150,12 @@ def test_long_functions_and_long_lists_of_arguments_are_found():
     most = ", ".join(f"const int[::1] a{at}" for at in range(compiled.MAX_ARGUMENTS))
     head = f'cdef int add(\n    {most}\n) noexcept nogil:\n    """Add.\n\n    Up.\n    """\n'
     tail = "\n\ncdef int other(int x):\n    return x\n"
-    assert compiled.limit_complaints(head + body(compiled.MAX_LINES) + tail, "m") == []
-    assert compiled.limit_complaints(head + body(compiled.MAX_LINES + 1) + tail, "m") == [
+    assert compiled.limit_errors(head + body(compiled.MAX_LINES) + tail, "m") == []
+    assert compiled.limit_errors(head + body(compiled.MAX_LINES + 1) + tail, "m") == [
         "m.add (line 1) has 81 lines; at most 80"
     ]
     wide = head.replace("\n) noexcept", ", double (*more)(int, int) noexcept\n) noexcept")
-    assert compiled.limit_complaints(wide + body(3) + tail, "m") == [
+    assert compiled.limit_errors(wide + body(3) + tail, "m") == [
         "m.add (line 1) has 9 arguments; at most 8"
     ]
 
