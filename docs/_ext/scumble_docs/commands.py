@@ -39,7 +39,7 @@ class Command(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {  # noqa: RUF012  (as docutils wants it)
+    option_spec = {
         "exit": directives.nonnegative_int,
         "lines": directives.positive_int,
     }
@@ -75,7 +75,7 @@ class Picture(SphinxDirective):
     """``.. picture:: chord.svg`` shows a picture that a command above has written."""
 
     required_arguments = 1
-    option_spec = {"alt": directives.unchanged_required}  # noqa: RUF012  (as docutils wants it)
+    option_spec = {"alt": directives.unchanged_required}
 
     def run(self):
         """Copy and show."""
