@@ -33,8 +33,8 @@ def main(words: list[str]) -> int:
             if words and not any(word in title for word in words):
                 continue
             print(f"... {title}", file=sys.stderr, flush=True)
-            found = function()
-            for record in [found] if isinstance(found, dict) else found:
+            result = function()
+            for record in [result] if isinstance(result, dict) else result:
                 records.append(record)
                 print(line(record), flush=True)
     store(records)

@@ -91,11 +91,11 @@ def needs(name, seen):
     if name in seen:
         return seen
     try:
-        found = importlib.metadata.distribution(name)
+        result = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:  # for another system or an extra
         return seen
-    seen[name] = sum(f.locate().stat().st_size for f in found.files or () if f.locate().exists())
-    for line in found.requires or ():
+    seen[name] = sum(f.locate().stat().st_size for f in result.files or () if f.locate().exists())
+    for line in result.requires or ():
         if "extra ==" not in line:
             needs(re.match("[A-Za-z0-9._-]+", line)[0], seen)
     return seen

@@ -4,8 +4,8 @@ A program of its own, so that no JVM lives in the caller's process:
 ``python _j48_oracle.py jobs.json answers.json``. A job holds ``train`` and ``test`` (ARFF texts or
 paths, class last) and ``options``; with ``repeat`` the CPU seconds of the fastest of so many
 builds are measured instead; with ``labels``, names of attributes, a tree is built for each of them
-without the others, and asked for its classes. ``process_cpu_s`` is what the Java machine had taken
-by then, its start included. Needs Java and python-weka-wrapper3 (extra ``oracle``).
+without the other labels, and its predictions are returned. ``process_cpu_s`` is the CPU time of the
+Java machine so far, its start included. Needs Java and python-weka-wrapper3 (extra ``oracle``).
 """
 
 from __future__ import annotations
@@ -59,22 +59,22 @@ def main() -> None:
         data.setClassIndex(data.numAttributes() - 1)
         return data
 
-    def for_label(data, kept: str, labels: list[str]):
-        others = [data.attribute(name).index() for name in labels if name != kept]
+    def for_label(data, target_label: str, labels: list[str]):
+        other_indices = [data.attribute(name).index() for name in labels if name != target_label]
         remove = jpype.JClass("weka.filters.unsupervised.attribute.Remove")()
-        remove.setAttributeIndicesArray(jpype.JArray(jpype.JInt)(others))
+        remove.setAttributeIndicesArray(jpype.JArray(jpype.JInt)(other_indices))
         remove.setInputFormat(data)
         alone = jpype.JClass("weka.filters.Filter").useFilter(data, remove)
-        alone.setClassIndex(alone.attribute(kept).index())
+        alone.setClassIndex(alone.attribute(target_label).index())
         return alone
 
     def classes(job, train, test):
         for label in job["labels"]:
             data = for_label(train, label, job["labels"])
             tree, _ = build(job, data)
-            judge = jpype.JClass("weka.classifiers.Evaluation")(data)
-            asked = judge.evaluateModel(tree, for_label(test, label, job["labels"]))
-            yield [int(value) for value in asked]
+            evaluation = jpype.JClass("weka.classifiers.Evaluation")(data)
+            predictions = evaluation.evaluateModel(tree, for_label(test, label, job["labels"]))
+            yield [int(value) for value in predictions]
 
     def build(job, data):
         tree = j48()
@@ -91,8 +91,8 @@ def main() -> None:
             answers.append({"cpu_s": min(seconds)})
             continue
         if "labels" in job:
-            found = list(classes(job, train, load(job["test"])))
-            answers.append({"classes": found, "process_cpu_s": time.process_time() - began})
+            result = list(classes(job, train, load(job["test"])))
+            answers.append({"classes": result, "process_cpu_s": time.process_time() - began})
             continue
         tree, _ = build(job, train)
         test = load(job["test"])

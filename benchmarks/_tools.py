@@ -53,16 +53,16 @@ def no_python_variables() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
 
 
-def alternate(ours, peer, *, repeats: int = 5) -> tuple[float, float]:
+def alternate(candidate, peer, *, repeats: int = 5) -> tuple[float, float]:
     """Time two functions in turns after one warm-up each; return the medians in seconds.
 
-    Turns, so that both see the same moods of the machine.
+    In turns, so that both run under the same load.
     """
-    ours()
+    candidate()
     peer()
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
-        for function, spent in zip((ours, peer), times, strict=True):
+        for function, spent in zip((candidate, peer), times, strict=True):
             start = time.perf_counter()
             function()
             spent.append(time.perf_counter() - start)
@@ -76,10 +76,10 @@ import json, os, sys, time
 began = time.monotonic()
 pid = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(pid, 0)
-found = {"wall": time.monotonic() - began, "cpu": usage.ru_utime + usage.ru_stime,
+result = {"wall": time.monotonic() - began, "cpu": usage.ru_utime + usage.ru_stime,
          "peak": usage.ru_maxrss * 1024}
 with open(sys.argv[1], "w") as stream:
-    json.dump(found, stream)
+    json.dump(result, stream)
 sys.exit(os.waitstatus_to_exitcode(status) and 1)
 """
 
@@ -108,20 +108,22 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Pa
         return Run(done.stdout, **json.loads(answer.read_text()))
 
 
-def alternate_runs(commands: Sequence[Sequence[str]], *, repeats: int = 7, **how) -> list[float]:
+def alternate_runs(
+    commands: Sequence[Sequence[str]], *, repeats: int = 7, **options
+) -> list[float]:
     """Run commands in turns after one warm-up each; return the medians of their CPU seconds."""
     for command in commands:
-        run(command, **how)
-    rounds = [[run(command, **how).cpu for command in commands] for _ in range(repeats)]
+        run(command, **options)
+    rounds = [[run(command, **options).cpu for command in commands] for _ in range(repeats)]
     return [statistics.median(seconds) for seconds in zip(*rounds, strict=True)]
 
 
-def record(name: str, ours: float, peer: float, *, at_least: float, note: str = "") -> dict:
-    """Make a record for "so many times faster than the peer"."""
-    ratio = peer / ours
+def record(name: str, scumble_time: float, peer: float, *, at_least: float, note: str = "") -> dict:
+    """Return the record of a speed ratio: the time of the peer over that of scumble."""
+    ratio = peer / scumble_time
     return {
         "name": name,
-        "ours_s": ours,
+        "ours_s": scumble_time,
         "peer_s": peer,
         "ratio": ratio,
         "target": f">= {at_least:g}",
@@ -130,22 +132,22 @@ def record(name: str, ours: float, peer: float, *, at_least: float, note: str = 
     }
 
 
-def bound(name: str, value: float, *, at_most: float, note: str = "", **more) -> dict:
-    """Make a record for a number that must not exceed a limit."""
+def bound(name: str, value: float, *, at_most: float, note: str = "", **extra) -> dict:
+    """Return the record of a number that must not exceed a limit."""
     return {
         "name": name,
         "ratio": value,
         "target": f"<= {at_most:g}",
         "ok": value <= at_most,
         "note": note,
-        **more,
+        **extra,
     }
 
 
-def at_least(name: str, value: float, wanted: float, *, note: str = "") -> dict:
-    """Make a record for a number that must reach a limit."""
-    ok = value >= wanted
-    return {"name": name, "ratio": value, "target": f">= {wanted:g}", "ok": ok, "note": note}
+def at_least(name: str, value: float, minimum: float, *, note: str = "") -> dict:
+    """Return the record of a number that must reach a limit."""
+    ok = value >= minimum
+    return {"name": name, "ratio": value, "target": f">= {minimum:g}", "ok": ok, "note": note}
 
 
 def peak_bytes(code: str) -> dict[str, int]:

@@ -43,8 +43,8 @@ from scumble.measures import characterize, cooccurrence, difficult_labels, label
 
 AT_LEAST = 0.05  # seconds of one timing: quicker work is repeated
 DATA = Path(os.environ.get("SCUMBLE_SHARED", "")) / "datasets"
-KEPT = tempfile.TemporaryDirectory(prefix="scumble-bench-")  # until the process ends
-SCRATCH = Path(KEPT.name)
+TEMPORARY_FOLDER = tempfile.TemporaryDirectory(prefix="scumble-bench-")  # until the process ends
+SCRATCH = Path(TEMPORARY_FOLDER.name)
 
 WORK: dict[str, Callable[[], Callable[[], object]]] = {}
 
@@ -170,9 +170,11 @@ def _():
 def _resampling(method: str, name: str | None, **parameters):
     def prepare():
         cls = getattr(resample, method)
-        known = cls().get_params() if method != "RemedialHwR" else {}
-        given = {"random_state": 1, "n_jobs": 1}
-        sampler = cls(**parameters, **{key: v for key, v in given.items() if key in known})
+        class_parameters = cls().get_params() if method != "RemedialHwR" else {}
+        shared = {"random_state": 1, "n_jobs": 1}
+        sampler = cls(
+            **parameters, **{key: v for key, v in shared.items() if key in class_parameters}
+        )
         data = many_rows() if name is None else load(name)
         return lambda: sampler.resample(data)
 
@@ -283,10 +285,10 @@ WORK["labelset stratification, corel5k"] = _splitting(LabelsetStratification, "c
 
 def digest(value: object) -> str:
     """Condense an answer, so that two versions can be compared to the last bit."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for part in _parts(value):
-        found.update(part)
-    return found.hexdigest()[:16]
+        result.update(part)
+    return result.hexdigest()[:16]
 
 
 def _parts(value: object):
@@ -364,10 +366,10 @@ def main() -> None:
         for line in sys.stdin:
             question = json.loads(line)
             try:
-                found = getattr(worker, question["do"])(question["name"])
+                result = getattr(worker, question["do"])(question["name"])
             except Exception as error:
-                found = {"error": f"{type(error).__name__}: {error}"}
-            print(json.dumps(found), file=answers, flush=True)
+                result = {"error": f"{type(error).__name__}: {error}"}
+            print(json.dumps(result), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -30,21 +30,21 @@ MULAN = {
     "yeast": {"br": 2.93, "clr": 8.69, "ecc": 21.26, "homer": 2.63, "eps": 5.19},
     "enron": {"br": 69.06, "clr": 129.64, "ecc": 680.0, "homer": 59.52, "eps": 34.72},
 }
-WANTED = {"medical": 40, "yeast": 40, "enron": 500}
+MINIMUM_RATIO = {"medical": 40, "yeast": 40, "enron": 500}
 
 
 @cache
 def split(name):
     """Read the standard training and test parts; the first 1,500 rows of yeast train."""
-    whole = dataset_path(name)
-    if whole is None:
+    path = dataset_path(name)
+    if path is None:
         return None
     parts = [
         next(iter(sorted((SHARED / "datasets" / name).glob(f"{name}-{part}.arff*"))), None)
         for part in ("train", "test")
     ]
     if None in parts:
-        data = read(whole)
+        data = read(path)
         return data[:1500], data[1500:]
     return tuple(read(part) for part in parts)
 
@@ -67,7 +67,7 @@ def seconds(fit_and_ask, repeats=7):
     return min(spent)
 
 
-def ours(short, train, test, repeats=7):
+def time_scumble(short, train, test, repeats=7):
     """Time training and prediction."""
     return seconds(lambda: make(short, train).fit(train.X, train.Y).predict_both(test.X), repeats)
 
@@ -80,16 +80,18 @@ def train_and_ask(classifier, X, Y, X_new):
 def against_mulan():
     for name, figures in MULAN.items():
         parts = split(name)
-        for short, theirs in figures.items():
+        for short, peer_time in figures.items():
             title = f"{short} on {name} over MULAN"
             if parts is None:
                 yield {"name": title, "skipped": ABSENT}
                 continue
-            at_least = 20 if short == "eps" else WANTED[name]
+            at_least = 20 if short == "eps" else MINIMUM_RATIO[name]
             note = f"train and predict, {THREADS} threads; MULAN's CPU seconds were taken earlier"
             if (name, short) == ("enron", "ecc"):
                 note = f"MULAN's are computed, not run: ten times its BR; {THREADS} threads"
-            yield record(title, ours(short, *parts), theirs, at_least=at_least, note=note)
+            yield record(
+                title, time_scumble(short, *parts), peer_time, at_least=at_least, note=note
+            )
 
 
 def against_j48():
@@ -105,10 +107,10 @@ def against_j48():
         for column, count in train.categorical_features.items():
             n_values[column] = count
         labels = list(np.ascontiguousarray(train.Y.toarray().T.astype(np.int32)))
-        theirs = Problem(name, train.X, n_values, labels).j48_seconds(sampled, 2)
+        peer_time = Problem(name, train.X, n_values, labels).j48_seconds(sampled, 2)
         fit = seconds(lambda train=train: make("br", train).fit(train.X, train.Y))
         note = "training; J48 in CPU seconds"
-        yield record(title, fit, theirs, at_least=WANTED[name], note=note)
+        yield record(title, fit, peer_time, at_least=MINIMUM_RATIO[name], note=note)
 
 
 def against_scikit_learn():
@@ -125,10 +127,12 @@ def against_scikit_learn():
         for short, peer in peers.items():
             if short == "cc" and sparse.issparse(X):
                 continue  # it takes minutes: the matrix is built anew for every label
-            theirs = seconds(partial(train_and_ask, peer, X, Y, X_new), 1)
+            peer_time = seconds(partial(train_and_ask, peer, X, Y, X_new), 1)
             title = f"{short} on {name} over scikit-learn"
-            mine = ours(short, train, test, 3)
-            yield record(title, mine, theirs, at_least=1, note="with scikit-learn's own tree")
+            scumble_time = time_scumble(short, train, test, 3)
+            yield record(
+                title, scumble_time, peer_time, at_least=1, note="with scikit-learn's own tree"
+            )
 
 
 def against_scikit_multilearn():
@@ -151,10 +155,10 @@ def against_scikit_multilearn():
     X, X_new = sparse.lil_matrix(train.X), sparse.lil_matrix(test.X)
     Y = sparse.lil_matrix(train.Y.astype(int))
     for short, peer in peers.items():
-        theirs = seconds(partial(train_and_ask, peer, X, Y, X_new), 1)
+        peer_time = seconds(partial(train_and_ask, peer, X, Y, X_new), 1)
         title = f"{short} on medical over scikit-multilearn-ng"
         note = "" if short == "mlknn" else "with scikit-learn's own tree"
-        yield record(title, ours(short, train, test, 3), theirs, at_least=1, note=note)
+        yield record(title, time_scumble(short, train, test, 3), peer_time, at_least=1, note=note)
 
 
 CODE = """
@@ -184,10 +188,10 @@ def large():
             yield {"name": f"{cls} on {name}", "skipped": ABSENT}
             continue
         code = CODE.format(cls=cls, path=str(path), threads=THREADS, cut=cut, more=more)
-        found = peak_bytes(code)
-        note = f"{THREADS} threads, {found['peak'] / 2**30:.2f} GiB at the most"
-        yield bound(f"{cls} on {name}, seconds", found["ms"] / 1000, at_most=60, note=note)
-        yield bound(f"{cls} on {name}, GiB", found["peak"] / 2**30, at_most=4)
+        result = peak_bytes(code)
+        note = f"{THREADS} threads, {result['peak'] / 2**30:.2f} GiB at the most"
+        yield bound(f"{cls} on {name}, seconds", result["ms"] / 1000, at_most=60, note=note)
+        yield bound(f"{cls} on {name}, GiB", result["peak"] / 2**30, at_most=4)
 
 
 ALL = [against_mulan, against_j48, against_scikit_learn, against_scikit_multilearn, large]

@@ -58,7 +58,7 @@ class Side:
             cwd=ROOT,
         )
 
-    def ask(self, do: str, name: str = "") -> dict:
+    def request(self, do: str, name: str = "") -> dict:
         """Put one question to `_workloads.Worker`."""
         self.process.stdin.write(json.dumps({"do": do, "name": name}) + "\n")
         self.process.stdin.flush()
@@ -76,10 +76,10 @@ def peak(side: Side, name: str) -> tuple[float, float]:
 
     The process is what a user pays for. What the work adds depends on what importing left free.
     """
-    side.ask("warm", name)
-    peaks = [side.ask("peak", name) for _ in range(3)]
+    side.request("warm", name)
+    peaks = [side.request("peak", name) for _ in range(3)]
     side.close()
-    return tuple(min(found[key] for found in peaks) / 2**20 for key in ("value", "more"))
+    return tuple(min(result[key] for result in peaks) / 2**20 for key in ("value", "more"))
 
 
 def kernels():
@@ -88,10 +88,13 @@ def kernels():
     if python is None or not (SHARED / "datasets").is_dir():
         yield {"name": "kernels against an earlier version", "skipped": why or ABSENT}
         return
-    ours, peer = Side(sys.executable, dict(os.environ)), Side(python, no_python_variables())
+    scumble_side, peer_side = (
+        Side(sys.executable, dict(os.environ)),
+        Side(python, no_python_variables()),
+    )
     ratios, differing = [], []
-    for name in ours.ask("names")["names"]:
-        answers = [side.ask("warm", name) for side in (ours, peer)]
+    for name in scumble_side.request("names")["names"]:
+        answers = [side.request("warm", name) for side in (scumble_side, peer_side)]
         title = f"{name}, earlier over now"
         if "error" in answers[0]:
             yield at_least(title, 0.0, 0.8, note=answers[0]["error"])
@@ -101,11 +104,14 @@ def kernels():
             continue
         if answers[0] != answers[1]:
             differing.append(name)
-        turns = [[side.ask("time", name)["value"] for side in (ours, peer)] for _ in range(REPEATS)]
+        turns = [
+            [side.request("time", name)["value"] for side in (scumble_side, peer_side)]
+            for _ in range(REPEATS)
+        ]
         now, then = map(min, zip(*turns, strict=True))
         ratios.append(then / now)
         yield record(title, now, then, at_least=0.8, note="CPU seconds")
-    for side in (ours, peer):
+    for side in (scumble_side, peer_side):
         side.close()
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
     yield at_least("geometric mean of earlier over now", mean, 1.0, note=f"{len(ratios)} pieces")

@@ -45,18 +45,26 @@ def script(Y: sparse.csr_array):
 def core_measures():
     Y = labels()
     floats = sparse.csr_array((np.ones(Y.nnz), Y.indices, Y.indptr), shape=Y.shape)
-    ours, theirs = concurrence(Y), script(floats)
-    for a, b in zip(ours, theirs, strict=True):
+    scumble_scores, script_scores = concurrence(Y), script(floats)
+    for a, b in zip(scumble_scores, script_scores, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-9)
-    del ours, theirs, a, b
+    del scumble_scores, script_scores, a, b
     gc.collect()
     with limit_threads(2):
         fast, slow = alternate(lambda: concurrence(Y), lambda: script(floats), repeats=7)
-        whole, slow_again = alternate(lambda: characterize(Y), lambda: script(floats), repeats=5)
+        scumble_time, slow_again = alternate(
+            lambda: characterize(Y), lambda: script(floats), repeats=5
+        )
     size = f"{Y.shape[0]:,} rows, {Y.nnz:,} assignments, 2 threads"
     return [
         record("IRLbl and SCUMBLE against the script", fast, slow, at_least=5, note=size),
-        record("all of characterize against the script", whole, slow_again, at_least=1, note=size),
+        record(
+            "all of characterize against the script",
+            scumble_time,
+            slow_again,
+            at_least=1,
+            note=size,
+        ),
     ]
 
 
@@ -90,12 +98,12 @@ print(f"input={{size}}"); print(f"extra={{peak() - before}}")
 
 def memory():
     for function in ("concurrence", "characterize"):
-        found = peak_bytes(MEMORY.format(function=function))
+        result = peak_bytes(MEMORY.format(function=function))
         yield bound(
             f"peak memory of {function}, input included, over the input's bytes",
-            (found["input"] + found["extra"]) / found["input"],
+            (result["input"] + result["extra"]) / result["input"],
             at_most=3,
-            note=f"input {found['input'] / 1e6:.0f} MB, beyond it {found['extra'] / 1e6:.0f} MB",
+            note=f"input {result['input'] / 1e6:.0f} MB, beyond it {result['extra'] / 1e6:.0f} MB",
         )
 
 

@@ -29,7 +29,7 @@ def case():
 
 
 def sklearn_bipartition(Y, Z):
-    found = {
+    result = {
         "hamming_loss": sk.hamming_loss(Y, Z),
         "subset_accuracy": sk.accuracy_score(Y, Z),
         "accuracy": sk.jaccard_score(Y, Z, average="samples", zero_division=0),
@@ -37,8 +37,8 @@ def sklearn_bipartition(Y, Z):
     for prefix, average in AVERAGES:
         for name in ("precision", "recall", "f1"):
             score = getattr(sk, f"{name}_score")
-            found[f"{prefix}{name}"] = score(Y, Z, average=average, zero_division=0)
-    return found
+            result[f"{prefix}{name}"] = score(Y, Z, average=average, zero_division=0)
+    return result
 
 
 def sklearn_ranking(Y, S):
@@ -51,9 +51,9 @@ def sklearn_ranking(Y, S):
     }
 
 
-def check(ours, theirs):
-    for name, value in theirs.items():
-        np.testing.assert_allclose(ours[name], value, rtol=1e-9, err_msg=name)
+def check(scumble_values, peer_values):
+    for name, value in peer_values.items():
+        np.testing.assert_allclose(scumble_values[name], value, rtol=1e-9, err_msg=name)
 
 
 def bipartition_metrics():
@@ -87,10 +87,10 @@ def stratification():
     from skmultilearn.model_selection import IterativeStratification as Peer
 
     Y = case()[0][:3000, :50]
-    ours = IterativeStratification(5, random_state=0)
+    splitter = IterativeStratification(5, random_state=0)
     peer = Peer(n_splits=5, order=1)
     X = np.zeros((len(Y), 1))
-    times = alternate(lambda: list(ours.split(X, Y)), lambda: list(peer.split(X, Y)), repeats=3)
+    times = alternate(lambda: list(splitter.split(X, Y)), lambda: list(peer.split(X, Y)), repeats=3)
     note = "3,000 x 50, 5 folds; peer scikit-multilearn-ng"
     return record("iterative stratification", *times, at_least=20, note=note)
 

@@ -15,7 +15,7 @@ from scumble.learn import IBLR, MLkNN, fit_dataset
 
 ABSENT = "the reference data is absent"
 #: CPU seconds of MULAN's IBLR, training and prediction on the standard split. Measured once, on
-#: another day and with a fresh Java machine: context for ours, which are CPU seconds too.
+#: another day and with a fresh Java machine: context for scumble_time, which are CPU seconds too.
 MULAN_IBLR = {"emotions": 0.31, "yeast": 2.75, "medical": 1.36, "genbase": 1.97, "enron": 6.25}
 YEAST_TRAIN = 1500  # its standard split is that of the first rows
 
@@ -26,10 +26,10 @@ def split(name):
     parts = [next(iter(sorted(folder.glob(f"{name}-{p}.arff*"))), None) for p in ("train", "test")]
     if None not in parts:
         return [read(part) for part in parts]
-    whole = next(iter(sorted(folder.glob(f"{name}.arff*"))), None)
-    if whole is None or name != "yeast":
+    path = next(iter(sorted(folder.glob(f"{name}.arff*"))), None)
+    if path is None or name != "yeast":
         return None
-    data = read(whole)
+    data = read(path)
     return [data[:YEAST_TRAIN], data[YEAST_TRAIN:]]
 
 
@@ -39,7 +39,7 @@ def train_and_predict(model, train, test):
 
 def iblr_and_mulan():
     """IBLR, training and prediction: at least ten times less CPU than MULAN took."""
-    for name, theirs in MULAN_IBLR.items():
+    for name, peer_time in MULAN_IBLR.items():
         parts = split(name)
         if parts is None:
             yield {"name": f"IBLR on {name} over MULAN", "skipped": ABSENT}
@@ -50,9 +50,9 @@ def iblr_and_mulan():
             start = time.process_time()
             train_and_predict(IBLR(), *parts)
             spent.append(time.process_time() - start)
-        ours = statistics.median(spent)
+        scumble_time = statistics.median(spent)
         note = "CPU seconds, train and predict; MULAN's were taken earlier"
-        yield record(f"IBLR on {name} over MULAN", ours, theirs, at_least=10, note=note)
+        yield record(f"IBLR on {name} over MULAN", scumble_time, peer_time, at_least=10, note=note)
 
 
 def mlknn_and_scikit_multilearn():
@@ -79,11 +79,11 @@ def mlknn_and_scikit_multilearn():
                 model.predict(Q)
                 model.predict_proba(Q)
 
-        ours, theirs = alternate(
+        scumble_time, peer_time = alternate(
             lambda parts=parts: train_and_predict(MLkNN(), *parts), peer, repeats=3
         )
         note = "train, predict and probabilities; the peer knows no nominal columns"
-        yield record(title, ours, theirs, at_least=10, note=note)
+        yield record(title, scumble_time, peer_time, at_least=10, note=note)
 
 
 ALL = [iblr_and_mulan, mlknn_and_scikit_multilearn]

@@ -1,4 +1,4 @@
-"""The cure for rare labels against what scikit-learn offers, on two cores each.
+"""The cure for rare labels against peer_name scikit-learn offers, on two cores each.
 
 ``"fast"`` against balanced logistic regression of every label, ``"best"`` against a random forest:
 training times in turns, in one process. Then a large table, in a process of its own. And how well
@@ -74,15 +74,15 @@ def best():
     return _compare("best", forest, 3.0, "a RandomForest of 100 trees")
 
 
-def _compare(quality, peer, at_most, what):
+def _compare(quality, peer, at_most, peer_name):
     records = []
     for name in SETS:
-        found = parts(name)
-        title = f"rare, {quality}, on {name} in times of {what}"
-        if found is None:
+        result = parts(name)
+        title = f"rare, {quality}, on {name} in times of {peer_name}"
+        if result is None:
             records.append({"name": title, "skipped": "the data set is absent"})
             continue
-        data, X, Y = found
+        data, X, Y = result
         model = RareLabelClassifier(
             quality,
             categorical_features=data.categorical_features or None,
@@ -90,12 +90,20 @@ def _compare(quality, peer, at_most, what):
             n_jobs=THREADS,
         )
         repeats = 1 if name in ("bibtex", "corel5k") else 5
-        ours, theirs = alternate(
+        scumble_time, peer_time = alternate(
             lambda model=model, data=data: model.fit(data.X, data.Y),
             lambda X=X, Y=Y: peer.fit(X, Y),
             repeats=repeats,
         )
-        records.append(bound(title, ours / theirs, at_most=at_most, ours_s=ours, peer_s=theirs))
+        records.append(
+            bound(
+                title,
+                scumble_time / peer_time,
+                at_most=at_most,
+                ours_s=scumble_time,
+                peer_s=peer_time,
+            )
+        )
     return records
 
 
@@ -112,31 +120,30 @@ def large():
 def ranking():
     """Rank the labels of a row by ``"best"`` and by each of its parts, three folds of eight sets.
 
-    The best part is another one in every set and metric: the blend is held against the part that
-    happens to be best there.
+    The best part differs by set and metric: the blend is compared with the part that is best there.
     """
-    found = [(name, data) for name in RANKED if (data := parts(name)) is not None]
-    if not found:
+    result = [(name, data) for name in RANKED if (data := parts(name)) is not None]
+    if not result:
         return [{"name": "rare, best, ranks within rows", "skipped": "no data set is here"}]
     models = [RareLabelClassifier("best"), *BlendedRanker()._rankers()]
     names = ("ranking_loss", "one_error")
-    scores = np.array([[_ranks(data[0], model, names) for model in models] for _, data in found])
+    scores = np.array([[_ranks(data[0], model, names) for model in models] for _, data in result])
     records = []
-    for at, metric in enumerate(names):
-        ours, parts_best = scores[:, 0, at], scores[:, 1:, at].min(axis=1)
-        one_part = scores[:, 1:, at].mean(axis=0).min()
-        worse = [found[set_][0] for set_ in np.flatnonzero(ours > parts_best)]
-        note = f"{ours.mean():.4f}; the best part of each set {parts_best.mean():.4f}, one part for"
-        note += f" all {one_part:.4f}; behind the best part on: {', '.join(worse) or 'none'}"
+    for index, metric in enumerate(names):
+        blend_losses, parts_best = scores[:, 0, index], scores[:, 1:, index].min(axis=1)
+        one_part = scores[:, 1:, index].mean(axis=0).min()
+        worse = [result[set_][0] for set_ in np.flatnonzero(blend_losses > parts_best)]
+        note = f"{blend_losses.mean():.4f}; the best part of each set {parts_best.mean():.4f}, "
+        note += f"one part for all {one_part:.4f}; behind the best part on: {', '.join(worse) or 'none'}"
         title = f"rare, best, {metric} in times of the best part of each set"
-        records.append(bound(title, ours.mean() / parts_best.mean(), at_most=1, note=note))
+        records.append(bound(title, blend_losses.mean() / parts_best.mean(), at_most=1, note=note))
     return records
 
 
 def _ranks(data, model, names):
     model = model.set_params(n_jobs=THREADS)
-    judged = cross_validate(data, model, splitter="1x3", groups=None, random_state=0)
-    return [judged[name].mean for name in names]
+    scores = cross_validate(data, model, splitter="1x3", groups=None, random_state=0)
+    return [scores[name].mean for name in names]
 
 
 ALL = [fast, best, large, ranking]

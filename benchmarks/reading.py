@@ -30,8 +30,8 @@ def against_liac(name: str, at_least: float) -> dict:
             with open(path, encoding="utf-8") as stream:
                 arff.load(stream, return_type=form)
 
-        ours, theirs = alternate(lambda: read(path, format="mulan"), peer, repeats=7)
-    return record(title, ours, theirs, at_least=at_least, note="from text to data set")
+        scumble_time, peer_time = alternate(lambda: read(path, format="mulan"), peer, repeats=7)
+    return record(title, scumble_time, peer_time, at_least=at_least, note="from text to data set")
 
 
 def sparse_rows():
@@ -85,15 +85,15 @@ def writing():
 def many_texts(n: int) -> MultilabelDataset:
     """Make rows with a text of their own and a number that is long, wide enough for many blocks."""
     X = np.column_stack([np.arange(n), np.arange(n) / 3, np.zeros((n, 298))])
-    said = tuple(f"{at} said {'much ' * 400}" for at in range(n))
-    features = [Feature("said", "string", said), *(Feature(f"x{at}") for at in range(299))]
+    texts = tuple(f"{index} said {'much ' * 400}" for index in range(n))
+    features = [Feature("said", "string", texts), *(Feature(f"x{index}") for index in range(299))]
     return MultilabelDataset(X, np.arange(n)[:, None] % [2, 3] == 0, features=features)
 
 
 def otherwise_quoted(n: int) -> str:
     """Write rows whose nominal values are quoted in another way than they were declared in."""
-    declared = ",".join(f'"it isn\'t {at}"' for at in range(n))
-    rows = "".join(f"1,'it isn\\'t {at}'\n" for at in range(n))
+    declared = ",".join(f'"it isn\'t {index}"' for index in range(n))
+    rows = "".join(f"1,'it isn\\'t {index}'\n" for index in range(n))
     return f"@relation 'x: -C 1'\n@attribute y {{0,1}}\n@attribute x {{{declared}}}\n@data\n{rows}"
 
 
@@ -103,7 +103,7 @@ def texts():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "texts.arff")
         data = [many_texts(n) for n in sizes]
-        turns = [partial(write, one, path, format="meka") for one in data]
+        turns = [partial(write, dataset, path, format="meka") for dataset in data]
         yield over_a_quarter("writing 40,000 texts", *alternate(*turns, repeats=3))
         paths = [Path(folder, f"{n}.arff") for n in sizes]
         for n, quoted in zip(sizes, paths, strict=True):
@@ -112,8 +112,8 @@ def texts():
         yield over_a_quarter("reading 40,000 values quoted otherwise", *alternate(*turns))
 
 
-def over_a_quarter(what: str, large: float, small: float) -> dict:
-    name = f"{what} in ARFF over a quarter of them"
+def over_a_quarter(content: str, large: float, small: float) -> dict:
+    name = f"{content} in ARFF over a quarter of them"
     return bound(name, large / small, at_most=7, ours_s=large, peer_s=small)
 
 

@@ -16,12 +16,12 @@ def remedial_against_gather():
     sampler = REMEDIAL()
     sampler.fit_resample(data.X, data.Y)
     rows = sampler.sample_indices_
-    ours, gather = alternate(
+    scumble_time, gather = alternate(
         lambda: sampler.fit_resample(data.X, data.Y),
         lambda: (data.X[rows], data.Y[rows]),
         repeats=15,
     )
-    return bound(name, ours / gather, at_most=2, ours_s=ours, peer_s=gather)
+    return bound(name, scumble_time / gather, at_most=2, ours_s=scumble_time, peer_s=gather)
 
 
 ALL = [remedial_against_gather]

@@ -25,14 +25,14 @@ def load(name):
     return None if path is None else read(path)
 
 
-def alternate_cpu(ours, peer, *, repeats):
+def alternate_cpu(candidate, peer, *, repeats):
     """Time two functions of one thread in turns; return the medians of their CPU seconds.
 
     They take a millisecond or two, which other processes would blur on the wall clock.
     """
     times = ([], [])
     for _ in range(repeats + 1):
-        for function, spent in zip((ours, peer), times, strict=True):
+        for function, spent in zip((candidate, peer), times, strict=True):
             start = time.thread_time()
             function()
             spent.append(time.thread_time() - start)
@@ -51,13 +51,20 @@ def random_methods():
             sampler = method(random_state=0)
             sampler.fit_resample(data.X, data.Y)
             rows = sampler.sample_indices_
-            ours, gather = alternate_cpu(
+            scumble_time, gather = alternate_cpu(
                 lambda sampler=sampler, data=data: sampler.fit_resample(data.X, data.Y),
                 lambda data=data, rows=rows: (data.X[rows], data.Y[rows]),
                 repeats=51,
             )
             note = f"{len(rows)} of {len(data)} rows"
-            yield bound(title, ours / gather, at_most=2, ours_s=ours, peer_s=gather, note=note)
+            yield bound(
+                title,
+                scumble_time / gather,
+                at_most=2,
+                ours_s=scumble_time,
+                peer_s=gather,
+                note=note,
+            )
 
 
 def bags_of(data):
@@ -89,19 +96,21 @@ def neighbour_methods():
             everything = [np.arange(len(data))]
             bags = bags_of(data) if isinstance(sampler, MLSMOTE) else everything
             slow = name == "bibtex" and bags is everything
-            ours, peer = alternate(
+            scumble_time, peer = alternate(
                 lambda sampler=sampler, data=data: sampler.resample(data),
                 lambda data=data, bags=bags, k=sampler.n_neighbors: brute_force(data, bags, k),
                 repeats=1 if slow else 7,
             )
             note = f"{sum(map(len, bags))} queries in {len(bags)} searches, k={sampler.n_neighbors}"
-            yield bound(title, ours / peer, at_most=3, ours_s=ours, peer_s=peer, note=note)
+            yield bound(
+                title, scumble_time / peer, at_most=3, ours_s=scumble_time, peer_s=peer, note=note
+            )
 
 
 def memory():
     """Measure what MLeNN takes on top of its data, as a share of a matrix rows x rows."""
     n_rows = 20_000
-    found = peak_bytes(
+    result = peak_bytes(
         "import numpy as np\n"
         "from scumble.resample import MLeNN\n"
         f"rng = np.random.default_rng(0); n = {n_rows}\n"
@@ -111,8 +120,8 @@ def memory():
         "MLeNN().fit_resample(X, Y)\n"
         "print(f'more={peak() - before}')\n"
     )
-    share = found["more"] / (8 * n_rows**2)
-    note = f"{found['more'] / 1e6:.0f} MB more at {n_rows} rows; rows x rows would be 3200 MB"
+    share = result["more"] / (8 * n_rows**2)
+    note = f"{result['more'] / 1e6:.0f} MB more at {n_rows} rows; rows x rows would be 3200 MB"
     return bound("MLeNN's memory over a matrix rows x rows", share, at_most=0.1, note=note)
 
 

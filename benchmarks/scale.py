@@ -26,7 +26,7 @@ FOLDER = Path(os.environ.get("SCUMBLE_BENCH_DIR", Path(tempfile.gettempdir()) / 
 GIB = 2**30
 SMALL_LIMIT = "150MB"
 
-OURS = """
+SCUMBLE_SCRIPT = """
 import json, shutil, sys, time
 from scumble.measures import characterize
 from scumble.resample import REMEDIAL
@@ -108,8 +108,8 @@ def in_folder(code: list[str], *arguments: str, n_rows: int = N_ROWS) -> dict:
 
 
 @cache
-def ours(memory: str = "2GB", n_rows: int = N_ROWS) -> dict:
-    return in_folder(["-c", OURS], memory, n_rows=n_rows)
+def run_scumble(memory: str = "2GB", n_rows: int = N_ROWS) -> dict:
+    return in_folder(["-c", SCUMBLE_SCRIPT], memory, n_rows=n_rows)
 
 
 @cache
@@ -118,22 +118,24 @@ def on_spark(n_rows: int = N_ROWS) -> dict:
 
 
 def duckdb_against_a_script():
-    found = ours()
+    result = run_scumble()
     peer = in_folder(["-m", "benchmarks.scale_peer"], "2GB")
     for name, other in (("scumble", "scumble"), ("n_labelsets", "n_labelsets")):
-        np.testing.assert_allclose(found[name], peer[other], rtol=1e-9)
-    size = f"{found['n_instances']:,} instances, {found['cardinality'] * found['n_instances']:,.0f}"
+        np.testing.assert_allclose(result[name], peer[other], rtol=1e-9)
+    size = (
+        f"{result['n_instances']:,} instances, {result['cardinality'] * result['n_instances']:,.0f}"
+    )
     yield bound(
         "characterise and REMEDIAL on DuckDB over a hand-written script",
-        found["wall"] / peer["wall"],
+        result["wall"] / peer["wall"],
         at_most=1.3,
-        ours_s=found["wall"],
+        ours_s=result["wall"],
         peer_s=peer["wall"],
         note=f"{size} assignments, limit 2GB, 2 threads",
     )
     yield bound(
         "peak memory in GiB with the limit at 2GB",
-        found["peak"] / GIB,
+        result["peak"] / GIB,
         at_most=3,
         note=f"the script {peer['peak'] / GIB:.2f} GiB",
     )
@@ -163,17 +165,21 @@ def memory_against_duckdb():
             times.append(time.perf_counter() - start)
     note = "arrays loaded, nothing written, 2 threads"
     return record(
-        "in memory against DuckDB", sorted(times)[1], ours()["seconds"], at_least=10, note=note
+        "in memory against DuckDB",
+        sorted(times)[1],
+        run_scumble()["seconds"],
+        at_least=10,
+        note=note,
     )
 
 
 def growth():
-    small = ours(n_rows=N_ROWS // 10)
+    small = run_scumble(n_rows=N_ROWS // 10)
     yield bound(
         "DuckDB: ten times the rows over one",
-        ours()["seconds"] / small["seconds"],
+        run_scumble()["seconds"] / small["seconds"],
         at_most=12,
-        ours_s=ours()["seconds"],
+        ours_s=run_scumble()["seconds"],
         peer_s=small["seconds"],
     )
 
@@ -181,13 +187,13 @@ def growth():
 def a_limit_of_a_tenth():
     name = "peak memory in GiB on data ten times the limit"
     try:
-        found = ours(memory=SMALL_LIMIT)
+        result = run_scumble(memory=SMALL_LIMIT)
     except RuntimeError as error:  # it says that it needs more, and writes nothing
         return bound(name, float("inf"), at_most=0.75, note=f"limit {SMALL_LIMIT}: {error}")
     # DuckDB holds an instance as 8 bytes, its list as 16 and a label as 4.
-    size = found["n_instances"] * (24 + 4 * found["cardinality"])
-    note = f"limit {SMALL_LIMIT}, data {size / 1e6:,.0f} MB, {found['seconds']:.0f} s"
-    return bound(name, found["peak"] / GIB, at_most=0.75, note=note)
+    size = result["n_instances"] * (24 + 4 * result["cardinality"])
+    note = f"limit {SMALL_LIMIT}, data {size / 1e6:,.0f} MB, {result['seconds']:.0f} s"
+    return bound(name, result["peak"] / GIB, at_most=0.75, note=note)
 
 
 def spark_against_duckdb():
@@ -199,20 +205,20 @@ def spark_against_duckdb():
     except ImportError:
         yield {"name": "Spark against DuckDB", "skipped": "pip install 'scumble[spark]'"}
         return
-    found, small = on_spark(), on_spark(n_rows=N_ROWS // 10)
-    np.testing.assert_allclose(found["scumble"], ours()["scumble"], rtol=1e-9)
+    result, small = on_spark(), on_spark(n_rows=N_ROWS // 10)
+    np.testing.assert_allclose(result["scumble"], run_scumble()["scumble"], rtol=1e-9)
     yield bound(
         "Spark with 2 cores over DuckDB",
-        found["seconds"] / ours()["seconds"],
+        result["seconds"] / run_scumble()["seconds"],
         at_most=10,
-        ours_s=found["seconds"],
-        peer_s=ours()["seconds"],
+        ours_s=result["seconds"],
+        peer_s=run_scumble()["seconds"],
     )
     yield bound(
         "Spark: ten times the rows over one",
-        found["seconds"] / small["seconds"],
+        result["seconds"] / small["seconds"],
         at_most=12,
-        ours_s=found["seconds"],
+        ours_s=result["seconds"],
         peer_s=small["seconds"],
     )
 

@@ -91,9 +91,9 @@ def main(source: str, output: str, memory: str, spill: str) -> None:
     for step in STEPS.format(input=source, output=output).split(";"):
         if step.strip():
             connection.execute(step)
-    found = connection.execute(REPORT.format(output=output))
-    names = [column[0] for column in found.description]
-    print(json.dumps(dict(zip(names, map(float, found.fetchone()), strict=True))))
+    result = connection.execute(REPORT.format(output=output))
+    names = [column[0] for column in result.description]
+    print(json.dumps(dict(zip(names, map(float, result.fetchone()), strict=True))))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """From the shell, start of the process included: ``train`` then ``predict`` against WEKA's J48.
 
-Ours are two processes, theirs one Java machine that reads the same files, builds a tree for every
-label and asks it. CPU seconds of all threads. Answers differ at most where a leaf says one half:
+scumble runs two processes, J48 one Java machine that reads the same files, builds a tree for every
+label and predicts with it. CPU seconds of all threads. Answers differ at most where a leaf says one half:
 MULAN and we give such a row the label, WEKA does not.
 """
 
@@ -33,7 +33,7 @@ def parts(name: str) -> tuple[Path, Path, list[str]] | None:
     return *paths, list(data.labels)
 
 
-def ours(train: Path, test: Path) -> float:
+def run_scumble(train: Path, test: Path) -> float:
     """Run the two commands; return their CPU seconds."""
     scumble = Path(core_python()).with_name("scumble")
     model, out = FOLDER / "shell.model", FOLDER / "shell.csv"
@@ -46,7 +46,7 @@ def ours(train: Path, test: Path) -> float:
 
 def against(name: str, at_least: float, repeats: int) -> dict:
     """Compare one data set."""
-    title = f"{name}: train and predict from the shell, J48 over ours"
+    title = f"{name}: train and predict from the shell, J48 over scumble"
     python = oracle_python()
     if python is None:
         return {
@@ -57,21 +57,21 @@ def against(name: str, at_least: float, repeats: int) -> dict:
         core_python()
     except RuntimeError as error:
         return {"name": title, "skipped": f"no environment with the core alone: {error}"}
-    found = parts(name)
-    if found is None:
+    result = parts(name)
+    if result is None:
         return {"name": title, "skipped": "the reference data is absent; set SCUMBLE_SHARED"}
-    train, test, labels = found
-    ours(train, test)  # the disk's cache
+    train, test, labels = result
+    run_scumble(train, test)  # the disk's cache
     rounds = []
     for _ in range(repeats):
         answer = ask_j48([{"train": str(train), "test": str(test), "labels": labels}], python)[0]
-        rounds.append((ours(train, test), answer["process_cpu_s"]))
+        rounds.append((run_scumble(train, test), answer["process_cpu_s"]))
     with (FOLDER / "shell.csv").open() as stream:
         predicted = np.array(list(csv.reader(stream))[1:], float).astype(int)
     n_other = int((predicted != np.array(answer["classes"]).T).sum())
-    mine, theirs = map(statistics.median, zip(*rounds, strict=True))
+    scumble_time, peer_time = map(statistics.median, zip(*rounds, strict=True))
     note = f"CPU seconds; {n_other} of {predicted.size} answers differ"
-    return record(title, mine, theirs, at_least=at_least, note=note)
+    return record(title, scumble_time, peer_time, at_least=at_least, note=note)
 
 
 def yeast():

@@ -57,7 +57,7 @@ class Problem:
         labels = np.ascontiguousarray(data.Y.toarray().T.astype(np.int32))
         return cls(name, data.X, n_values, list(labels))
 
-    def ours(self):
+    def fit_scumble(self):
         """Prepare the table and grow a tree for each target."""
         table = prepare_table(self.X, self.n_values, n_jobs=THREADS)
         targets = [Target(y, self.n_classes) for y in self.targets]
@@ -112,10 +112,10 @@ class Problem:
         nominal = self.n_values > 0
         X = self.X
         for row, label in enumerate(y):
-            at = slice(X.indptr[row], X.indptr[row + 1])
+            entries = slice(X.indptr[row], X.indptr[row + 1])
             cells = [
                 f"{column} {int(x) if nominal[column] else repr(float(x))}"
-                for column, x in zip(X.indices[at], X.data[at], strict=True)
+                for column, x in zip(X.indices[entries], X.data[entries], strict=True)
             ]
             yield "{" + ", ".join([*cells, f"{X.shape[1]} {label}"]) + "}"
 
@@ -125,22 +125,22 @@ def against(problem, *, j48=None, sklearn=None, sampled=10, j48_repeats=3, sklea
     name, problem = problem
     if problem is None:
         return [{"name": name, "skipped": "the data set is absent; set SCUMBLE_SHARED"}]
-    ours = best(problem.ours)
+    scumble_time = best(problem.fit_scumble)
     records = []
     if j48 is not None:
-        theirs = problem.j48_seconds(sampled, j48_repeats)
+        peer_time = problem.j48_seconds(sampled, j48_repeats)
         title = f"{name}: C4.5 against J48"
-        if theirs is None:
+        if peer_time is None:
             why = "needs Java and python-weka-wrapper3; set SCUMBLE_ORACLE_PYTHON"
             records.append({"name": title, "skipped": why})
         else:
             note = f"{len(problem.targets)} trees; J48 in CPU seconds"
-            records.append(record(title, ours, theirs, at_least=j48, note=note))
+            records.append(record(title, scumble_time, peer_time, at_least=j48, note=note))
     if sklearn is not None:
-        theirs = problem.sklearn_seconds(sklearn_repeats)
+        peer_time = problem.sklearn_seconds(sklearn_repeats)
         title = f"{name}: C4.5 against scikit-learn"
         note = f"{len(problem.targets)} trees, {THREADS} threads each"
-        records.append(record(title, ours, theirs, at_least=sklearn, note=note))
+        records.append(record(title, scumble_time, peer_time, at_least=sklearn, note=note))
     return records
 
 
@@ -203,10 +203,10 @@ def scaling():
     n_values = np.zeros(20, np.int64)
     problems = [Problem("rows", X[:n].copy(), n_values, [y[:n]]) for n in (100_000, 200_000)]
     # In turns, so that both see the same moods of the machine; the first turn warms up.
-    turns = [[best(problem.ours, 1, warm=False) for problem in problems] for _ in range(10)]
-    half, whole = np.min(turns, axis=0)
-    note = f"{half:.2f} s, then {whole:.2f} s; 20 numeric columns"
-    return bound("C4.5, 200,000 rows against 100,000", whole / half, at_most=2.5, note=note)
+    turns = [[best(problem.fit_scumble, 1, warm=False) for problem in problems] for _ in range(10)]
+    half, full = np.min(turns, axis=0)
+    note = f"{half:.2f} s, then {full:.2f} s; 20 numeric columns"
+    return bound("C4.5, 200,000 rows against 100,000", full / half, at_most=2.5, note=note)
 
 
 def prediction():
@@ -222,15 +222,15 @@ def prediction():
         DecisionTreeClassifier(criterion="entropy", random_state=0).fit(narrow[:n], y)
         for y in labels
     ]
-    ours = best(lambda: predict_trees(trees, X, positive_only=True, n_jobs=THREADS), 3)
+    scumble_time = best(lambda: predict_trees(trees, X, positive_only=True, n_jobs=THREADS), 3)
 
     def ask_peers():
         Parallel(n_jobs=THREADS, prefer="threads")(delayed(p.predict_proba)(narrow) for p in peers)
 
-    theirs = best(ask_peers, 3)
-    note = f"{ours:.2f} s against {theirs:.2f} s of scikit-learn, {THREADS} threads each"
+    peer_time = best(ask_peers, 3)
+    note = f"{scumble_time:.2f} s against {peer_time:.2f} s of scikit-learn, {THREADS} threads each"
     title = "100,000 rows asked of 100 trees, in times scikit-learn's"
-    return bound(title, ours / theirs, at_most=3, note=note)
+    return bound(title, scumble_time / peer_time, at_most=3, note=note)
 
 
 ALL = [
