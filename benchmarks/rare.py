@@ -134,7 +134,8 @@ def ranking():
         one_part = scores[:, 1:, index].mean(axis=0).min()
         worse = [result[set_][0] for set_ in np.flatnonzero(blend_losses > parts_best)]
         note = f"{blend_losses.mean():.4f}; the best part of each set {parts_best.mean():.4f}, "
-        note += f"one part for all {one_part:.4f}; behind the best part on: {', '.join(worse) or 'none'}"
+        note += f"one part for all {one_part:.4f}; behind the best part on: "
+        note += ", ".join(worse) or "none"
         title = f"rare, best, {metric} in times of the best part of each set"
         records.append(bound(title, blend_losses.mean() / parts_best.mean(), at_most=1, note=note))
     return records

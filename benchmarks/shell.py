@@ -1,8 +1,8 @@
 """From the shell, start of the process included: ``train`` then ``predict`` against WEKA's J48.
 
 scumble runs two processes, J48 one Java machine that reads the same files, builds a tree for every
-label and predicts with it. CPU seconds of all threads. Answers differ at most where a leaf says one half:
-MULAN and we give such a row the label, WEKA does not.
+label and predicts with it. CPU seconds of all threads. Predictions differ at most where a leaf has
+probability 0.5: MULAN and scumble assign the label then, WEKA does not.
 """
 
 from __future__ import annotations
