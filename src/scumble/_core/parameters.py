@@ -195,8 +195,7 @@ class Choice(ParameterConstraint):
         # Types are compared because True == 1 == 1.0.
         python_value = value.item() if isinstance(value, np.generic) else value
         return any(
-            type(python_value) is type(choice) and python_value == choice
-            for choice in self.choices
+            type(python_value) is type(choice) and python_value == choice for choice in self.choices
         )
 
     def suggestion(self, value: Any) -> str:
@@ -323,7 +322,7 @@ class AnyValue(ParameterConstraint):
         return True
 
 
-#: The constraint of ``categorical_features``, which names the columns that hold codes of categories.
+#: The constraint of ``categorical_features``: the columns that hold codes of categories.
 CATEGORICAL_FEATURES = AnyValue(
     "None, column numbers, names, a mask, or a mapping of columns to numbers of values"
 )
