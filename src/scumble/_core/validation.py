@@ -243,7 +243,7 @@ def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
 
 
 def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
-    """Return whether the indices of all rows are sorted and unique, after a check of their range."""
+    """Return whether the indices of all rows are sorted and unique; check their range."""
     if Y.nnz == 0:
         return True
 
