@@ -27,7 +27,7 @@ def attach(
         Values of ``__getattr__`` and ``__dir__`` of the package. After its first use, a name is
         an ordinary attribute of the package.
     """
-    module_of_name = {}
+    module_of_name: dict[str, str] = {}
     for module, names in names_by_module.items():
         module_of_name |= dict.fromkeys(names, module)
 

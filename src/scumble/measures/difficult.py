@@ -20,9 +20,9 @@ from scumble.measures.shape import joint_counts
 class LabelCooccurrences(NamedTuple):
     """The labels that occur in the instances of a label."""
 
-    count: int  # instances of the label
+    n_instances: int  # that have the label
     labels: Array  # indices of co-occurring labels
-    joint_counts: Array  # instances that have both labels
+    joint_counts: Array  # numbers of instances that have both labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def cooccurrence_counter(Y: sparse.csr_array) -> Callable[[Array], Iterator[Labe
         for row, label in enumerate(labels):
             part = slice(counts.indptr[row], counts.indptr[row + 1])
             yield LabelCooccurrences(
-                count=int(counts[row, label]),
+                n_instances=int(counts[row, label]),
                 labels=counts.indices[part],
                 joint_counts=counts.data[part],
             )
@@ -188,12 +188,12 @@ def rank_difficult_labels(
         DifficultLabel(
             label=label,
             name=names[label],
-            count=count,
+            count=n_instances,
             irlbl=float(ratios[label]),
             scumble=float(scores[label]),
             partners=majority_partners(labels, counts),
         )
-        for label, (count, labels, counts) in zip(
+        for label, (n_instances, labels, counts) in zip(
             selected.tolist(), count_cooccurrences(selected), strict=True
         )
     ]
