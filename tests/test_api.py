@@ -1,5 +1,6 @@
 """The public surface, and what importing it costs."""
 
+import pkgutil
 import re
 import subprocess
 import sys
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import scumble
+from scumble._core import registry
 from scumble.cli.main import COMMAND_MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = [
+SUBPACKAGES = [
     "measures",
     "data",
     "resample",
@@ -41,14 +43,61 @@ def test_the_public_names_are_sorted_and_exist():
         scumble.nonesuch  # noqa: B018  (the access is the point)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_room_exports_what_it_names(room):
-    module = import_module(f"scumble.{room}")
+@pytest.mark.parametrize("subpackage", SUBPACKAGES)
+def test_every_subpackage_exports_what_it_names(subpackage):
+    module = import_module(f"scumble.{subpackage}")
     assert module.__all__
     with pytest.raises(AttributeError, match="no attribute 'nonesuch'"):
         module.nonesuch  # noqa: B018  (the access is the point)
     for name in module.__all__:
+        assert hasattr(module, name), f"scumble/{subpackage}/__init__.py does not import {name}"
         assert getattr(module, name).__doc__, name
+
+
+def missing_exports(package):
+    """Yield the line that the package lacks for each object that its modules register."""
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        import_module(module.name)
+    for kind in registry.KINDS:
+        for obj in registry.registered_objects(kind).values():
+            definition = getattr(obj, "function", obj)
+            module = getattr(definition, "__module__", "")
+            name = getattr(definition, "__name__", "")
+            if kind == "format" or not module.startswith(f"{package.__name__}."):
+                continue
+            if not hasattr(package, name):
+                yield f"from {module} import {name}"
+            if name not in package.__all__:
+                yield f'    "{name}",  # in __all__'
+
+
+@pytest.mark.parametrize("subpackage", ["measures", "resample", "learn", "evaluate", "plots"])
+def test_every_registered_object_is_imported_and_exported(subpackage):
+    package = import_module(f"scumble.{subpackage}")
+    lines = list(missing_exports(package))
+    assert lines == [], f"Add these lines to scumble/{subpackage}/__init__.py."
+
+
+def test_a_missing_import_line_is_named(tmp_path, monkeypatch):
+    folder = tmp_path / "greeting"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("__all__ = []\n")
+    (folder / "doubled.py").write_text(
+        "from scumble import catalogue\n"
+        "from scumble.resample import MLROS\n"
+        "class Doubled(MLROS): ...\n"
+        "catalogue.register('resampler', 'doubled_api', Doubled)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        assert list(missing_exports(import_module("greeting"))) == [
+            "from greeting.doubled import Doubled",
+            '    "Doubled",  # in __all__',
+        ]
+    finally:
+        registry.unregister("resampler", "doubled_api")
+        for name in ("greeting", "greeting.doubled"):
+            sys.modules.pop(name, None)
 
 
 def test_importing_scumble_loads_nothing_heavy():
@@ -56,7 +105,7 @@ def test_importing_scumble_loads_nothing_heavy():
     assert run_python(f"import sys, scumble; print(*({heavy} & set(sys.modules)))") == []
 
 
-def test_help_imports_no_room():
+def test_help_imports_no_subpackage():
     code = (
         "import sys\nfrom scumble.cli.main import app\n"
         "print(*({'numpy', 'scumble.data', 'scumble.measures', 'rich'} & set(sys.modules)))"
@@ -65,7 +114,7 @@ def test_help_imports_no_room():
 
 
 @pytest.mark.parametrize("command", COMMAND_MODULES)
-def test_the_help_of_every_command_imports_no_room(command):
+def test_the_help_of_every_command_imports_no_subpackage(command):
     code = (
         "import contextlib, io, sys\nfrom scumble.cli.main import main\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as out:\n"
@@ -101,7 +150,7 @@ def test_the_summary_of_a_file_on_the_command_line_needs_little(tmp_path):
 
 
 ABOVE_A_SUMMARY = ("sklearn", "matplotlib", "jinja2")
-ABOVE_A_SUMMARY += tuple(f"scumble.{room}" for room in ("resample", "learn", "plots", "gui"))
+ABOVE_A_SUMMARY += tuple(f"scumble.{name}" for name in ("resample", "learn", "plots", "gui"))
 
 
 @pytest.mark.parametrize("way", ["scan", "command"])
@@ -131,7 +180,7 @@ def test_a_summary_on_duckdb_needs_neither_scikit_learn_nor_resamplers(tmp_path,
     )
 
 
-def test_reports_are_ink_until_a_treatment_or_a_picture_is_asked_for():
+def test_reports_need_nothing_heavy_until_a_treatment_or_a_figure_is_rendered():
     code = (
         "import sys, scumble\n"
         "from scumble.report import render_comparison, render_report, render_treatment\n"

@@ -21,7 +21,6 @@ from scumble.catalogue import (
     ParameterConstraint,
     RandomStateConstraint,
     Real,
-    parameter_constraints,
 )
 from scumble.learn import C45Classifier
 
@@ -42,11 +41,11 @@ def parameters_of(cls):
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_parameter_is_declared_and_its_default_allowed(cls):
-    domains = get_parameter_constraints(cls)
-    assert list(domains) == list(parameters_of(cls))
+    constraints = get_parameter_constraints(cls)
+    assert list(constraints) == list(parameters_of(cls))
     for name, parameter in parameters_of(cls).items():
         if parameter.default is not parameter.empty:
-            assert domains[name].is_satisfied_by(parameter.default), name
+            assert constraints[name].is_satisfied_by(parameter.default), name
 
 
 @pytest.mark.parametrize(
@@ -54,32 +53,34 @@ def test_every_parameter_is_declared_and_its_default_allowed(cls):
     [
         (cls, name)
         for cls in CLASSES
-        for name, domain in get_parameter_constraints(cls).items()
-        if not isinstance(domain, AnyValue)
+        for name, constraint in get_parameter_constraints(cls).items()
+        if not isinstance(constraint, AnyValue)
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_nonsense_is_refused_with_the_words_of_the_declaration(cls, name):
-    made = cls(**{name: NONSENSE})
+    instance = cls(**{name: NONSENSE})
     words = re.escape(get_parameter_constraints(cls)[name].description)
     match = f"The '{name}' parameter of {cls.__name__} must be {words}. Got <object"
     with pytest.raises(ScumbleError, match=match):
-        made.check_parameters()
+        instance.check_parameters()
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_the_docstring_names_the_declared_choices(cls):
-    told = {name: kind for name, kind, _ in ClassDoc(cls)["Parameters"]}
-    for name, domain in get_parameter_constraints(cls).items():
-        if isinstance(domain, Choice):
-            assert all(repr(choice).replace("'", '"') in told[name] for choice in domain.choices)
-            assert told[name].count('"') == 2 * sum(isinstance(c, str) for c in domain.choices) + (
-                2 * ("default=" + '"' in told[name])
+    types = {name: type_ for name, type_, _ in ClassDoc(cls)["Parameters"]}
+    for name, constraint in get_parameter_constraints(cls).items():
+        if isinstance(constraint, Choice):
+            assert all(
+                repr(choice).replace("'", '"') in types[name] for choice in constraint.choices
             )
+            assert types[name].count('"') == 2 * sum(
+                isinstance(c, str) for c in constraint.choices
+            ) + (2 * ("default=" + '"' in types[name]))
 
 
 @pytest.mark.parametrize(
-    ("domain", "good", "bad"),
+    ("constraint", "good", "bad"),
     [
         (Int(1), [1, np.int64(7), 10**30], [0, True, np.True_, 1.0, "1", None]),
         (Real(0, 1), [0, 1, 0.5, np.float32(0.25)], [-0.1, 1.1, np.nan, True, "0", None]),
@@ -102,22 +103,22 @@ def test_the_docstring_names_the_declared_choices(cls):
     ],
     ids=lambda value: repr(value) if isinstance(value, ParameterConstraint) else "",
 )
-def test_domains(domain, good, bad):
+def test_constraints(constraint, good, bad):
     for value in good:
-        domain.check(value, name="k", caller="F")
+        constraint.check(value, name="k", caller="F")
     for value in bad:
         with pytest.raises(
-            ParameterError, match=re.escape(f"F must be {domain.description}. Got ")
+            ParameterError, match=re.escape(f"F must be {constraint.description}. Got ")
         ):
-            domain.check(value, name="k", caller="F")
+            constraint.check(value, name="k", caller="F")
 
 
 def test_a_class_inherits_declarations_and_drops_those_of_parameters_it_has_not():
     class Base(ValidatedParametersMixin):
-        _parameter_constraints = parameter_constraints(k=Int(1), scale=Bool())
+        _parameter_constraints = {"k": Int(1), "scale": Bool()}
 
     class Derived(Base):
-        _parameter_constraints = parameter_constraints(k=Int(5), mode=Choice("a", "b"))
+        _parameter_constraints = {"k": Int(5), "mode": Choice("a", "b")}
 
         def __init__(self, mode="a", k=5):
             self.mode, self.k = mode, k
@@ -138,7 +139,7 @@ def test_a_class_inherits_declarations_and_drops_those_of_parameters_it_has_not(
 
 
 @pytest.mark.parametrize(
-    ("domain", "field"),
+    ("constraint", "field"),
     [
         (Int(2), {"kind": "integer", "minimum": 2}),
         (Real(0, 100), {"kind": "number", "minimum": 0, "maximum": 100}),
@@ -151,9 +152,9 @@ def test_a_class_inherits_declarations_and_drops_those_of_parameters_it_has_not(
     ],
     ids=repr,
 )
-def test_the_field_of_a_form(domain, field):
+def test_the_field_of_a_form(constraint, field):
     plain = {"choices": [], "minimum": None, "maximum": None, "required": True}
-    assert domain.field() == plain | field
+    assert constraint.field() == plain | field
 
 
 def test_an_end_that_is_neither_left_nor_right():

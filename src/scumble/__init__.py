@@ -1,4 +1,4 @@
-"""scumble: the workbench for imbalanced multilabel data.
+"""scumble: measure, resample, learn and evaluate imbalanced multilabel data.
 
 >>> import scumble
 >>> data = scumble.load("debtags")
@@ -39,7 +39,7 @@ if typing.TYPE_CHECKING:
     from scumble.measures import characterize
     from scumble.scale import scan
 
-# Public names load on first use, so that `import scumble` costs nothing.
+# Public names are imported on first use, so that `import scumble` takes almost no time.
 __all__ = [
     "MultilabelDataset",
     "ScumbleError",

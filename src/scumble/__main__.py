@@ -1,4 +1,4 @@
-"""``python -m scumble`` is the command line."""
+"""Run the command line with ``python -m scumble``."""
 
 from scumble.cli.main import main
 

@@ -1,11 +1,12 @@
-"""Find every measure, format, resampler, ... by kind and name, and add some of your own.
+"""The catalogue: every measure, format, resampler, ... by kind and name, and those you add.
 
 >>> from scumble import catalogue
 >>> "remedial" in catalogue.names("resampler")
 True
 
-Packages that name a module in their entry points, group ``scumble.plugins``, are imported when the
-catalogue is first asked; such a module calls `register`, or derives from classes that do.
+Plug-ins are modules that other packages name in their entry points, group ``scumble.plugins``. They
+are imported when the catalogue is first used; such a module calls `register`, or derives classes
+from those that register themselves.
 """
 
 import importlib
@@ -30,8 +31,8 @@ from scumble._core.parameters import (
 )
 from scumble._core.registry import CatalogueEntry, unregister
 
-#: The room that registers the things of a kind.
-_ROOMS = {
+#: The subpackage that registers the objects of a kind.
+_SUBPACKAGES = {
     "measure": "measures",
     "format": "data.formats",
     "resampler": "resample",
@@ -45,35 +46,36 @@ _ROOMS = {
 def register(
     kind: str, name: str, obj: typing.Any, *, display_group: str = "More", description: str = ""
 ) -> None:
-    """Add something of your own to the catalogue.
+    """Add an object to the catalogue.
 
-    From then on the command line, plans of experiments and ``make_chain`` or ``make_classifier``
-    know it by its name, and it is listed with the others.
+    The command line, plans of experiments, `make_chain` and `make_classifier` then find it by its
+    name, and it is listed with the others.
 
     Parameters
     ----------
     kind : str
         One of ``resampler``, ``classifier``, ``splitter`` (classes), ``metric``, ``measure``,
-        ``plot``, ``format`` (records, which the decorators of their rooms make).
+        ``plot``, ``format`` (records, which the decorators of their subpackages make).
     name : str
-        How users spell it: lower case, no dots and no plus signs.
-    thing : object
+        The name that users type, in lower case and without dots, commas, spaces, brackets and plus
+        signs.
+    obj : object
         The class or record.
     display_group : str, default="More"
-        What it is listed with, for example ``"Add rows"``.
+        Heading under which it is listed, for example ``"Add rows"``.
     description : str, default=""
-        One line; the first of its docstring if empty.
+        One line of text; by default the first paragraph of the docstring.
 
     Raises
     ------
     ParameterError
-        If there is another thing of that name, or the name cannot be typed.
+        If another object has this name, or the name has other characters than those allowed.
     ParameterTypeError
-        If the thing lacks what its kind has to have.
+        If the object lacks an attribute that its kind requires.
 
     See Also
     --------
-    unregister : Take it out again.
+    unregister : Remove an entry.
 
     Examples
     --------
@@ -91,8 +93,8 @@ def register(
     [REMEDIAL(), Doubled()]
     >>> catalogue.unregister("resampler", "doubled")
     """
-    _load_room(kind)  # so that a name that is taken is refused now
-    if not name or name != name.lower() or any(sign in name for sign in ".+, ("):
+    _load_subpackage(kind)  # so that a name in use is refused now
+    if not name or name != name.lower() or any(character in name for character in ".+, ("):
         raise errors.ParameterError(
             f"The name of a {kind} must be in lower case, without dots, commas, spaces, brackets "
             f"and plus signs. Got {name!r} instead."
@@ -102,17 +104,17 @@ def register(
 
 
 def entries(kind: str) -> abc.Mapping[str, typing.Any]:
-    """Return everything of one kind by name.
+    """Return all objects of one kind by name.
 
     Parameters
     ----------
     kind : str
-        Such as ``"resampler"``; an unknown one is refused with those there are.
+        Such as ``"resampler"``; the error for an unknown kind lists all kinds.
 
     Returns
     -------
     mapping of str to object
-        Classes of resamplers, classifiers and splitters; records of everything else.
+        Classes of resamplers, classifiers and splitters; records for the other kinds.
 
     Examples
     --------
@@ -120,13 +122,13 @@ def entries(kind: str) -> abc.Mapping[str, typing.Any]:
     >>> catalogue.entries("measure")["scumble"].upper
     1.0
     """
-    _load_room(kind)
+    _load_subpackage(kind)
     registry.load_plugins()
     return registry.registered_objects(kind)
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of one kind, sorted.
+    """Return the names of all objects of one kind, sorted.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def get(kind: str, name: str) -> typing.Any:
-    """Return one thing by its name; case does not matter.
+    """Return an object by its name; case does not matter.
 
     Examples
     --------
@@ -152,14 +154,14 @@ def get(kind: str, name: str) -> typing.Any:
 def resolve(kind: str, name: str) -> typing.Any:
     """Return a class by its name, or import it by its dotted name.
 
-    Only for names that the user of this process gives: importing a module runs it.
+    Use it only for trusted names, because importing a module runs it.
 
     Parameters
     ----------
     kind : str
         ``"resampler"``, ``"classifier"`` or ``"splitter"``.
     name : str
-        Such as ``"mlsmote"`` or ``"my_package.resampling.Mine"``.
+        Such as ``"mlsmote"`` or ``"my_package.resampling.MyResampler"``.
 
     Returns
     -------
@@ -171,7 +173,7 @@ def resolve(kind: str, name: str) -> typing.Any:
     ParameterError
         If there is no such name, module or class.
     ParameterTypeError
-        If what was imported lacks something that its kind has to have.
+        If the class lacks an attribute that its kind requires.
 
     Examples
     --------
@@ -179,29 +181,32 @@ def resolve(kind: str, name: str) -> typing.Any:
     >>> catalogue.resolve("classifier", "sklearn.neighbors.KNeighborsClassifier")()
     KNeighborsClassifier()
     """
-    _load_room(kind)
+    _load_subpackage(kind)
     return registry.find_class(kind, name)
 
 
 def describe(kind: str, name: str) -> CatalogueEntry:
-    """Return what the catalogue knows of an object: display group, description, and itself.
+    """Return the entry of an object, with its display group and description.
 
     Examples
     --------
     >>> from scumble import catalogue
-    >>> found = catalogue.describe("resampler", "remedial")
-    >>> found.display_group, found.obj
+    >>> entry = catalogue.describe("resampler", "remedial")
+    >>> entry.display_group, entry.obj
     ('Decouple', <class 'scumble.resample.remedial.REMEDIAL'>)
     """
     entries(kind)
     return registry.find_entry(kind, name)
 
 
-def _load_room(kind: str) -> None:
+def _load_subpackage(kind: str) -> None:
+    """Import the subpackage that registers the objects of a kind."""
     if kind not in registry.KINDS:
-        meant, known = errors.did_you_mean(str(kind), registry.KINDS), ", ".join(registry.KINDS)
-        raise errors.ParameterError(f"Unknown kind {kind!r}.{meant} Expected one of {known}.")
-    importlib.import_module(f"scumble.{_ROOMS[kind]}")
+        suggestion = errors.did_you_mean(str(kind), registry.KINDS)
+        raise errors.ParameterError(
+            f"Unknown kind {kind!r}.{suggestion} Expected one of {', '.join(registry.KINDS)}."
+        )
+    importlib.import_module(f"scumble.{_SUBPACKAGES[kind]}")
 
 
 __all__ = [

@@ -40,11 +40,11 @@ def slow_nearest(values, n_values, k, *, table=None, queries=None, candidate_row
     return [[row for _, row in found] for found in ranked]
 
 
-WAYS = ["_directly", "_by_products", "_by_tree", "_by_columns"]
+WAYS = ["_search_directly", "_search_with_products", "_search_with_tree", "_search_sparse"]
 
 
 def force(monkeypatch, way):
-    monkeypatch.setattr(search, "_choose", lambda *_: getattr(search, way))
+    monkeypatch.setattr(search, "_choose_algorithm", lambda *_: getattr(search, way))
 
 
 def matrix(rng, kind, n):
@@ -64,7 +64,7 @@ def matrix(rng, kind, n):
         (way, kind)
         for way in WAYS
         for kind in ("numeric", "nominal", "mixed")
-        if way != "_by_tree" or kind == "numeric"  # trees hold numbers only
+        if way != "_search_with_tree" or kind == "numeric"  # trees hold numbers only
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
@@ -72,7 +72,7 @@ def test_every_way_agrees_with_the_slow_search(monkeypatch, way, kind, seed):
     rng = np.random.default_rng(seed)
     X, n_values = matrix(rng, kind, 40)
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, n_values)
+    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values)
     scaled = space.values.toarray() if space.is_sparse else space.values
 
     for k in (1, 4, 60):
@@ -85,14 +85,14 @@ def test_every_way_agrees_with_the_slow_search(monkeypatch, way, kind, seed):
         assert found.distances.tolist() == expected  # to the bit
 
 
-@pytest.mark.parametrize("way", ["_directly", "_by_products", "_by_columns"])
+@pytest.mark.parametrize("way", ["_search_directly", "_search_with_products", "_search_sparse"])
 def test_tables_replace_the_mismatch(monkeypatch, way):
     rng = np.random.default_rng(7)
     X = np.column_stack([rng.integers(0, 5, 50) / 7, rng.integers(0, 2, (50, 4))])
     n_values = np.array([0, 2, 2, 2, 2])
     table = rng.integers(0, 4, 8) / 3
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, n_values)
+    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values)
     scaled = space.values.toarray() if space.is_sparse else space.values
 
     assert nearest_neighbours(space, 5, table=table).rows.tolist() == slow_nearest(
@@ -133,7 +133,7 @@ def test_searching_among_some_rows(monkeypatch, way):
     X, n_values = matrix(rng, "numeric", 50)
     among = np.flatnonzero(rng.random(50) < 0.5)
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, scale=False)
+    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, scale=False)
 
     expected = slow_nearest(X, n_values, 3, candidate_rows=among.tolist())
 
@@ -148,7 +148,7 @@ def test_other_rows_can_ask(monkeypatch, way):
     X, n_values = matrix(rng, "numeric", 30)
     Q = rng.integers(-1, 5, (9, 3)) / 3.0  # some outside of the ranges
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X)
+    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X)
     queries = space.place(Q)
     values, asked = (
         part.values.toarray() if space.is_sparse else part.values for part in (space, queries)
@@ -189,13 +189,13 @@ def test_the_way_fits_the_data():
 
     def way(X):
         space, kinds = Space.of(X), np.full(X.shape[1], search.kernels.SQUARE)
-        task = search._Task(X, X, None, kinds, None, 5, False, None)
-        return search._choose(task, space, None).__name__
+        task = search._SearchTask(X, X, None, kinds, None, 5, False, None)
+        return search._choose_algorithm(task, space, None).__name__
 
-    assert way(rng.random((5000, 3))) == "_by_tree"
-    assert way(rng.random((1000, 50))) == "_by_products"
-    assert way(rng.random((50, 3))) == "_directly"
-    assert way(sparse.random_array((50, 30), density=0.1, rng=rng).tocsr()) == "_by_columns"
+    assert way(rng.random((5000, 3))) == "_search_with_tree"
+    assert way(rng.random((1000, 50))) == "_search_with_products"
+    assert way(rng.random((50, 3))) == "_search_directly"
+    assert way(sparse.random_array((50, 30), density=0.1, rng=rng).tocsr()) == "_search_sparse"
 
 
 def test_trees_agree_with_sklearn_on_real_numbers():
@@ -227,12 +227,12 @@ def test_wrong_arguments():
         nearest_neighbours(space, 1, ties="coin")
 
 
-@pytest.mark.parametrize("way", ["_directly", "_by_products", "_by_columns"])
+@pytest.mark.parametrize("way", ["_search_directly", "_search_with_products", "_search_sparse"])
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
 def test_squares_too_large_for_a_float_still_name_rows(way, monkeypatch):
     X = np.array([[1e200, 0], [2e200, 1], [0, 2], [0, 3], [0, 4.0]])
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, scale=False)
+    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, scale=False)
     found = nearest_neighbours(space, 2).rows
     assert found[2:].tolist() == [[3, 4], [2, 4], [3, 2]]
     assert (found[:2] < len(X)).all()

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from scumble._core.neighbours import Space, nearest_neighbours, search
 
-WAYS = ["_directly", "_by_products", "_by_tree_and_heap", "_by_columns"]
+WAYS = ["_search_directly", "_search_with_products", "_search_with_tree_and_heap", "_search_sparse"]
 
 
 class SlowHeap:
@@ -91,18 +91,18 @@ def rows_full_of_ties(rng, n, *, gaps=0.0, nominal=True, negative=True):
 
 
 def force(monkeypatch, way):
-    monkeypatch.setattr(search, "_choose", lambda *_: getattr(search, way))
+    monkeypatch.setattr(search, "_choose_algorithm", lambda *_: getattr(search, way))
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_rows_are_those_of_the_slow_heap(monkeypatch, way, seed):
     rng = np.random.default_rng(seed)
-    X, n_values = rows_full_of_ties(rng, 60, nominal=way != "_by_tree_and_heap")
-    Q, _ = rows_full_of_ties(rng, 15, nominal=way != "_by_tree_and_heap")
+    X, n_values = rows_full_of_ties(rng, 60, nominal=way != "_search_with_tree_and_heap")
+    Q, _ = rows_full_of_ties(rng, 15, nominal=way != "_search_with_tree_and_heap")
     Q[:, 0] *= 2  # outside of the training range
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, n_values, shift=True)
+    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values, shift=True)
 
     own = nearest_neighbours(space, 7, ties="weka")
     others = nearest_neighbours(space, 7, queries=space.place(Q), ties="weka")
@@ -182,7 +182,7 @@ def test_trees_and_the_heap_choose_alike_on_many_rows(monkeypatch):
     rng = np.random.default_rng(5)
     space = Space.of(rng.integers(0, 60, (4200, 2)) / 7.0, shift=True)
     by_tree = nearest_neighbours(space, 6, ties="weka")
-    force(monkeypatch, "_directly")
+    force(monkeypatch, "_search_directly")
     directly = nearest_neighbours(space, 6, ties="weka")
 
     assert (by_tree.rows == directly.rows).all()

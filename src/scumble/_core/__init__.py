@@ -1,1 +1,1 @@
-"""The floor: errors, validation, files, threads, the registry. It knows nothing of rooms above."""
+"""Errors, validation, files, threads, processes and the registry, used by all subpackages."""

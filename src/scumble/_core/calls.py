@@ -1,4 +1,4 @@
-"""Methods as people type them: names with commas between, parameters in brackets."""
+"""Methods as users type them: a name, and parameters in brackets."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,47 +8,50 @@ from scumble._core.errors import ParameterError
 
 
 def split_outside_brackets(text: str, separator: str) -> list[str]:
-    """Split a text where a separator stands outside brackets."""
+    """Split a text at every separator outside brackets, and strip the parts."""
     parts = re.split(rf"{re.escape(separator)}(?![^()]*\))", text)
     return [part.strip() for part in parts]
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Understand a method with its parameters: ``rare(quality=best, n_neighbors=3)``."""
+    """Return name and parameters of a method such as ``rare(quality=best, n_neighbors=3)``."""
     name, bracket, inside = text.strip().partition("(")
     if bracket and (not name or not inside.endswith(")")):
         raise ParameterError(
             f"Expected a name, with parameters in brackets, for example 'rare(quality=best)'. Got "
             f"{text!r} instead."
         )
-    given = [part for part in split_outside_brackets(inside.removesuffix(")"), ",") if part]
-    return name.strip(), parse_parameters(given)
+    assignments = split_outside_brackets(inside.removesuffix(")"), ",")
+    return name.strip(), parse_parameters(part for part in assignments if part)
 
 
 def format_call(name: str, parameters: Mapping[str, Any]) -> str:
-    """Write a method with its parameters, the way `parse_call` reads it; None is left out."""
-    given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
-    return f"{name}({given})" if given else name
+    """Return a method with its parameters as `parse_call` reads it; None is left out."""
+    assignments = ",".join(
+        f"{key}={value}" for key, value in parameters.items() if value is not None
+    )
+    return f"{name}({assignments})" if assignments else name
 
 
 def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:
-    """Understand ``name=value``: numbers, true, false, none, or text."""
-    parsed = {}
+    """Parse ``name=value`` texts; a value is a number, true, false, none, or a string."""
+    parameters = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise ParameterError(f"A parameter must be name=value. Got {text!r} instead.")
-        parsed[name.strip()] = _parse_value(value.strip())
-    return parsed
+        parameters[name.strip()] = _parse_value(value.strip())
+    return parameters
 
 
 def _parse_value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
+    """Return the boolean, None or number that a text spells, else the text itself."""
+    constants = {"true": True, "false": False, "none": None}
+    if text.lower() in constants:
+        return constants[text.lower()]
+    for number_type in (int, float):
         try:
-            return kind(text)
+            return number_type(text)
         except ValueError:
             continue
     return text

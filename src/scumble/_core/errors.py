@@ -1,7 +1,7 @@
-"""What can go wrong, as one tree of exceptions, and what may have been meant instead.
+"""The exceptions and warnings of this package, and suggestions for misspelt names.
 
-Every message says what failed, where, what was expected, what was found and what to do next. A name
-that there is not may be misspelt, or as other packages call it.
+Every message says what failed, where, what was expected, what was found and what to do next. An
+unknown name may be misspelt, or may be the name that another package uses.
 """
 
 import errno
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-#: Our parameters, and what imbalanced-learn, scikit-learn, scikit-multilearn, mldr, MULAN and MEKA
-#: call them; of two that stand for the same, the first that there is.
+#: Our parameters, and their names in imbalanced-learn, scikit-learn, scikit-multilearn, mldr, MULAN
+#: and MEKA. Where a foreign name stands for several, the first that the class has is suggested.
 FOREIGN_PARAMETERS = {
     "n_neighbors": "k k_neighbors n_neighbours num_neighbors numofneighbors m_neighbors",
     "smoothing": "s smooth",
@@ -26,13 +26,13 @@ FOREIGN_PARAMETERS = {
     "resamplers": "resampler",
     "datasets": "dataset",
 }
-#: What has to be known about a parameter of ours by those who know another.
-BESIDE = {
+#: What users of the foreign parameter have to know about ours: it completes the suggestion.
+FOREIGN_PARAMETER_NOTES = {
     "percent": ", in percent of the rows: 25, not 0.25",
     "estimator": ", the learner of each label",
     "random_state": ", which also decides the order of labels",
 }
-#: Our methods, and what they are in other packages, in small letters without marks.
+#: Our methods, and their names in other packages, in lower case without punctuation.
 FOREIGN_NAMES = {
     "mlsmote": "smote",
     "mlros": "randomoversampler",
@@ -51,7 +51,7 @@ FOREIGN_NAMES = {
 
 
 class ScumbleError(Exception):
-    """Base of everything this package raises on purpose.
+    """Base class of the exceptions that this package raises on purpose.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ScumbleError(Exception):
 
 
 class ParameterError(ScumbleError, ValueError):
-    """A parameter has a value outside its domain."""
+    """A parameter has a value that is not allowed."""
 
 
 class ParameterTypeError(ScumbleError, TypeError):
@@ -73,9 +73,13 @@ class ParameterTypeError(ScumbleError, TypeError):
 
 
 def parameter_error(name: str, caller: str, must: str, value: object) -> ParameterError:
-    """Make the error that says what a parameter of a caller, unless "", must be, and what it is."""
-    of = f" of {caller}" if caller else ""
-    return ParameterError(f"The {name!r} parameter{of} must {must}. Got {value!r} instead.")
+    """Return the error for a parameter value.
+
+    ``must`` completes the sentence "The 'k' parameter of MLkNN must ..."; an empty ``caller`` is
+    left out of it.
+    """
+    owner = f" of {caller}" if caller else ""
+    return ParameterError(f"The {name!r} parameter{owner} must {must}. Got {value!r} instead.")
 
 
 class LabelError(ScumbleError, ValueError):
@@ -91,7 +95,7 @@ class MissingDependencyError(ScumbleError, ImportError):
 
 
 class ReadError(ScumbleError, ValueError):
-    """A file cannot be read; carries the place."""
+    """A file cannot be read; ``path``, ``line`` and ``column`` say where."""
 
     def __init__(
         self,
@@ -105,9 +109,14 @@ class ReadError(ScumbleError, ValueError):
         self.line = line
         self.column = column
         self.reason = message
-        places = {"": self.path, "line ": line, "value ": column}
-        where = ", ".join(f"{what}{at}" for what, at in places.items() if at is not None)
-        super().__init__(f"{where}: {message}" if where else message)
+        location = []
+        if self.path is not None:
+            location.append(self.path)
+        if line is not None:
+            location.append(f"line {line}")
+        if column is not None:
+            location.append(f"value {column}")
+        super().__init__(f"{', '.join(location)}: {message}" if location else message)
 
 
 class WriteError(ScumbleError):
@@ -115,7 +124,7 @@ class WriteError(ScumbleError):
 
 
 class DownloadError(ScumbleError):
-    """A public data set could not be fetched or is not what was promised."""
+    """A public data set cannot be downloaded, or the download has an unexpected checksum."""
 
 
 class ScumbleWarning(UserWarning):
@@ -126,16 +135,16 @@ class ScumbleWarning(UserWarning):
     >>> import pathlib, tempfile, warnings
     >>> import scumble
     >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], weights=[2.0])
-    >>> with warnings.catch_warnings(record=True) as heard:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always", scumble.ScumbleWarning)
     ...     scumble.write(films, pathlib.Path(tempfile.mkdtemp()) / "films.txt")
-    >>> [each.category.__name__ for each in heard]
+    >>> [warning.category.__name__ for warning in caught]
     ['ScumbleWarning']
     """
 
 
 def write_failure_message(error: OSError, folder: Path | None = None) -> str:
-    """Say in words why something cannot be written, to a folder or not, without a full stop."""
+    """Return why a file cannot be written, to ``folder`` if one is given, without a full stop."""
     if folder is not None and isinstance(error, FileNotFoundError) and not folder.exists():
         reason = f"the folder {folder} does not exist. Create it first"
     elif error.errno == errno.ENOSPC:
@@ -147,42 +156,58 @@ def write_failure_message(error: OSError, folder: Path | None = None) -> str:
     return f"cannot be written: {reason}"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Propose known names that may have been meant, after a blank; nothing where none is close."""
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Return a suggestion of similar candidates, with a leading blank; empty if there are none."""
     from difflib import get_close_matches
 
     if len(name) > 60:
         return ""
-    # The comparison is slow: it must not be what a wrong file costs most.
-    candidates = [other for other in islice(known, 20_000) if len(other) <= 60]
-    cutoff = 0.6 if len(name) > 4 else 0.5  # of two letters one may be wrong
-    near = _same(name, candidates) or get_close_matches(name, candidates, n=3, cutoff=cutoff)
-    near = near or get_close_matches(name.lower(), candidates, n=3, cutoff=cutoff)
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    # The comparison is slow: a wrong file with many long names must not take minutes.
+    names = [candidate for candidate in islice(candidates, 20_000) if len(candidate) <= 60]
+    cutoff = 0.6 if len(name) > 4 else 0.5  # one of two letters may be wrong
+    matches = (
+        _equivalent_names(name, names)
+        or get_close_matches(name, names, n=3, cutoff=cutoff)
+        or get_close_matches(name.lower(), names, n=3, cutoff=cutoff)
+    )
+    return f" Did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
-def did_you_mean_parameter(name: str, known: Iterable[str]) -> str:
-    """Propose a parameter, also for those that other packages have, after a blank."""
-    names = list(known)
-    for ours in _called(name.lower(), FOREIGN_PARAMETERS, names):
-        return f" Here it is {ours!r}{BESIDE.get(ours, '')}."
+def did_you_mean_parameter(name: str, candidates: Iterable[str]) -> str:
+    """Return a suggestion like `did_you_mean`, also for parameter names of other packages."""
+    names = list(candidates)
+    matches = _translate_foreign_name(name.lower(), FOREIGN_PARAMETERS, names)
+    if matches:
+        return f" Here it is {matches[0]!r}{FOREIGN_PARAMETER_NOTES.get(matches[0], '')}."
     return did_you_mean(name, names)
 
 
-def _same(name: str, candidates: list[str]) -> list[str]:
-    """Find names that differ in marks or in the order of words only, or what others call so."""
-    words = _words(name)
-    return _called("".join(words), FOREIGN_NAMES, candidates) or [
-        other
-        for other in candidates
-        if "".join(_words(other)) == "".join(words) or sorted(_words(other)) == sorted(words)
+def _equivalent_names(name: str, candidates: list[str]) -> list[str]:
+    """List the candidates that other packages call so, else those with the same words."""
+    words = _split_words(name)
+    translated = _translate_foreign_name("".join(words), FOREIGN_NAMES, candidates)
+    if translated:
+        return translated
+    matches = []
+    for candidate in candidates:
+        candidate_words = _split_words(candidate)
+        is_same_text = "".join(candidate_words) == "".join(words)
+        if is_same_text or sorted(candidate_words) == sorted(words):
+            matches.append(candidate)
+    return matches
+
+
+def _translate_foreign_name(
+    name: str, foreign_names: dict[str, str], candidates: list[str]
+) -> list[str]:
+    """List the candidates that other packages call ``name``."""
+    return [
+        candidate
+        for candidate, synonyms in foreign_names.items()
+        if name in synonyms.split() and candidate in candidates
     ]
 
 
-def _called(name: str, foreign: dict[str, str], known: list[str]) -> list[str]:
-    """List what there is of ours that others call so."""
-    return [ours for ours, theirs in foreign.items() if name in theirs.split() and ours in known]
-
-
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
+    """Return the words of a name in lower case."""
     return re.split(r"[-_ .]", name.lower())

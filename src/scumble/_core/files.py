@@ -1,4 +1,4 @@
-"""Files in and out: any compression, bounded on the way in, all or nothing on the way out."""
+"""Files: reading with limits on decompression, and atomic writing, with any compression."""
 
 from __future__ import annotations
 
@@ -21,43 +21,46 @@ from scumble._core.errors import ParameterError, ReadError, WriteError, write_fa
 from scumble._core.progress import progress_bar
 from scumble._core.text import STDIO_PATH
 
-#: Compressed forms: suffix and the bytes such a file begins with.
+#: Suffixes of compressed files, and the bytes that such a file begins with.
 COMPRESSIONS = {
     ".gz": b"\x1f\x8b",
     ".bz2": b"BZh",
     ".xz": b"\xfd7zXZ\x00",
     ".zst": b"\x28\xb5\x2f\xfd",
 }
-#: A file may grow this many times when it is decompressed (text rarely shrinks below 1/200) ...
+#: Size of the decompressed over that of the compressed file, above which it is refused as a
+#: decompression bomb. Text is rarely compressed to less than 1/200.
 MAX_EXPANSION = 1000
-#: ... but nobody counts before it has this many bytes.
+#: Bytes of decompressed content that are always allowed, so that tiny files pass.
 UNCHECKED_EXPANSION_BYTES = 64 << 20
-#: No line of a text format is longer than this.
+#: Bytes of a line above which a file is taken for a binary one.
 MAX_LINE = 1 << 30
+#: Bytes that are read at once: large enough that the overhead of a call does not matter.
 BLOCK_BYTES = 4 << 20
 
 
-def _zstd(raw: Any, mode: str) -> Any:
+def _open_zstd(raw: Any, mode: str) -> Any:
+    """Open a stream that compresses or decompresses Zstandard."""
     import pyarrow as pa
 
     if mode == "wb":
         return pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
-    # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had asked
-    # for when the file turns out to be damaged.
+    # The buffer makes pyarrow write into our memory: its own read() does not free its memory when
+    # the file turns out to be damaged.
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"), BLOCK_BYTES)
 
 
-#: What reads and writes a compressed form; the same content always gives the same bytes.
+#: Functions that open a compressed stream; the same content always gives the same bytes.
 _STREAMS: dict[str, Callable[[Any, Any], Any]] = {
     ".gz": lambda raw, mode: gzip.GzipFile("", mode, fileobj=raw, mtime=0),
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
-    ".zst": _zstd,
+    ".zst": _open_zstd,
 }
 
 
 class CompressiblePath:
-    """A path that may end in the suffix of a compression, without which it is named."""
+    """A path that may end in the suffix of a compression; ``name`` is without that suffix."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -67,20 +70,21 @@ class CompressiblePath:
 
     @property
     def stem(self) -> str:
-        """The name without its format's suffix."""
+        """The file name without the suffixes of compression and format."""
         return Path(self.name).stem
 
     @property
     def suffix(self) -> str:
-        """The format's suffix in lower case: ``.arff``."""
+        """The suffix of the format in lower case, such as ``.arff``."""
         return Path(self.name).suffix.lower()
 
 
 class InputFile(CompressiblePath):
-    """A file to read: plain or compressed, opened as often as needed."""
+    """A file to read, plain or compressed, which can be opened several times."""
 
-    supports_companion_files = True  #: Whether other files can stand beside it.
-    #: What its streams raise where it is damaged.
+    #: Whether companion files, such as the XML file of MULAN, can be found beside it.
+    supports_companion_files = True
+    #: The exceptions of its streams if the file is damaged.
     read_error_types: tuple[type[Exception], ...] = (
         EOFError,
         OSError,
@@ -91,14 +95,14 @@ class InputFile(CompressiblePath):
 
     def __init__(self, path: str | os.PathLike[str], where: str = "") -> None:
         super().__init__(path)
-        self.where = where or str(self.path)  #: What messages call it.
+        self.where = where or str(self.path)  #: The name of the file in messages.
         self.max_expansion = MAX_EXPANSION
-        self._check()
+        self._check_is_readable()
 
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None
     ) -> ReadError:
-        """Make an error that names this file."""
+        """Return an error that names this file."""
         return ReadError(message, path=self.where, line=line, column=column)
 
     def head(self, size: int = 65536) -> bytes:
@@ -108,48 +112,50 @@ class InputFile(CompressiblePath):
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[BoundedReader]:
-        """Open the content as a binary stream; faults of file or compression are `ReadError`."""
+        """Open the decompressed content; errors of file or compression become `ReadError`."""
         with ExitStack() as stack:
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
                 size = os.fstat(raw.fileno()).st_size
-                told = (
-                    progress_bar(f"Reading {self.path.name}", size) if progress else nullcontext()
-                )
-                advance = stack.enter_context(told)
+                advance = None
+                if progress:
+                    title = f"Reading {self.path.name}"
+                    advance = stack.enter_context(progress_bar(title, size))
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
-                raise self._os_error(error) from error
+                raise self._read_error_from(error) from error
             yield BoundedReader(self, stream, raw, size, advance)
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-        """Iterate over the content in blocks of whole lines."""
+        """Yield the content in blocks of complete lines."""
         with self.open() as stream:
-            rest: list[bytes] = []
-            held = 0
+            incomplete_line: list[bytes] = []  # its parts, which are joined once
+            n_bytes = 0  # of the incomplete line
             while block := stream.read(size):
-                cut = block.rfind(b"\n") + 1
-                if cut:
-                    yield b"".join([*rest, block[:cut]])
-                    rest, held = [], 0
-                rest.append(block[cut:])
-                held += len(block) - cut
-                if held > MAX_LINE:
+                end = block.rfind(b"\n") + 1
+                if end:
+                    yield b"".join([*incomplete_line, block[:end]])
+                    incomplete_line = []
+                    n_bytes = 0
+                incomplete_line.append(block[end:])
+                n_bytes += len(block) - end
+                if n_bytes > MAX_LINE:
                     raise self.error(
                         f"a line is longer than {MAX_LINE} bytes. Is this a text file?"
                     )
-            if held:
-                yield b"".join(rest)
+            if n_bytes:
+                yield b"".join(incomplete_line)
 
-    def _check(self) -> None:
+    def _check_is_readable(self) -> None:
+        """Raise an error unless the path is that of a regular file with content."""
         try:
             status = self.path.stat()
         except (OSError, ValueError) as error:
-            raise self._os_error(error) from error
+            raise self._read_error_from(error) from error
         if stat.S_ISDIR(status.st_mode):
             raise self.error("this is a directory. Expected a file: name one inside it.")
         if not stat.S_ISREG(status.st_mode):
-            # A pipe can be read once only, and would block for ever when nobody writes to it.
+            # A pipe can be read only once, and blocks for ever if no process writes to it.
             raise self.error(
                 "this is a pipe or a device. Expected a file, which is looked at more than once: "
                 "save the content to one first."
@@ -157,7 +163,8 @@ class InputFile(CompressiblePath):
         if status.st_size == 0:
             raise self.error("the file is empty. Expected a data set.")
 
-    def _os_error(self, error: Exception) -> ReadError:
+    def _read_error_from(self, error: Exception) -> ReadError:
+        """Return the `ReadError` for an error of the operating system."""
         if isinstance(error, FileNotFoundError):
             return self.error("no such file. Check the path.")
         if isinstance(error, PermissionError):
@@ -167,45 +174,59 @@ class InputFile(CompressiblePath):
 
 
 class BoundedReader:
-    """A stream that turns faults into `ReadError` and stops a decompression bomb."""
+    """A stream that turns errors into `ReadError` and refuses decompression bombs.
+
+    ``stream`` yields the decompressed content of the open file ``raw``, which has ``size`` bytes;
+    ``advance`` reports progress in bytes of ``raw``.
+    """
 
     def __init__(
         self, source: InputFile, stream: Any, raw: IO[bytes], size: int, advance: Any
     ) -> None:
-        self._source, self._stream, self._raw, self._size = source, stream, raw, size
-        self._advance, self._told, self._given = advance, 0, 0
+        self._source = source
+        self._stream = stream
+        self._raw = raw
+        self._size = size
+        self._advance = advance
+        self._reported_position = 0  # in the raw file
+        self._n_bytes_read = 0  # of the decompressed content
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to ``size`` bytes; fewer only at the end."""
+        """Return ``size`` bytes, fewer at the end of the file; all that are left if negative."""
         parts: list[bytes] = []
-        wanted = size
-        while wanted and (
-            part := self._read_some(min(wanted, BLOCK_BYTES) if wanted > 0 else BLOCK_BYTES)
-        ):
+        n_missing = size
+        while n_missing != 0:
+            n_requested = min(n_missing, BLOCK_BYTES) if n_missing > 0 else BLOCK_BYTES
+            part = self._read_part(n_requested)
+            if not part:
+                break
             parts.append(part)
-            wanted -= len(part) if size > 0 else 0
+            if n_missing > 0:
+                n_missing -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _read_some(self, size: int) -> bytes:
+    def _read_part(self, size: int) -> bytes:
+        """Return up to ``size`` bytes, after reporting progress; none at the end of the file."""
         try:
             part = cast(bytes, self._stream.read(size))
         except self._source.read_error_types as error:
             if isinstance(error, PermissionError) or self._stream is self._raw:
-                raise self._source._os_error(error) from error
+                raise self._source._read_error_from(error) from error
             raise self._source.error(
                 f"the compressed file is damaged or cut short ({error}). Fetch it again."
             ) from error
-        self._given += len(part)
-        self._refuse_bomb()
+        self._n_bytes_read += len(part)
+        self._check_expansion()
         if self._advance is not None:
             position = self._raw.tell()
-            self._advance(position - self._told)
-            self._told = position
+            self._advance(position - self._reported_position)
+            self._reported_position = position
         return part
 
-    def _refuse_bomb(self) -> None:
+    def _check_expansion(self) -> None:
+        """Raise an error if the file looks like a decompression bomb."""
         allowed = max(UNCHECKED_EXPANSION_BYTES, self._source.max_expansion * self._size)
-        if self._size and self._given > allowed:
+        if self._size and self._n_bytes_read > allowed:
             raise self._source.error(
                 f"{self._size} bytes grew to more than {allowed} when decompressed, over "
                 f"{self._source.max_expansion} times. Expected data, this looks like a "
@@ -214,98 +235,101 @@ class BoundedReader:
 
 
 def _decompress(raw: IO[bytes]) -> AbstractContextManager[Any]:
-    """Wrap a raw file by the compression its first bytes show."""
+    """Open a file with the compression that its first bytes show."""
     start = raw.read(8)
     raw.seek(0)
-    suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), "")
-    return _STREAMS[suffix](raw, "rb") if suffix else nullcontext(raw)
+    for suffix, magic_bytes in COMPRESSIONS.items():
+        if start.startswith(magic_bytes):
+            return cast(AbstractContextManager[Any], _STREAMS[suffix](raw, "rb"))
+    return nullcontext(raw)
 
 
 class OutputFile(CompressiblePath):
-    """One or several files to write: they appear together and whole, or not at all."""
+    """One or several files to write atomically: `commit` makes all of them appear together."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
-        self._pending: list[tuple[Path, Path]] = []
+        self._pending: list[tuple[Path, Path]] = []  # temporary and final path of each file
 
     @contextmanager
     def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
-        """Open the main file, or another beside it that is never compressed, until `commit`."""
+        """Open a temporary file for the main path, or for a companion that is not compressed."""
         compression = self.compression if path is None else ""
-        with _write_errors(self.path if path is None else path):
-            final = _final_place(self.path if path is None else path)
+        path = self.path if path is None else path
+        with _translate_errors_of_path(path):
+            final = _resolve_output_path(path)
             handle, temporary = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
             self._pending.append((Path(temporary), final))
             with os.fdopen(handle, "wb") as raw, _compress(raw, compression) as stream:
                 yield stream
 
     def commit(self) -> None:
-        """Put all files written so far in their places."""
+        """Move all files that have been written to their final paths."""
         for temporary, final in self._pending:
-            with _write_errors(final):
-                os.chmod(temporary, _mode_of(final))
+            with _translate_errors_of_path(final):
+                os.chmod(temporary, _access_mode(final))
         while self._pending:
             temporary, final = self._pending[0]
-            with _write_errors(final):
+            with _translate_errors_of_path(final):
                 os.replace(temporary, final)
             self._pending.pop(0)
 
     def discard(self) -> None:
-        """Remove what was written and not committed."""
+        """Delete the files that were not committed."""
         while self._pending:
             with suppress(OSError):
                 self._pending.pop()[0].unlink()
 
 
 class StandardOutput(OutputFile):
-    """What goes to whoever reads from this process: one file, whole or not at all."""
+    """Standard output as the target of one file, which is written completely or not at all."""
 
     def __init__(self) -> None:
         super().__init__("stdout")
-        self._kept: IO[bytes] | None = None
+        self._buffer: IO[bytes] | None = None
 
     @contextmanager
     def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
-        """Open what will be written, see `OutputFile.open`; it is one file only."""
-        if path is not None or self._kept is not None:
+        """Open a temporary file for the content; a second file is an error."""
+        if path is not None or self._buffer is not None:
             raise ParameterError(
                 "There are several files to write, which standard output cannot hold. Name a path "
                 "instead of '-', or a format that makes one file."
             )
         with translate_temp_file_errors():
-            self._kept = cast(IO[bytes], tempfile.TemporaryFile())
-            yield self._kept
-            self._kept.flush()
+            self._buffer = cast(IO[bytes], tempfile.TemporaryFile())
+            yield self._buffer
+            self._buffer.flush()
 
     def commit(self) -> None:
-        """Write it."""
+        """Copy the content to standard output."""
         stream = getattr(sys.stdout, "buffer", None)
         if stream is None:
             raise WriteError("Standard output takes no files here. Name a path instead of '-'.")
-        if self._kept is not None:
-            self._kept.seek(0)
-            with _telling_faults("standard output"):
+        if self._buffer is not None:
+            self._buffer.seek(0)
+            with _translate_write_errors("standard output"):
                 sys.stdout.flush()
-                shutil.copyfileobj(self._kept, stream)
+                shutil.copyfileobj(self._buffer, stream)
                 stream.flush()
 
     def discard(self) -> None:
-        """Forget it."""
-        if self._kept is not None:
-            with suppress(OSError):  # of what did not find room, which has been told
-                self._kept.close()
+        """Delete the temporary file."""
+        if self._buffer is not None:
+            with suppress(OSError):  # a full disk, which has been reported already
+                self._buffer.close()
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[OutputFile]:
-    """Write to ``path`` atomically: commit on success, leave nothing behind on failure."""
+    """Write to ``path`` atomically: commit on success, delete everything on failure."""
     with atomic_write_all([path]) as (target,):
         yield target
 
 
 @contextmanager
 def atomic_write_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[OutputFile]]:
-    """Write several files that belong together: all of them, or none."""
+    """Write several files atomically: all of them, or none."""
     targets = [
         StandardOutput() if os.fspath(path) == STDIO_PATH else OutputFile(path) for path in paths
     ]
@@ -319,33 +343,36 @@ def atomic_write_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[O
 
 
 def _compress(raw: IO[bytes], compression: str) -> Any:
-    """Wrap a raw file by the compression its name asks for."""
+    """Open a buffered stream that compresses; ``compression`` is a suffix or empty."""
     return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK_BYTES)
 
 
 @contextmanager
-def _telling_faults(what: str, more: str = "", folder: Path | None = None) -> Iterator[None]:
-    """Turn faults of writing into `WriteError`: what cannot be written, why, and what more."""
+def _translate_write_errors(
+    subject: str, hint: str = "", folder: Path | None = None
+) -> Iterator[None]:
+    """Raise `WriteError` for an `OSError`: the subject, why it cannot be written, and the hint."""
     try:
         yield
-    except BrokenPipeError:  # the reader has had enough, which is no fault
+    except BrokenPipeError:  # the reader has stopped reading, which is no error
         raise
     except OSError as error:
-        raise WriteError(f"{what} {write_failure_message(error, folder)}.{more}") from error
+        raise WriteError(f"{subject} {write_failure_message(error, folder)}.{hint}") from error
 
 
-def _write_errors(path: Path) -> AbstractContextManager[None]:
-    return _telling_faults(f"{path}:", " No file was changed.", path.parent)
+def _translate_errors_of_path(path: Path) -> AbstractContextManager[None]:
+    """Raise `WriteError` for an `OSError` in the ``with`` block that writes to a path."""
+    return _translate_write_errors(f"{path}:", hint=" No file was changed.", folder=path.parent)
 
 
 def translate_temp_file_errors() -> AbstractContextManager[None]:
-    """Turn faults of temporary files, in which things are kept meanwhile, into `WriteError`."""
-    where = "Such files stand in the folder that the variable TMPDIR names."
-    return _telling_faults("A temporary file", f" {where} No file was changed.")
+    """Raise `WriteError` for an `OSError` in the ``with`` block that writes a temporary file."""
+    hint = " Such files stand in the folder that the variable TMPDIR names. No file was changed."
+    return _translate_write_errors("A temporary file", hint=hint)
 
 
-def _final_place(path: Path) -> Path:
-    """Follow links to the file itself, and refuse what a rename would destroy."""
+def _resolve_output_path(path: Path) -> Path:
+    """Return the path with links resolved; raise an error if it must not be replaced."""
     try:
         final = Path(os.path.realpath(path))
         status = final.stat()
@@ -358,7 +385,7 @@ def _final_place(path: Path) -> Path:
     if not stat.S_ISREG(status.st_mode):
         raise WriteError(f"{path}: this is a pipe or a device. Expected the name of a file.")
     if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
-        # A rename asks the folder only, and would replace what someone meant to keep.
+        # Renaming needs only permissions of the folder, so it would replace a protected file.
         raise WriteError(
             f"{path}: cannot be written: the file is there and write-protected. Name another, or "
             "allow writing to it. No file was changed."
@@ -366,8 +393,8 @@ def _final_place(path: Path) -> Path:
     return final
 
 
-def _mode_of(final: Path) -> int:
-    """Keep the access rights of a file that is replaced: it may have been made private."""
+def _access_mode(final: Path) -> int:
+    """Return the access rights of the file that is replaced, else those of a new file."""
     try:
         return stat.S_IMODE(final.stat().st_mode)
     except FileNotFoundError:
@@ -375,7 +402,7 @@ def _mode_of(final: Path) -> int:
 
 
 def _umask() -> int:
-    """Read the process's umask, which can only be done by setting it."""
+    """Return the umask of the process, which can be read only by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

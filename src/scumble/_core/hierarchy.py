@@ -1,4 +1,4 @@
-"""Labels below labels: a hierarchy as the number of each label's parent."""
+"""Hierarchies of labels, stored as the index of the parent of each label."""
 
 from collections.abc import Sequence
 
@@ -6,47 +6,56 @@ from scumble._core.errors import DataError
 
 
 def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") -> tuple[int, ...]:
-    """Check that every label leads up to a top label."""
-    where = f"{caller}: " if caller else ""
-    found = _whole_numbers(parents)
-    if found is None or len(found) != n_labels or not all(-1 <= at < n_labels for at in found):
+    """Return the index of the parent of each label, -1 for a top label, after checking them."""
+    prefix = f"{caller}: " if caller else ""
+    checked = _as_integers(parents)
+    if (
+        checked is None
+        or len(checked) != n_labels
+        or not all(-1 <= parent < n_labels for parent in checked)
+    ):
         raise DataError(
-            f"{where}label_parents must be {n_labels} label numbers, -1 for a top label. "
+            f"{prefix}label_parents must be {n_labels} label numbers, -1 for a top label. "
             f"Got {parents!r} instead."
         )
-    settled = [False] * n_labels  # known to lead to the top
-    for label in range(n_labels):
+    leads_to_top = [False] * n_labels
+    for start in range(n_labels):
         path: list[int] = []
-        while label != -1 and not settled[label]:
+        label = start
+        while label != -1 and not leads_to_top[label]:
             if len(path) > n_labels:
                 raise DataError(
-                    f"{where}label_parents goes round in a circle at label {label}. Expected a "
+                    f"{prefix}label_parents goes round in a circle at label {label}. Expected a "
                     "way up to a top label, -1, from every label."
                 )
             path.append(label)
-            label = found[label]
-        for step in path:
-            settled[step] = True
-    return found
+            label = checked[label]
+        for ancestor in path:
+            leads_to_top[ancestor] = True
+    return checked
 
 
-def select_parents(parents: Sequence[int] | None, chosen: Sequence[int]) -> tuple[int, ...] | None:
-    """Keep some labels of a hierarchy, each below the next label above it that is kept."""
+def select_parents(parents: Sequence[int] | None, labels: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the parents of some labels: of each, the next ancestor that is selected as well."""
     if parents is None:
         return None
-    place = {-1: -1} | {int(label): at for at, label in enumerate(chosen)}
-    found = []
-    for label in chosen:
-        above = parents[label]
-        while above not in place:
-            above = parents[above]
-        found.append(place[above])
-    return tuple(found)
+    new_index = {-1: -1}
+    for index, label in enumerate(labels):
+        new_index[int(label)] = index
+    new_parents = []
+    for label in labels:
+        ancestor = parents[label]
+        while ancestor not in new_index:
+            ancestor = parents[ancestor]
+        new_parents.append(new_index[ancestor])
+    return tuple(new_parents)
 
 
-def _whole_numbers(values: Sequence[int]) -> tuple[int, ...] | None:
+def _as_integers(values: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the values as integers; None if one of them is no integer."""
     try:
-        numbers = tuple(int(value) for value in values)
+        integers = tuple(int(value) for value in values)
     except (TypeError, ValueError, OverflowError):
         return None
-    return numbers if all(a == b for a, b in zip(numbers, values, strict=True)) else None
+    is_exact = all(integer == value for integer, value in zip(integers, values, strict=True))
+    return integers if is_exact else None

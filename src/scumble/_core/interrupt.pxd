@@ -1,3 +1,3 @@
-"""How a kernel without the GIL learns that it shall stop."""
+"""A check whether a kernel without the GIL has to stop."""
 
 cdef int check_stop() except -1 nogil

@@ -1,33 +1,36 @@
-"""How Java draws and orders, so that the choices of MULAN and WEKA can be followed."""
+"""Random numbers and hash orders of Java, to reproduce results of MULAN and WEKA."""
 
 from collections.abc import Sequence
 
+#: The generator has 48 bits of state.
 _MASK = (1 << 48) - 1
 
 
 class JavaRandom:
-    """Java's generator of random numbers: a linear congruence of 48 bits."""
+    """The random number generator of Java: a linear congruential one with 48 bits of state."""
 
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ 0x5DEECE66D) & _MASK
 
     def _next(self, bits: int) -> int:
+        """Advance the generator and return the upper bits of its state."""
         self._state = (self._state * 0x5DEECE66D + 0xB) & _MASK
         return self._state >> (48 - bits)
 
     def next_int(self, bound: int) -> int:
-        """Draw a whole number below a bound."""
+        """Return a random integer from 0 to ``bound - 1``."""
         if bound & (bound - 1) == 0:
             return (bound * self._next(31)) >> 31
         while True:
-            drawn = self._next(31)
-            value = drawn % bound
-            if drawn - value + bound - 1 < 1 << 31:  # else the last values would be too frequent
+            bits = self._next(31)
+            value = bits % bound
+            # Rejects the incomplete last range of values, which would be too frequent.
+            if bits - value + bound - 1 < 1 << 31:
                 return value
 
 
 def java_hash(text: str) -> int:
-    """Compute the hash code of a text, as a number of 32 bits without sign."""
+    """Return the hash code of a string in Java, as an unsigned 32-bit integer."""
     code = 0
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
@@ -36,21 +39,22 @@ def java_hash(text: str) -> int:
 
 
 def spread_hash(code: int) -> int:
-    """Mix the upper half of a hash code into the lower, as hash tables do."""
+    """Return a hash code with its upper half mixed into the lower one, as ``HashMap`` does."""
     return (code ^ (code >> 16)) & 0xFFFFFFFF
 
 
-def hash_table_size(n_things: int) -> int:
-    """Tell the number of buckets of a hash table of so many things."""
+def hash_table_size(n_items: int) -> int:
+    """Return the number of buckets of a ``HashMap`` with so many items."""
     size = 16
-    while n_things > 0.75 * size:
+    while n_items > 0.75 * size:  # the load factor of Java
         size *= 2
     return size
 
 
 def mulan_label_order(names: Sequence[str]) -> list[str]:
-    """List names of labels without a hierarchy of their own as MULAN walks through them."""
-    # They come from a set of nodes, whose hash is 31 and that of the name, into a map of names.
+    """Return label names in the order in which MULAN iterates over labels without a hierarchy."""
+    # MULAN takes the labels from a HashSet of nodes, whose hash code is 31 plus that of the name,
+    # and puts them into a HashMap of names.
     size = hash_table_size(len(names))
     nodes = sorted(names, key=lambda name: spread_hash(31 + java_hash(name)) & (size - 1))
     return sorted(nodes, key=lambda name: spread_hash(java_hash(name)) & (size - 1))

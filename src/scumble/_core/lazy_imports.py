@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use (PEP 562)."""
+"""Packages whose names are imported on first use (PEP 562)."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ def attach(
     package : str
         Name of the package, its ``__name__``.
     public_names : sequence of str
-        Its ``__all__``, which ``dir()`` lists.
+        Its ``__all__``, the names that ``dir()`` lists.
     names_by_module : mapping of str to sequence of str
         The names to import on first use, by the module that defines them. Names listed under the
         package itself are its submodules.
@@ -24,13 +24,15 @@ def attach(
     Returns
     -------
     tuple of callables
-        To be assigned to ``__getattr__`` and ``__dir__``. A name that was looked up once is an
-        ordinary attribute of the package from then on.
+        Values of ``__getattr__`` and ``__dir__`` of the package. After its first use, a name is
+        an ordinary attribute of the package.
     """
-    module_of_name = {name: module for module, names in names_by_module.items() for name in names}
+    module_of_name: dict[str, str] = {}
+    for module, names in names_by_module.items():
+        module_of_name |= dict.fromkeys(names, module)
 
     def getattr_lazily(name: str) -> Any:
-        """Import a name of the package."""
+        """Import a name of the package and store it as an attribute."""
         if name not in module_of_name:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = module_of_name[name]

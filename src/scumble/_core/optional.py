@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used, with an answer when they are missing."""
+"""Optional packages: imported where they are used, with an install command if they are missing."""
 
 from importlib import import_module
 from types import ModuleType
@@ -7,7 +7,7 @@ from scumble._core.errors import MissingDependencyError
 
 
 def import_optional_dependency(module: str, *, purpose: str, extra: str) -> ModuleType:
-    """Import ``module`` or say which command installs it."""
+    """Import and return a module, or raise an error with the command that installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""Threads that change the time and never the result.
+"""Threads: they change the time that work takes, never its result.
 
-Work is cut into blocks by the shape of the data alone. Threads pick blocks; every block writes
-to a place of its own, and partial results are combined in block order.
+Work is divided into blocks by the shape of the data alone. Each block writes to its own memory, and
+partial results are combined in the order of the blocks.
 """
 
 import itertools
@@ -23,30 +23,36 @@ from scumble._core.parameters import NJobsConstraint
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Below this many elements a second thread costs more than it brings.
+#: Elements of an array below which starting a second thread takes longer than it saves.
 SERIAL_BELOW = 200_000
 
 
 class StoppedError(ScumbleError):
-    """Ends a block of work whose result nobody waits for any more."""
+    """Raised in a block of work whose result is no longer needed."""
 
 
-class _Here(threading.local):
-    #: Set where the blocks of a `run_in_threads` shall end: of that around this thread, and those around it.
+class _ThreadState(threading.local):
+    #: The stop events of the calls of `run_in_threads` that this thread works for, outermost first.
     stop_events: tuple[threading.Event, ...] = ()
 
 
-_here = _Here()
+_thread_state = _ThreadState()
 
-_limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
+_thread_limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 
 
 def thread_count(n_jobs: int | None = None) -> int:
-    """Tell how many threads to use."""
-    n_jobs = _limit.get() if n_jobs is None else n_jobs
-    n_jobs = _from_environment() if n_jobs is None else n_jobs
+    """Return the number of threads to use.
+
+    None stands for the limit of `limit_threads`, else for that of the environment variable.
+    Negative values count from the number of cores: -1 means all, -2 all but one.
+    """
+    if n_jobs is None:
+        n_jobs = _thread_limit.get()
+    if n_jobs is None:
+        n_jobs = _n_jobs_from_environment()
     NJobsConstraint().check(n_jobs, name="n_jobs", caller="")
-    return int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
+    return int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
 
 
 @contextmanager
@@ -56,7 +62,8 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
     Parameters
     ----------
     n_jobs : int or None
-        See `thread_count`; None changes nothing.
+        Number of threads; negative values count from the number of cores, so -1 means all. None
+        leaves the limit unchanged.
 
     Examples
     --------
@@ -65,27 +72,29 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
     ...     scumble.measures.mean_ir([[1, 0], [1, 1]])
     1.5
     """
-    token = _limit.set(_limit.get() if n_jobs is None else thread_count(n_jobs))
+    token = _thread_limit.set(_thread_limit.get() if n_jobs is None else thread_count(n_jobs))
     try:
         yield
     finally:
-        _limit.reset(token)
+        _thread_limit.reset(token)
 
 
 def run_in_threads(
     work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = None
 ) -> list[R]:
-    """Do ``work`` on every block and return the results in block order."""
-    # Only work that releases the GIL for most of its time gains from threads. The first exception
-    # is raised after all threads have stopped.
+    """Call ``work`` with every block and return the results in the order of the blocks.
+
+    The first exception is raised after all threads have stopped.
+    """
+    # Only work that releases the GIL for most of its time gains from threads.
     n_threads = min(thread_count(n_jobs), len(blocks))
     if n_threads <= 1:
         return [work(block) for block in blocks]
     stop = threading.Event()
-    stops = (*_here.stop_events, stop)
+    stop_events = (*_thread_state.stop_events, stop)
 
     def work_until_stopped(block: T) -> R:
-        _here.stop_events = stops
+        _thread_state.stop_events = stop_events
         return work(block)
 
     with ThreadPoolExecutor(n_threads) as pool:
@@ -93,7 +102,7 @@ def run_in_threads(
         try:
             futures.extend(pool.submit(work_until_stopped, block) for block in blocks)
             return [future.result() for future in futures]
-        except BaseException:  # Ctrl-C too
+        except BaseException:  # KeyboardInterrupt too
             stop.set()
             for future in futures:
                 future.cancel()
@@ -101,68 +110,75 @@ def run_in_threads(
 
 
 def raise_if_stopped() -> None:
-    """Raise where a kernel shall end before it is done; kernels ask every now and then."""
-    # In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
-    if any(stop.is_set() for stop in _here.stop_events):
+    """Raise `StoppedError` if another block has failed; kernels call it about once per second."""
+    # In the main thread, executing Python code is enough: Python then raises KeyboardInterrupt.
+    if any(stop.is_set() for stop in _thread_state.stop_events):
         raise StoppedError("This block of work was stopped, because another has failed.")
 
 
-#: One entry for each who wants products in one thread; the first one holds the limit.
-_in_one_thread: list[Any] = []
-_lock = threading.Lock()
+#: One entry per active `single_threaded_blas` block: the first holds the limiter, others None.
+_blas_limiters: list[Any] = []
+_blas_limiters_lock = threading.Lock()
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Let matrix products inside the ``with`` block use one thread each."""
-    with _lock:
-        first = not _in_one_thread
-        _in_one_thread.append(_blas_threads().limit(limits=1, user_api="blas") if first else None)
+    """Limit BLAS, and so matrix products, to one thread inside the ``with`` block."""
+    with _blas_limiters_lock:
+        limiter = None
+        if not _blas_limiters:
+            limiter = _blas_controller().limit(limits=1, user_api="blas")
+        _blas_limiters.append(limiter)
     try:
         yield
     finally:
-        with _lock:
-            if (limit := _in_one_thread.pop()) is not None:
-                limit.restore_original_limits()
+        with _blas_limiters_lock:
+            # Blocks in several threads may end in any order; the last one restores the limits.
+            limiter = _blas_limiters.pop()
+            if limiter is not None:
+                limiter.restore_original_limits()
 
 
 @cache
-def _blas_threads() -> Any:
-    """Find the libraries of linear algebra, once: looking for them takes milliseconds."""
-    import scipy.linalg  # noqa: F401  (it brings a library of its own, which must be there)
+def _blas_controller() -> Any:
+    """Return the controller of the loaded BLAS libraries; finding them takes milliseconds."""
+    import scipy.linalg  # noqa: F401  (SciPy has its own BLAS, which must be loaded before)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def row_slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:
-    """Cut rows into slices of at most so many cells, where a row has ``width`` of them."""
+    """Return slices of consecutive rows with at most ``cells`` cells, at least one row each."""
     size = max(1, cells // max(width, 1))
-    return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
-    """Cut rows into ranges that hold about equally many elements."""
+    """Return up to ``n_blocks`` ranges of rows, as start and stop, with similar costs."""
     n_rows = len(indptr) - 1
-    # A row costs something even when it is empty, hence the row number beside its elements.
-    wanted = np.arange(1, n_blocks) * (int(indptr[-1]) + n_rows) // max(n_blocks, 1)
 
     def cost_before(row: int) -> int:
-        return int(indptr[row]) + row
+        return int(indptr[row]) + row  # an empty row costs something as well
 
-    inner = (bisect_left(range(n_rows), cost, key=cost_before) for cost in wanted.tolist())
-    return [(a, b) for a, b in itertools.pairwise([0, *inner, n_rows]) if b > a]
+    total_cost = int(indptr[-1]) + n_rows
+    boundaries = [0]
+    for block in range(1, n_blocks):
+        cost = block * total_cost // n_blocks
+        boundaries.append(bisect_left(range(n_rows), cost, key=cost_before))
+    boundaries.append(n_rows)
+    return [(start, stop) for start, stop in itertools.pairwise(boundaries) if stop > start]
 
 
-def _cores() -> int:
-    """Count the cores this process may use, which may be fewer than the machine has."""
+def _n_cores() -> int:
+    """Return the number of cores this process may use, which may be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _from_environment() -> int:
-    """Read SCUMBLE_NUM_THREADS; all cores where it is not set."""
+def _n_jobs_from_environment() -> int:
+    """Return the value of SCUMBLE_NUM_THREADS; -1, all cores, if it is not set."""
     value = os.environ.get("SCUMBLE_NUM_THREADS")
     if not value:
         return -1

@@ -1,8 +1,18 @@
-"""What a parameter may be, declared once: checks, error texts, pages, help and forms read it.
+"""Parameter constraints: the values that each parameter of a class may have, declared once.
 
-A class that lists its parameters as fields says it with their defaults, ``n_neighbors: int =
-default(10, Int(1))``; others say ``_parameter_constraints = declare(n_neighbors=Int(1), ...)``. What its bases say
-counts as well.
+A class declares them in a plain dict beside its explicit ``__init__``. Checks, error messages, the
+documentation, the help of the command line and forms are derived from it::
+
+    class MLkNN(BaseMultilabelClassifier):
+        _parameter_constraints = {
+            **BaseMultilabelClassifier._parameter_constraints,
+            "n_neighbors": Int(minimum=1),
+            "smoothing": Real(minimum=0),
+        }
+
+        def __init__(self, n_neighbors=10, *, smoothing=1.0):
+            self.n_neighbors = n_neighbors
+            self.smoothing = smoothing
 """
 
 import inspect
@@ -22,10 +32,10 @@ from scumble._core.text import strip_markup
 
 
 class ParameterConstraint:
-    """The values a parameter may have, and the words for them.
+    """Base class of the constraints on the value of a parameter.
 
-    A subclass implements `is_satisfied_by` and has a `description`, which ends the sentence
-    "The 'k' parameter must be".
+    A subclass implements `is_satisfied_by` and sets `description`, the text that completes the
+    sentence "The 'k' parameter must be ...".
 
     Examples
     --------
@@ -41,7 +51,7 @@ class ParameterConstraint:
     instead.
     """
 
-    #: The kind of field that a form shows for it.
+    #: The type of input field that a form shows for the parameter.
     kind: str = "text"
     error: ClassVar[type[ScumbleError]] = ParameterError
     description: str
@@ -49,30 +59,30 @@ class ParameterConstraint:
     minimum: float | None = None
     maximum: float | None = None
     required: bool = True
-    #: What None stands for, where that is one of the choices.
+    #: The value that None stands for, where None is allowed.
     value_for_none: Any = None
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
-        raise NotImplementedError  # every kind of domain says it in its own way
+        """Return whether the value satisfies the constraint."""
+        raise NotImplementedError  # each subclass implements it
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
-        """Refuse any other value."""
+        """Raise an error that names the parameter if the value is not allowed."""
         if not self.is_satisfied_by(value):
-            text = parameter_error(name, caller, f"be {self.description}", value)
-            raise self.error(f"{text}{self.suggestion(value)}")
+            message = parameter_error(name, caller, f"be {self.description}", value)
+            raise self.error(f"{message}{self.suggestion(value)}")
 
     def suggestion(self, value: Any) -> str:
-        """Say what may have been meant, after a blank; nothing by default."""
+        """Return a hint for a refused value, with a leading blank; empty by default."""
         return ""
 
     def field(self) -> dict[str, Any]:
-        """Describe the field of a form."""
+        """Return the description of the form field: its kind, choices and limits."""
         limits = {name: getattr(self, name) for name in ("minimum", "maximum", "required")}
         return {"kind": self.kind, "choices": list(self.choices), **limits}
 
     def hide_in_forms(self) -> Self:
-        """Leave it out of forms."""
+        """Leave the parameter out of forms, and return the constraint itself."""
         self.kind = "hidden"
         return self
 
@@ -81,7 +91,7 @@ class ParameterConstraint:
 
 
 class Int(ParameterConstraint):
-    """Whole numbers from a minimum on.
+    """Integers of at least a minimum.
 
     Examples
     --------
@@ -99,12 +109,12 @@ class Int(ParameterConstraint):
         self.description = f"an int in [{minimum}, inf)"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is an integer of at least the minimum."""
         return is_integer(value) and value >= self.minimum
 
 
 class Real(ParameterConstraint):
-    """Finite numbers in an interval, of which `closed` says which ends belong to it.
+    """Finite numbers in an interval; `closed` says which of its limits are included.
 
     Examples
     --------
@@ -145,7 +155,7 @@ class Real(ParameterConstraint):
 
 
 class Bool(ParameterConstraint):
-    """True and False.
+    """Booleans.
 
     Examples
     --------
@@ -158,12 +168,12 @@ class Bool(ParameterConstraint):
     description = "True or False"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is a boolean of Python or NumPy."""
         return isinstance(value, bool | np.bool_)
 
 
 class Choice(ParameterConstraint):
-    """Some words, numbers or None.
+    """A fixed set of strings, numbers or None.
 
     Examples
     --------
@@ -181,18 +191,22 @@ class Choice(ParameterConstraint):
         self.description = f"one of {', '.join(map(repr, choices))}"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
-        plain = value.item() if isinstance(value, np.generic) else value
-        return any(type(plain) is type(choice) and plain == choice for choice in self.choices)
+        """Return whether the value equals one of the choices and has its type."""
+        # Types are compared because True == 1 == 1.0.
+        python_value = value.item() if isinstance(value, np.generic) else value
+        return any(
+            type(python_value) is type(choice) and python_value == choice for choice in self.choices
+        )
 
     def suggestion(self, value: Any) -> str:
-        """Say which of them may have been meant."""
-        words = [choice for choice in self.choices if isinstance(choice, str)]
-        return did_you_mean(value, words) if isinstance(value, str) else ""
+        """Return the choices that are spelt like a refused string."""
+        if not isinstance(value, str):
+            return ""
+        return did_you_mean(value, [choice for choice in self.choices if isinstance(choice, str)])
 
 
 class Either(ParameterConstraint):
-    """Numbers, or some words.
+    """The values that satisfy one of two constraints, such as numbers or a string.
 
     Examples
     --------
@@ -204,22 +218,24 @@ class Either(ParameterConstraint):
     kind = "number_or_word"
 
     def __init__(self, first: ParameterConstraint, second: ParameterConstraint) -> None:
-        self.first, self.second = first, second
+        self.first = first
+        self.second = second
         self.choices = first.choices + second.choices
-        self.minimum, self.maximum = first.minimum, first.maximum
+        self.minimum = first.minimum
+        self.maximum = first.maximum
         self.description = f"{first.description} or {second.description.removeprefix('one of ')}"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value satisfies one of the two constraints."""
         return self.first.is_satisfied_by(value) or self.second.is_satisfied_by(value)
 
     def suggestion(self, value: Any) -> str:
-        """Say what the parts say."""
+        """Return the hint of the first constraint that has one."""
         return self.first.suggestion(value) or self.second.suggestion(value)
 
 
 class Optional(Either):
-    """None, or what a domain has.
+    """None, and the values that satisfy another constraint.
 
     Examples
     --------
@@ -232,32 +248,35 @@ class Optional(Either):
 
     def __init__(self, inner: ParameterConstraint) -> None:
         super().__init__(Choice(None), inner)
-        self.kind, self.choices = inner.kind, inner.choices
-        self.minimum, self.maximum = inner.minimum, inner.maximum
+        self.kind = inner.kind
+        self.choices = inner.choices
+        self.minimum = inner.minimum
+        self.maximum = inner.maximum
         self.description = f"None or {inner.description}"
 
 
 class RandomStateConstraint(ParameterConstraint):
-    """What random numbers can start from.
+    """Values of ``random_state``: None, seeds, and generators of NumPy.
 
     Examples
     --------
     >>> from scumble.catalogue import RandomStateConstraint
-    >>> RandomStateConstraint().is_satisfied_by(None), RandomStateConstraint().is_satisfied_by(7), RandomStateConstraint().is_satisfied_by("lucky")
-    (True, True, False)
+    >>> constraint = RandomStateConstraint()
+    >>> [constraint.is_satisfied_by(value) for value in (None, 7, "lucky")]
+    [True, True, False]
     """
 
     kind = "seed"
     description = "None, an int of at least 0, or a numpy Generator or RandomState"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is None, a seed, or a generator of NumPy."""
         generators = np.random.Generator | np.random.RandomState
         return value is None or isinstance(value, generators) or Int(0).is_satisfied_by(value)
 
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
-    """Make the generator a `random_state` stands for."""
+    """Return the generator that a ``random_state`` stands for."""
     RandomStateConstraint().check(random_state, name="random_state", caller=caller)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
@@ -265,25 +284,26 @@ def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
 
 
 class NJobsConstraint(ParameterConstraint):
-    """Numbers of threads; negative ones leave some cores alone.
+    """Numbers of threads; as in joblib, -1 means all cores and -2 all but one.
 
     Examples
     --------
     >>> from scumble.catalogue import NJobsConstraint
-    >>> NJobsConstraint().is_satisfied_by(None), NJobsConstraint().is_satisfied_by(-1), NJobsConstraint().is_satisfied_by(0)
-    (True, True, False)
+    >>> constraint = NJobsConstraint()
+    >>> [constraint.is_satisfied_by(value) for value in (None, -1, 0)]
+    [True, True, False]
     """
 
     kind = "hidden"
     description = "a nonzero int or None"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is None or an integer other than 0."""
         return value is None or (is_integer(value) and value != 0)
 
 
 class AnyValue(ParameterConstraint):
-    """Anything: what it has to be depends on the data, and is checked together with it.
+    """Any value: the allowed ones depend on the data, and are checked together with it.
 
     Examples
     --------
@@ -298,80 +318,91 @@ class AnyValue(ParameterConstraint):
         self.description = description
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Let every value pass."""
+        """Return True for every value."""
         return True
 
 
-#: Which columns hold codes of nominal values.
+#: The constraint of ``categorical_features``: the columns that hold codes of categories.
 CATEGORICAL_FEATURES = AnyValue(
     "None, column numbers, names, a mask, or a mapping of columns to numbers of values"
 )
 
 
+# Transitional: classes declare a plain dict, see the docstring of this module.
 def parameter_constraints(
     **_parameter_constraints: ParameterConstraint,
 ) -> Mapping[str, ParameterConstraint]:
-    """Say what the parameters of a class may be.
+    """Return the constraints as a read-only mapping of parameter names.
 
     Examples
     --------
-    >>> from scumble._core.parameters import Choice, ValidatedParametersMixin, Int, parameter_constraints
+    >>> from scumble.catalogue import Int, parameter_constraints
+    >>> parameter_constraints(passes=Int(1))["passes"]
+    <an int in [1, inf)>
+    """
+    return MappingProxyType(_parameter_constraints)
+
+
+# Transitional: classes have an explicit ``__init__``, see the docstring of this module.
+def default(value: Any, constraint: ParameterConstraint) -> Any:
+    """Return a dataclass field with a default and the constraint of the parameter."""
+    return field(default=value, metadata={"constraint": constraint})
+
+
+class ValidatedParametersMixin:
+    """Mixin for classes whose parameters are checked against ``_parameter_constraints``.
+
+    Examples
+    --------
+    >>> from scumble._core.parameters import Choice, Int, ValidatedParametersMixin
     >>> class Sampler(ValidatedParametersMixin):
-    ...     _parameter_constraints = parameter_constraints(passes=Int(1), mode=Choice("clone", "keep"))
+    ...     _parameter_constraints = {"passes": Int(minimum=1), "mode": Choice("clone", "keep")}
     ...
     ...     def __init__(self, passes=1, mode="clone"):
-    ...         self.passes, self.mode = passes, mode
+    ...         self.passes = passes
+    ...         self.mode = mode
     >>> Sampler(passes=0).check_parameters()
     Traceback (most recent call last):
     ...
     scumble._core.errors.ParameterError: The 'passes' parameter of Sampler must be an int in [1,
     inf). Got 0 instead.
     """
-    return MappingProxyType(_parameter_constraints)
 
-
-def default(value: Any, constraint: ParameterConstraint) -> Any:
-    """Give a parameter its default, and say what it may be."""
-    return field(default=value, metadata={"domain": constraint})
-
-
-class ValidatedParametersMixin:
-    """Base of what has declared parameters."""
-
-    _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = parameter_constraints()
+    _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = {}
 
     def check_parameters(self) -> None:
-        """Refuse parameters outside their domains, and those that do not go together."""
-        kind: Any = type(self)  # mypy takes a class for something that cannot be hashed
-        for name, domain in get_parameter_constraints(kind).items():
-            domain.check(getattr(self, name), name=name, caller=type(self).__name__)
+        """Check every parameter, then the combinations of parameters."""
+        cls: Any = type(self)  # mypy does not know that classes are hashable
+        for name, constraint in get_parameter_constraints(cls).items():
+            constraint.check(getattr(self, name), name=name, caller=cls.__name__)
         self._check_parameter_combinations()
 
     def _check_parameter_combinations(self) -> None:
-        """Refuse parameters that do not go together."""
+        """Check parameters that depend on each other; subclasses override it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What is known of one parameter of a class.
+    """Name, default, constraint and description of one parameter of a class.
 
     Attributes
     ----------
     name : str
         Its name.
     default : object
-        Its value where none is given; `inspect.Parameter.empty` where one must be.
-    domain : Domain
-        What it may be.
+        Its default; `inspect.Parameter.empty` for a required parameter.
+    constraint : ParameterConstraint
+        The values that are allowed.
     text : str
-        What the docstring says about it, as plain text.
+        Its description in the docstring of the class, as plain text.
 
     Examples
     --------
     >>> from scumble.catalogue import parameters_of
     >>> from scumble.resample import REMEDIAL
-    >>> [(each.name, each.default, each.constraint) for each in parameters_of(REMEDIAL)[:2]]
-    [('passes', 1, <an int in [1, inf)>), ('one_sided', 'clone', <one of 'clone', 'keep'>)]
+    >>> passes = parameters_of(REMEDIAL)[0]
+    >>> passes.name, passes.default, passes.constraint
+    ('passes', 1, <an int in [1, inf)>)
     """
 
     name: str
@@ -380,18 +411,18 @@ class Parameter:
     text: str
 
 
-def parameters_of(kind: type) -> list[Parameter]:
-    """Describe the parameters of a class, in the order of its signature.
+def parameters_of(cls: type) -> list[Parameter]:
+    """Return the parameters of a class, in the order of its signature.
 
     Parameters
     ----------
-    kind : type
-        Any class; what it does not declare may be anything.
+    cls : type
+        Any class. A parameter without a constraint may be anything.
 
     Returns
     -------
     list of Parameter
-        Names, defaults, domains and texts.
+        Names, defaults, constraints and descriptions.
 
     Examples
     --------
@@ -400,39 +431,57 @@ def parameters_of(kind: type) -> list[Parameter]:
     >>> parameters_of(MLROS)[0].constraint
     <a number in [0, inf)>
     """
-    domains, told = get_parameter_constraints(kind), _texts_of(kind)
+    constraints = get_parameter_constraints(cls)
+    texts = _parameter_texts(cls)
     return [
-        Parameter(name, each.default, domains.get(name, AnyValue("anything")), told.get(name, ""))
-        for name, each in inspect.signature(kind).parameters.items()
+        Parameter(
+            name=name,
+            default=parameter.default,
+            constraint=constraints.get(name, AnyValue("anything")),
+            text=texts.get(name, ""),
+        )
+        for name, parameter in inspect.signature(cls).parameters.items()
     ]
 
 
-@lru_cache  # A small treatment takes less time than a look at a signature.
-def get_parameter_constraints(kind: type) -> Mapping[str, ParameterConstraint]:
-    """Return what the parameters of a class may be, in the order of its signature."""
-    declared: dict[str, ParameterConstraint] = {}
-    for base in reversed(kind.__mro__):
-        fields = vars(base) | vars(base).get("__dataclass_fields__", {})
-        told = {name: each.metadata for name, each in fields.items() if isinstance(each, Field)}
-        declared |= {name: each["domain"] for name, each in told.items() if "domain" in each}
-        declared |= vars(base).get("_parameter_constraints", {})
-    return {name: declared[name] for name in inspect.signature(kind).parameters if name in declared}
+@lru_cache  # Reading a signature takes longer than resampling a small data set.
+def get_parameter_constraints(cls: type) -> Mapping[str, ParameterConstraint]:
+    """Return the constraints of the parameters of a class, in the order of its signature."""
+    constraints: dict[str, ParameterConstraint] = {}
+    for base in reversed(cls.__mro__):
+        constraints |= _constraints_of_fields(base)  # Transitional
+        constraints |= vars(base).get("_parameter_constraints", {})
+    parameters = inspect.signature(cls).parameters
+    return {name: constraints[name] for name in parameters if name in constraints}
 
 
-def _texts_of(kind: type) -> dict[str, str]:
-    """Read what a numpydoc docstring says about each parameter."""
-    doc = inspect.getdoc(kind) or ""
+# Transitional: for classes that declare parameters with `default`.
+def _constraints_of_fields(cls: type) -> dict[str, ParameterConstraint]:
+    """Return the constraints in the metadata of the dataclass fields of a class."""
+    attributes = vars(cls) | vars(cls).get("__dataclass_fields__", {})
+    return {
+        name: attribute.metadata["constraint"]
+        for name, attribute in attributes.items()
+        if isinstance(attribute, Field) and "constraint" in attribute.metadata
+    }
+
+
+def _parameter_texts(cls: type) -> dict[str, str]:
+    """Return the description of each parameter in the numpydoc docstring of a class."""
+    doc = inspect.getdoc(cls) or ""
     section = re.search(r"\nParameters\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", doc, re.DOTALL)
-    found: dict[str, str] = {}
-    for block in re.split(r"\n(?=\S)", section[1]) if section is not None else ():
-        head, _, body = block.partition("\n")
-        for name in head.partition(" : ")[0].split(", "):
-            found[name.strip()] = strip_markup(body)
-    return found
+    if section is None:
+        return {}
+    texts: dict[str, str] = {}
+    for block in re.split(r"\n(?=\S)", section[1]):
+        heading, _, body = block.partition("\n")
+        for name in heading.partition(" : ")[0].split(", "):
+            texts[name.strip()] = strip_markup(body)
+    return texts
 
 
 def is_integer(value: Any) -> bool:
-    """Tell whole numbers, of Python or numpy, from truth values and all else."""
-    if type(value) is int:  # thousands of columns are mapped by plain numbers
+    """Return whether a value is an integer of Python or NumPy; booleans are not."""
+    if type(value) is int:  # the fast path: mappings of categorical columns hold thousands
         return True
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-/* Ask for memory that will be read soon, without waiting for it. */
+/* Start loading memory that will be read soon into the cache, without waiting for it. */
 #ifndef SCUMBLE_PREFETCH_H
 #define SCUMBLE_PREFETCH_H
 

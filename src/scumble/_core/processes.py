@@ -1,12 +1,12 @@
-"""Processes: children that answer requests; whether a process lives, since when, and its memory.
+"""Child processes that answer requests; state, start time and memory of any process.
 
-A child is a fresh interpreter. Values travel as pickles over its own pipes; both ends are this
-module, and nothing that comes from elsewhere is unpickled. A child can be killed at any time, and
-ends with its parent however that ends: Linux kills it, even while it holds the interpreter's lock,
-and elsewhere a thread sees that nobody is left at the other end of its pipe.
+A child process is a new interpreter. Values are sent as pickles over pipes whose both ends are in
+this module, so nothing from elsewhere is unpickled. A child process can be killed at any time. It
+ends when its parent ends, for whatever reason: Linux kills it, even while it holds the GIL, and on
+other systems a thread sees that the other end of its pipe is closed.
 
-Not `multiprocessing`: that imports the caller's main module once more, which takes time, asks
-scripts for a guard, and fails inside the workers of a cluster.
+`multiprocessing` is not used, because it imports the main module of the caller again: that takes
+time, needs a guard in scripts, and fails inside the workers of a cluster.
 """
 
 import os
@@ -20,48 +20,71 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Self, cast
+from typing import IO, Any, NamedTuple, Self, cast
 
+#: The first message of a child process, after its modules have been imported.
 _READY = "ready"
-_DIE_WITH_PARENT = 1  # Linux' PR_SET_PDEATHSIG
-#: How much of what a child printed is kept for its last words, in bytes.
-_LAST_WORDS = 2000
-_PAUSE = 0.01  # seconds between two looks at the memory
+#: PR_SET_PDEATHSIG of Linux: the option of prctl for the signal at the death of the parent.
+_PR_SET_PDEATHSIG = 1
+#: Bytes at the end of the output of a child process that `ChildProcess.describe_exit` shows.
+_MAX_OUTPUT_SHOWN = 2000
+#: Seconds between two measurements of the memory: short beside a fit, long beside a measurement.
+_MEMORY_INTERVAL = 0.01
+#: Seconds that an idle child process has to end by itself after its parent has ended.
+_GRACE_PERIOD = 1.0
 
 
 class ChildExitedError(Exception):
-    """The process ended before it answered."""
+    """The child process ended before it answered."""
 
 
-# ``answer`` is the dotted name of the function that answers: it takes what is in ``given`` (of any
-# kind, also functions that cannot be imported by name), a request, and a function that sends
-# messages to the parent, and returns the last message. With ``keeps_stderr`` what it prints is kept
-# for `last_words`; else it goes where ours goes.
+class _EndOfRequests(NamedTuple):
+    """Takes the place of a request in the child process when no more requests will come."""
+
+    exit_code: int
+
+
 class ChildProcess:
-    """A process that answers requests, seen from its parent."""
+    """A process that answers requests, as its parent sees it.
+
+    Parameters
+    ----------
+    answer : str
+        Dotted name of the function that answers a request. It is called with ``arguments``, the
+        request, and a function that sends messages to the parent; what it returns is sent as the
+        last message.
+    *arguments : object
+        First arguments of the function; may be functions that cannot be imported by name.
+    environment : mapping of str to str, optional
+        Additional environment variables.
+    keeps_stderr : bool, default=False
+        Whether the output of the process is kept for `describe_exit`; else it goes to the standard
+        error of the parent.
+    """
 
     def __init__(
         self,
         answer: str,
-        *given: Any,
+        *arguments: Any,
         environment: Mapping[str, str] | None = None,
         keeps_stderr: bool = False,
     ) -> None:
-        first = answer, [pickle_value(one) for one in given]  # before there is a process to lose
-        self._printed = tempfile.TemporaryFile() if keeps_stderr else None
-        # To Linux the parent is the thread that starts a process, so the child of another thread
-        # than the main one must not end with it.
+        # Pickled first: if this fails, no process has been started.
+        first_message = answer, [pickle_value(argument) for argument in arguments]
+        self._output = tempfile.TemporaryFile() if keeps_stderr else None
+        # For Linux, the parent is the thread that starts a process. A child process that another
+        # thread than the main one starts must outlive this thread.
         parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
         code = f"from scumble._core.processes import run_child_loop; run_child_loop({parent})"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._printed,
-            start_new_session=True,  # so that what it starts can be killed with it
+            stderr=self._output,
+            start_new_session=True,  # so that its own child processes can be killed with it
             env={**os.environ, "PYTHONPATH": _python_path(), **(environment or {})},
         )
         self.pid = self._process.pid
@@ -69,9 +92,9 @@ class ChildProcess:
         self._out = cast(IO[bytes], self._process.stdout)
         self._reading = threading.Lock()
         self._is_gone = False
-        #: When its modules were loaded; None before that was seen.
+        #: `time.perf_counter` when `receive` saw that its modules are imported; None before.
         self.ready_at: float | None = None
-        self.send(first)
+        self.send(first_message)
 
     def __enter__(self) -> Self:
         return self
@@ -81,29 +104,29 @@ class ChildProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can take another request."""
+        """Whether the process can receive another request."""
         # A process that ended a moment ago may still look alive.
         return not self._is_gone and self._process.poll() is None
 
     def send(self, request: Any) -> None:
-        """Give it a request; whether it has died is told by `receive`."""
+        """Send a request; if the process has ended, `receive` will raise an error."""
         try:
             _write(self._in, request)
         except OSError:
             pass
-        except BaseException:  # it cannot be pickled, and half of it may be on its way
+        except BaseException:  # it cannot be pickled, and a part of it may have been sent
             self.kill()
             raise
 
     def receive(self) -> Any:
-        """Wait for its next message; `ChildExitedError` if none will come."""
+        """Wait for the next message and return it; raise `ChildExitedError` if none will come."""
         try:
             with self._reading:
                 message = pickle.load(self._out)
         except EOFError as error:
             self._is_gone = True
             raise ChildExitedError from error
-        except Exception as error:  # it cannot be understood: then it has to go
+        except Exception as error:  # the message cannot be unpickled, nor any after it
             self.kill()
             raise ChildExitedError from error
         if self.ready_at is None:
@@ -112,14 +135,14 @@ class ChildProcess:
         return message
 
     def interrupt(self) -> None:
-        """Ask it to stop, as Ctrl-C does; it ignores this unless its work is made to heed it."""
-        with suppress(OSError, ValueError):  # it has gone, or its system knows no such signal
+        """Send SIGINT, as Ctrl-C does; the process ignores it unless its work handles it."""
+        with suppress(OSError, ValueError):  # it has ended, or the system lacks this signal
             self._process.send_signal(signal.SIGINT)
 
     def kill(self) -> None:
-        """End it at once, with whatever it has started; a thread in `receive` is told."""
+        """Kill the process and its own child processes; `receive` raises `ChildExitedError`."""
         self._is_gone = True
-        if self._in.closed:  # its number may be another's by now
+        if self._in.closed:  # another process may have its number by now
             return
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
@@ -128,30 +151,31 @@ class ChildProcess:
                 self._process.kill()
 
     def close(self) -> None:
-        """End it, wait until it has gone, and close its pipes."""
+        """Kill the process, wait for its end, and close the pipes."""
         if self._in.closed:
             return
         self.kill()
         self._process.wait()
         with self._reading:
-            for stream in (self._in, self._out, self._printed):
-                with suppress(OSError):  # something was still to be written
+            for stream in (self._in, self._out, self._output):
+                with suppress(OSError):  # data in the buffer that the process did not read
                     if stream is not None:
                         stream.close()
 
     def describe_exit(self) -> str:
-        """Tell how a process that has gone ended, with the end of what it printed."""
+        """Return how the process ended, with the end of its output."""
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             return "the worker process closed its output"
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        printed = "" if self._printed is None else _end_of(self._printed)
-        return f"the worker process died ({how})" + (f"\n{printed}" if printed else "")
+        reason = f"signal {-code}" if code < 0 else f"exit code {code}"
+        message = f"the worker process died ({reason})"
+        output = "" if self._output is None else _read_end(self._output)
+        return f"{message}\n{output}" if output else message
 
 
 def pickle_value(value: Any) -> bytes:
-    """Pickle a value; a function that cannot be imported by name travels as it is."""
+    """Return the pickle of a value; functions that cannot be imported are pickled by value."""
     try:
         if getattr(value, "__module__", "") == "__main__":
             raise pickle.PicklingError
@@ -162,87 +186,103 @@ def pickle_value(value: Any) -> bytes:
         return pickle.dumps(wrap_non_picklable_objects(value))
 
 
-# The child's end --------------------------------------------------------------------------------
+# In the child process ---------------------------------------------------------------------------
 
 
 def run_child_loop(parent: int) -> None:
-    """Answer requests until the parent has gone; ``parent`` is its number if Linux may tell."""
+    """Answer requests until the parent ends.
+
+    ``parent`` is the process id of the parent if Linux shall kill this process with it, else 0.
+    """
     from pkgutil import resolve_name
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
-    _end_with(parent)
-    _go_first_when_memory_ends()
-    requests, answers = _take_streams()
-    name, packed = pickle.load(requests)
-    answer, given = resolve_name(name), list(map(pickle.loads, packed))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    _set_parent_death_signal(parent)
+    _prefer_as_oom_victim()
+    requests, answers = _redirect_standard_streams()
+    name, pickled_arguments = pickle.load(requests)
+    answer = resolve_name(name)
+    arguments = [pickle.loads(pickled) for pickled in pickled_arguments]
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests, waiting.put), daemon=True).start()
+    threading.Thread(target=_receive_requests, args=(requests, waiting), daemon=True).start()
 
-    def tell(message: Any) -> None:
+    def send(message: Any) -> None:
         try:
             _write(answers, message)
-        except OSError:
-            os._exit(1)  # nobody listens
+        except OSError:  # the parent has ended
+            sys.exit(1)
 
-    tell(_READY)
+    send(_READY)
     while True:
-        tell(answer(*given, waiting.get(), tell))
+        request = waiting.get()
+        if isinstance(request, _EndOfRequests):
+            sys.exit(request.exit_code)
+        send(answer(*arguments, request, send))
 
 
-def _end_with(parent: int) -> None:
-    """Ask Linux to kill this process when its parent has ended, whatever it is doing."""
+def _set_parent_death_signal(parent: int) -> None:
+    """Let Linux kill this process when its parent ends, whatever it is doing."""
     if parent and sys.platform == "linux":
-        import ctypes  # here: the parent has no use for it
+        import ctypes  # imported here, because the parent does not need it
 
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended while we began
-            os._exit(1)
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # the parent ended before the call
+            sys.exit(1)
 
 
-def _go_first_when_memory_ends() -> None:
-    """Ask Linux to end this process rather than its parent, or anything else of the user's."""
+def _prefer_as_oom_victim() -> None:
+    """Let Linux kill this process before all others when the memory is exhausted."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Keep the pipes for ourselves; whatever prints must not get among the answers."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+def _redirect_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return the pipes of requests and answers, and send printed text to standard error instead."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     return requests, answers
 
 
-def _listen(requests: IO[bytes], take: Callable[[Any], None]) -> None:
-    """Take requests; end this process when the pipe has no other end, even in the midst of work."""
+def _receive_requests(requests: IO[bytes], waiting: queue.SimpleQueue[Any]) -> None:
+    """Put requests into a queue; end this process when the parent has closed the pipe."""
+    exit_code = 0
     try:
         while True:
-            take(pickle.load(requests))
-    except EOFError:
-        os._exit(0)
+            waiting.put(pickle.load(requests))
+    except EOFError:  # the parent has ended
+        pass
     except BaseException:
         traceback.print_exc()
-        os._exit(1)
+        exit_code = 1
+    waiting.put(_EndOfRequests(exit_code))
+    time.sleep(_GRACE_PERIOD)  # an idle main thread takes it from the queue and ends the process
+    # The main thread is computing an answer that nobody will receive. No thread can raise an
+    # exception in another one that runs compiled code, so only this ends the process.
+    os._exit(exit_code)
 
 
-# Both ends --------------------------------------------------------------------------------------
+# In both processes ------------------------------------------------------------------------------
 
 
 def _write(pipe: IO[bytes], value: Any) -> None:
+    """Write the pickle of a value to a pipe."""
     pickle.dump(value, pipe, protocol=5)
     pipe.flush()
 
 
 def _python_path() -> str:
-    """Let the child find this package where its parent did."""
-    own = str(Path(__file__).parents[2])
-    return os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
+    """Return a PYTHONPATH with which the child process imports this copy of the package."""
+    package_folder = str(Path(__file__).parents[2])
+    return os.pathsep.join(filter(None, (package_folder, os.environ.get("PYTHONPATH"))))
 
 
-def _end_of(file: IO[bytes]) -> str:
+def _read_end(file: IO[bytes]) -> str:
+    """Return the last `_MAX_OUTPUT_SHOWN` bytes of a file as text."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - _LAST_WORDS))
+    file.seek(max(0, size - _MAX_OUTPUT_SHOWN))
     return file.read().decode(errors="replace").strip()
 
 
@@ -250,7 +290,7 @@ def _end_of(file: IO[bytes]) -> str:
 
 
 def machine_id() -> str:
-    """Name this machine, so that numbers of processes mean the same where the names are equal."""
+    """Return a name of the machine or container within which process ids are unique."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -259,66 +299,73 @@ def machine_id() -> str:
 
 
 def is_alive(pid: int, started: float | None = None) -> bool:
-    """Tell whether a process of this machine lives."""
+    """Return whether a process of this machine is alive.
+
+    ``started`` is its start time: another process that has got its id does not count.
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OSError):
-        pass  # it belongs to somebody else, or the system cannot say: assume that it lives
-    status = _stat(pid)
+        pass  # it belongs to another user, or the system cannot tell: assume that it is alive
+    status = _read_state_and_start(pid)
     if status is None:
         return not sys.platform.startswith("linux")
-    state, ticks = status
-    return state not in "ZX" and (started is None or started == ticks)
+    state, start_time = status
+    is_running = state not in "ZX"  # neither a zombie nor dead
+    return is_running and (started is None or started == start_time)
 
 
 def process_start_time(pid: int) -> float | None:
-    """Tell when a process was started."""
-    status = _stat(pid)
+    """Return when a process was started, in clock ticks since boot; None if unknown."""
+    status = _read_state_and_start(pid)
     return None if status is None else status[1]
 
 
-def _stat(pid: int) -> tuple[str, float] | None:
-    """Read state and start of a process from Linux' table of processes."""
+def _read_state_and_start(pid: int) -> tuple[str, float] | None:
+    """Return state letter and start time of a process from ``/proc`` of Linux, None elsewhere."""
     with suppress(OSError):
         text = Path(f"/proc/{pid}/stat").read_text()
-        fields = text.rpartition(")")[2].split()  # the name before may hold anything
+        fields = text.rpartition(")")[2].split()  # the name in brackets may hold anything
         return fields[0], float(fields[19])
     return None
 
 
-# The peak is exact where it was the most ever, else as seen every hundredth of a second. Other
-# threads' work counts too.
 class PeakMemory:
-    """Watches the memory of this process while a ``with`` block runs."""
+    """Context manager that measures the peak memory of this process, in bytes, as ``peak``.
+
+    The peak is exact if it is the highest since the process started, else the highest of the values
+    measured every `_MEMORY_INTERVAL` seconds. Memory of other threads counts as well.
+    """
 
     def __enter__(self) -> Self:
-        self._most_before = _most_ever()
+        self._peak_before = _peak_since_start()
         self.peak = resident()
-        self._done = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
-        self._watcher.start()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._measure_until_stopped, daemon=True)
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._watcher.join()
-        most = _most_ever()
-        self.peak = most if most > self._most_before else max(self.peak, resident())
+        self._stop.set()
+        self._thread.join()
+        peak = _peak_since_start()
+        self.peak = peak if peak > self._peak_before else max(self.peak, resident())
 
-    def _watch(self) -> None:
-        while not self._done.wait(_PAUSE):
+    def _measure_until_stopped(self) -> None:
+        """Update the peak at regular intervals."""
+        while not self._stop.wait(_MEMORY_INTERVAL):
             self.peak = max(self.peak, resident())
 
 
 def resident() -> int:
-    """Return the bytes this process holds in memory now, or its most ever where unknown."""
-    return resident_memory("self") or _most_ever()
+    """Return the resident memory of this process in bytes; its peak where that is unknown."""
+    return resident_memory("self") or _peak_since_start()
 
 
 def resident_memory(pid: int | str) -> int:
-    """Return the bytes a process holds in memory now, or 0 where the system does not tell."""
+    """Return the resident memory of a process in bytes; 0 where it is unknown."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -327,13 +374,13 @@ def resident_memory(pid: int | str) -> int:
 
 
 def reset_peak() -> None:
-    """Begin to measure the largest size of this process anew, where the system can."""
+    """Reset the value of `peak_memory`, where the system supports it."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> int:
-    """Return the most bytes this process held since `reset_peak`; 0 where it is not told."""
+    """Return the peak memory of this process since `reset_peak` in bytes; 0 where unknown."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -341,10 +388,11 @@ def peak_memory() -> int:
     return 0
 
 
-def _most_ever() -> int:
+def _peak_since_start() -> int:
+    """Return the peak memory of this process since it started in bytes; 0 on Windows."""
     try:
         import resource
     except ImportError:  # Windows
         return 0
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # bytes on macOS, else KiB

@@ -1,7 +1,7 @@
-"""Long work tells how far it is; who shows it is decided at the front door.
+"""Progress of long work; the user interface decides how it is shown.
 
-Rooms call `progress_bar`. Nothing is printed unless a front door (the command line, the web page) has
-put a sink in place with `show_progress`.
+Library code calls `progress_bar`. Nothing is printed unless a user interface (the command line or
+the web page) has set a reporter with `show_progress`.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,41 +11,41 @@ from typing import Protocol
 
 
 class ProgressReporter(Protocol):
-    """What a front door provides."""
+    """The object with which a user interface shows progress."""
 
     def start(self, title: str, total: int | None) -> Callable[[int], None]:
-        """Begin a task and return the function that advances it."""
+        """Begin a task and return the function that advances it by a number of steps."""
 
     def finish(self) -> None:
-        """End the task begun last."""
+        """End the task that was begun last."""
 
 
-_sink: ContextVar[ProgressReporter | None] = ContextVar("scumble_progress", default=None)
+_reporter: ContextVar[ProgressReporter | None] = ContextVar("scumble_progress", default=None)
 
 
 @contextmanager
-def show_progress(sink: ProgressReporter) -> Iterator[None]:
-    """Send the progress of all work inside the ``with`` block to ``sink``."""
-    token = _sink.set(sink)
+def show_progress(reporter: ProgressReporter) -> Iterator[None]:
+    """Send the progress of all work inside the ``with`` block to ``reporter``."""
+    token = _reporter.set(reporter)
     try:
         yield
     finally:
-        _sink.reset(token)
+        _reporter.reset(token)
 
 
 @contextmanager
 def progress_bar(title: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Announce a piece of work; call the yielded function with each step done."""
-    sink = _sink.get()
-    if sink is None:
-        yield _ignore
+    """Announce a task; yield the function to call with the number of steps done."""
+    reporter = _reporter.get()
+    if reporter is None:
+        yield _ignore_steps
         return
-    advance = sink.start(title, total)
+    advance = reporter.start(title, total)
     try:
         yield advance
     finally:
-        sink.finish()
+        reporter.finish()
 
 
-def _ignore(_steps: int) -> None:
-    """Show nothing."""
+def _ignore_steps(_n_steps: int) -> None:
+    """Do nothing: no user interface shows progress."""

@@ -1,4 +1,4 @@
-"""Remember what came out of a resampler, without a trace in the objects themselves."""
+"""Memory of which objects come from a resampler; the objects themselves stay unchanged."""
 
 import warnings
 import weakref
@@ -9,56 +9,56 @@ from typing import Any
 from scumble._core.errors import ScumbleWarning
 
 
-class _Remembered:
-    """Something about objects, as long as they live."""
+class _WeakIdentityMap:
+    """A mapping from objects, compared by identity, to values, as long as the objects live."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._entries: dict[int, tuple[weakref.ref[Any], Any]] = {}
 
-    def add(self, item: Any, value: Any) -> None:
-        """Remember a value; of what cannot be referred to weakly nothing is remembered."""
-        # What has died is dropped: its number may soon be somebody else's.
+    def add(self, obj: Any, value: Any) -> None:
+        """Store the value of an object; nothing if the object has no weak references."""
+        # The entry of a deleted object is dropped, because a new object may get its id.
         with suppress(TypeError):
-            forget = partial(self._known.pop, id(item))
-            self._known[id(item)] = weakref.ref(item, forget), value
+            drop_entry = partial(self._entries.pop, id(obj))
+            self._entries[id(obj)] = weakref.ref(obj, drop_entry), value
 
-    def get(self, item: Any) -> Any:
-        """Return what is remembered of this very object, or None."""
-        reference, value = self._known.get(id(item), (None, None))
-        return value if reference is not None and reference() is item else None
+    def get(self, obj: Any) -> Any:
+        """Return the value of an object, or None."""
+        reference, value = self._entries.get(id(obj), (None, None))
+        return value if reference is not None and reference() is obj else None
 
 
-_resampled = _Remembered()
-_weights = _Remembered()
+_resampled = _WeakIdentityMap()
+_weights = _WeakIdentityMap()
 
 
 def mark_resampled(*objects: Any) -> None:
     """Remember that these objects hold resampled rows, as long as they live."""
-    for item in objects:
-        _resampled.add(item, True)
+    for obj in objects:
+        _resampled.add(obj, True)
 
 
-def is_resampled(item: Any) -> bool:
-    """Tell whether an object came out of a resampler."""
-    return bool(_resampled.get(item))
+def is_resampled(obj: Any) -> bool:
+    """Return whether an object comes from a resampler."""
+    return bool(_resampled.get(obj))
 
 
-def remember_sample_weight(labels: Any, given: Any, weights: Any) -> None:
-    """Remember the weights of resampled rows, and those of the rows they were made from."""
-    # A pipeline of imbalanced-learn has no place for weights that change: its last step gets those
-    # of the rows before resampling, together with the resampled labels.
-    _weights.add(labels, (given, weights))
+def remember_sample_weight(labels: Any, weights_before: Any, weights_after: Any) -> None:
+    """Remember the sample weights before and after resampling, by the resampled labels."""
+    # A pipeline of imbalanced-learn cannot pass on weights that change: its last step gets the
+    # weights of the rows before resampling, together with the resampled labels.
+    _weights.add(labels, (weights_before, weights_after))
 
 
-def remembered_sample_weight(labels: Any, given: Any) -> Any:
-    """Return the weights of these labels' rows, where the given ones went through a resampler."""
+def remembered_sample_weight(labels: Any, sample_weight: Any) -> Any:
+    """Return the weights after resampling if ``sample_weight`` holds those before, else itself."""
     before, after = _weights.get(labels) or (None, None)
-    return after if before is not None and before is given else given
+    return after if before is not None and before is sample_weight else sample_weight
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:
-    """Warn that splitting resampled data lets test rows be copies of training rows."""
-    if any(is_resampled(item) for item in objects):
+    """Warn if resampled data is split: test rows may then be copies of training rows."""
+    if any(is_resampled(obj) for obj in objects):
         warnings.warn(
             f"{caller}: this data has been resampled. Split afterwards, copies of one row fall "
             "into training and test parts, and the test part no longer looks like the data. Split "

@@ -1,4 +1,7 @@
-"""What exists, by kind and name. Decorators fill it; ``scumble.catalogue`` reads it."""
+"""The registry of measures, resamplers, classifiers, ... by kind and name.
+
+Decorators and base classes fill it; `scumble.catalogue` reads it.
+"""
 
 import inspect
 import warnings
@@ -13,9 +16,9 @@ from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarn
 from scumble._core.text import strip_markup
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")
-#: Kinds whose things are classes.
+#: Kinds whose registered objects are classes.
 CLASS_KINDS = ("resampler", "classifier", "splitter")
-#: What a thing of each kind must have to be of use.
+#: Attributes that an object of each kind must have.
 REQUIRED_ATTRIBUTES = {
     "measure": ("function", "level"),
     "format": ("sniff", "read", "write", "preserved_parts", "suffixes"),
@@ -25,24 +28,25 @@ REQUIRED_ATTRIBUTES = {
     "splitter": ("split", "get_n_splits", "get_params"),
     "plot": ("function", "title"),
 }
-#: Packages name their modules here; importing such a module registers what it has.
-PLUGINS = "scumble.plugins"
+#: Entry point group of plug-ins: other packages name modules there, which register their objects
+#: when they are imported.
+PLUGIN_GROUP = "scumble.plugins"
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """One thing of the catalogue.
+    """An entry of the catalogue.
 
     Attributes
     ----------
     kind, name : str
-        Where it stands.
-    thing : object
+        Kind of the object and its name, such as ``"resampler"`` and ``"remedial"``.
+    obj : object
         A class, or the record of a function or format.
     display_group : str
-        What things of its kind it belongs with.
+        Heading under which it is listed.
     description : str
-        One line.
+        One line of text.
 
     Examples
     --------
@@ -64,56 +68,64 @@ _entries: dict[str, dict[str, CatalogueEntry]] = {kind: {} for kind in KINDS}
 def register(
     kind: str, name: str, obj: Any, *, display_group: str = "More", description: str = ""
 ) -> None:
-    """Enter a thing under ``kind`` and ``name``; the same name twice is a mistake.
+    """Register an object under ``kind`` and ``name``; two objects of one name are an error.
 
-    The first line of its docstring describes it unless something else is given.
+    The description defaults to the first paragraph of the docstring.
     """
-    known = _entries[kind]
-    present = known.get(name)
+    entries = _entries[kind]
+    present = entries.get(name)
     if present is not None and _identity(present.obj) != _identity(obj):
         raise ParameterError(
             f"Two entries want to be the {kind} {name!r}: {present.obj!r} and {obj!r}."
         )
-    known[name] = CatalogueEntry(kind, name, obj, display_group, description or _first_line(obj))
+    entries[name] = CatalogueEntry(
+        kind=kind,
+        name=name,
+        obj=obj,
+        display_group=display_group,
+        description=description or _first_paragraph(obj),
+    )
 
 
 def unregister(kind: str, name: str) -> None:
-    """Take an entry out again."""
+    """Remove an entry from the catalogue; nothing happens if there is none."""
     _entries[kind].pop(name, None)
 
 
 def registered_entries(kind: str) -> Mapping[str, CatalogueEntry]:
-    """Return the entries of one kind, in the order of their registration."""
+    """Return the entries of one kind by name, in the order of their registration."""
     return MappingProxyType(_entries[kind])
 
 
 def registered_objects(kind: str) -> Mapping[str, Any]:
-    """Return the things of one kind, in the order of their registration."""
+    """Return the objects of one kind by name, in the order of their registration."""
     return MappingProxyType({name: entry.obj for name, entry in _entries[kind].items()})
 
 
 def find_object(kind: str, name: str) -> Any:
-    """Return a thing by its name, in any case; load what other packages offer if need be."""
+    """Return an object by its name in any case; unknown names load the plug-ins first."""
     return find_entry(kind, name).obj
 
 
 def find_entry(kind: str, name: str) -> CatalogueEntry:
-    """Return an entry by its name, in any case; load what other packages offer if need be."""
+    """Return an entry by its name in any case; unknown names load the plug-ins first."""
     if not isinstance(name, str):
         raise ParameterTypeError(f"The name of a {kind} must be a text. Got {name!r} instead.")
-    known = registered_entries(kind)
-    if not known.keys() & {name, name.lower()}:
+    entries = registered_entries(kind)
+    if name not in entries and name.lower() not in entries:
         load_plugins()
     for candidate in (name, name.lower()):
-        if candidate in known:
-            return known[candidate]
-    meant = _of_class(name, known) or did_you_mean(name, known)
-    raise ParameterError(f"There is no {kind} {name!r}.{meant} Known are: {', '.join(known)}.")
+        if candidate in entries:
+            return entries[candidate]
+    suggestion = _suggest_for_class_name(name, entries) or did_you_mean(name, entries)
+    raise ParameterError(
+        f"There is no {kind} {name!r}.{suggestion} Known are: {', '.join(entries)}."
+    )
 
 
-def _of_class(name: str, known: Mapping[str, CatalogueEntry]) -> str:
-    """Say under which name a class stands that was called by its own."""
-    for entry in known.values():
+def _suggest_for_class_name(name: str, entries: Mapping[str, CatalogueEntry]) -> str:
+    """Return a suggestion for the name of a class that is registered under another name."""
+    for entry in entries.values():
         if getattr(entry.obj, "__name__", "").lower() == name.lower():
             return f" Did you mean {entry.name!r}?"
     return ""
@@ -121,38 +133,39 @@ def _of_class(name: str, known: Mapping[str, CatalogueEntry]) -> str:
 
 def find_class(kind: str, name: str) -> Any:
     """Return a class by its name, or import it by its dotted name."""
-    # Never for names that come from outside: importing a module runs it.
+    # Never for names from untrusted sources: importing a module runs it.
     if "." not in name:
         return find_object(kind, name)
     module, _, attribute = name.rpartition(".")
     try:
-        found = getattr(import_module(module), attribute)
+        cls = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(f"There is no {kind} {name!r}: {error}.") from error
-    check_required_attributes(kind, found)
-    return found
+    check_required_attributes(kind, cls)
+    return cls
 
 
 def check_required_attributes(kind: str, obj: Any) -> None:
-    """Refuse what lacks something that things of its kind have to have."""
-    missing = [need for need in REQUIRED_ATTRIBUTES[kind] if not hasattr(obj, need)]
-    if missing or (kind in CLASS_KINDS and not inspect.isclass(obj)):
-        lack = f"it has no {missing[0]!r}" if missing else "it is no class"
-        raise ParameterTypeError(f"{obj!r} is no {kind}: {lack}.")
+    """Raise an error if an object lacks an attribute that its kind requires."""
+    missing = [attribute for attribute in REQUIRED_ATTRIBUTES[kind] if not hasattr(obj, attribute)]
+    if missing:
+        raise ParameterTypeError(f"{obj!r} is no {kind}: it has no {missing[0]!r}.")
+    if kind in CLASS_KINDS and not inspect.isclass(obj):
+        raise ParameterTypeError(f"{obj!r} is no {kind}: it is no class.")
 
 
 @cache
 def load_plugins() -> None:
-    """Import what other packages offer, once. One that fails is left out, with a warning."""
+    """Import the plug-ins of other packages, once; a warning names those that fail."""
     from importlib.metadata import entry_points
 
-    for point in sorted(entry_points(group=PLUGINS), key=lambda point: point.name):
+    for plugin in sorted(entry_points(group=PLUGIN_GROUP), key=lambda plugin: plugin.name):
         try:
-            point.load()
-        except Exception as error:  # another package's fault must not end our work
-            package = point.dist.name if point.dist is not None else "unknown"
+            plugin.load()
+        except Exception as error:  # a fault of another package must not stop this one
+            package = plugin.dist.name if plugin.dist is not None else "unknown"
             warnings.warn(
-                f"The plug-in {point.name!r} of the package {package!r} cannot be loaded: "
+                f"The plug-in {plugin.name!r} of the package {package!r} cannot be loaded: "
                 f"{type(error).__name__}: {error}. Update or remove the package.",
                 ScumbleWarning,
                 stacklevel=2,
@@ -160,11 +173,12 @@ def load_plugins() -> None:
 
 
 def _identity(obj: Any) -> tuple[str, str]:
-    """Name a thing so that reloading its module is not taken for a clash."""
-    owner = obj if hasattr(obj, "__qualname__") else type(obj)
-    return owner.__module__, getattr(obj, "name", owner.__qualname__)
+    """Return module and name of an object: a reloaded module may register it again."""
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    return named.__module__, getattr(obj, "name", named.__qualname__)
 
 
-def _first_line(obj: Any) -> str:
+def _first_paragraph(obj: Any) -> str:
+    """Return the first paragraph of the docstring of an object, as plain text."""
     text = inspect.getdoc(getattr(obj, "function", obj)) or ""
     return strip_markup(text.partition("\n\n")[0])

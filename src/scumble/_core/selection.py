@@ -1,4 +1,4 @@
-"""Labels and columns as people ask for them: by name, number, mask, slice or mapping."""
+"""Selections of labels and columns: by name, number, mask, slice or mapping."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -10,22 +10,22 @@ from scumble._core.errors import ParameterError, ParameterTypeError, did_you_mea
 from scumble._core.parameters import is_integer
 from scumble._core.text import join_names
 
-#: A column may have so many values: more are no categories but names of rows, and tables of them,
-#: one number each, would fill the memory.
+#: Maximum number of categories of a column. A column with more identifies rows, and tables with one
+#: number per category would fill the memory.
 MAX_CATEGORIES = 1 << 24
 
 
 def resolve_label_indices(
-    wanted: Any, n_labels: int, names: Sequence[str] | None, *, caller: str
+    selection: Any, n_labels: int, names: Sequence[str] | None, *, caller: str
 ) -> Array:
-    """Turn names, numbers, a mask or a slice into numbers of labels, in the order asked."""
-    if isinstance(wanted, slice):
-        return np.arange(n_labels)[wanted]
-    if isinstance(wanted, str) or is_integer(wanted):
-        wanted = [wanted]
-    if not isinstance(wanted, Iterable):
-        raise _no_selection(wanted, n_labels, caller)
-    items = wanted.tolist() if isinstance(wanted, np.ndarray) else list(wanted)
+    """Return the indices of the labels that names, numbers, a mask or a slice select, in order."""
+    if isinstance(selection, slice):
+        return np.arange(n_labels)[selection]
+    if isinstance(selection, str) or is_integer(selection):
+        selection = [selection]
+    if not isinstance(selection, Iterable):
+        raise _not_a_selection_error(selection, n_labels, caller)
+    items = selection.tolist() if isinstance(selection, np.ndarray) else list(selection)
     if _is_mask(items):
         if len(items) != n_labels:
             raise ParameterError(
@@ -33,17 +33,21 @@ def resolve_label_indices(
                 f"Got {len(items)}."
             )
         return np.flatnonzero(items)
-    places = {name: at for at, name in enumerate(() if names is None else names)}
-    return np.array([_number(item, n_labels, places, caller) for item in items], np.int64)
+    index_of_name = {name: index for index, name in enumerate(() if names is None else names)}
+    return np.array(
+        [_label_index(item, n_labels, index_of_name, caller) for item in items], np.int64
+    )
 
 
-def _number(item: Any, n_labels: int, places: dict[str, int], caller: str) -> int:
+def _label_index(item: Any, n_labels: int, index_of_name: dict[str, int], caller: str) -> int:
+    """Return the index of a label that is selected by its name or number."""
     if isinstance(item, str):
-        if item not in places:
-            raise ParameterError(f"{caller}: there is no label {item!r}. {_instead(item, places)}")
-        return places[item]
+        if item not in index_of_name:
+            hint = _label_name_hint(item, index_of_name)
+            raise ParameterError(f"{caller}: there is no label {item!r}. {hint}")
+        return index_of_name[item]
     if not is_integer(item):
-        raise _no_selection(item, n_labels, caller)
+        raise _not_a_selection_error(item, n_labels, caller)
     if not -n_labels <= item < n_labels:
         raise ParameterError(
             f"{caller}: there is no label {int(item)}. Expected a number from 0 to {n_labels - 1}."
@@ -51,40 +55,44 @@ def _number(item: Any, n_labels: int, places: dict[str, int], caller: str) -> in
     return int(item) % n_labels
 
 
-def _instead(name: str, places: dict[str, int]) -> str:
-    if not places:
+def _label_name_hint(name: str, label_names: Collection[str]) -> str:
+    """Return what to write instead of an unknown label name."""
+    if not label_names:
         return "These labels have no names: give their numbers, or a mask."
-    return did_you_mean(name, places).strip() or f"There are: {join_names(places, 5)}."
+    return did_you_mean(name, label_names).strip() or f"There are: {join_names(label_names, 5)}."
 
 
-def _no_selection(found: Any, n_labels: int, caller: str) -> ParameterTypeError:
+def _not_a_selection_error(item: Any, n_labels: int, caller: str) -> ParameterTypeError:
+    """Return the error for an object that selects no labels."""
     return ParameterTypeError(
         f"{caller}: labels are chosen by their names, their numbers, or a mask with {n_labels} "
-        f"values. Got {found!r} instead."
+        f"values. Got {item!r} instead."
     )
 
 
 def resolve_categorical(
     spec: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
 ) -> dict[int, int]:
-    """Find the categorical columns and their numbers of declared values, 0 for none."""
+    """Return the number of declared categories of each categorical column, 0 if undeclared."""
     if spec is None:
         return {}
     if isinstance(spec, Mapping):
-        if _are_plain(spec, n_columns) and _are_plain(spec.values(), MAX_CATEGORIES + 1):
+        if _are_indices(spec, n_columns) and _are_indices(spec.values(), MAX_CATEGORIES + 1):
             return dict(sorted(spec.items()))
-        found = {_column(key, n_columns, names, caller): count for key, count in spec.items()}
-        for column, count in found.items():
+        counts = {
+            _column_index(key, n_columns, names, caller): count for key, count in spec.items()
+        }
+        for column, count in counts.items():
             if not is_integer(count) or not 0 <= count <= MAX_CATEGORIES:
                 raise ParameterError(
                     f"The 'categorical_features' parameter of {caller} maps column {column} to "
                     f"{count!r}. Expected its number of values, an int in [0, {MAX_CATEGORIES}]."
                 )
-        return {column: int(found[column]) for column in sorted(found)}
-    is_column = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
-    if isinstance(spec, str) or not (is_column or isinstance(spec, Sequence | Set)):
-        kinds = "be None, column numbers, column names, a boolean mask or a mapping"
-        raise parameter_error("categorical_features", caller, kinds, spec)
+        return {column: int(counts[column]) for column in sorted(counts)}
+    is_one_dimensional = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
+    if isinstance(spec, str) or not (is_one_dimensional or isinstance(spec, Sequence | Set)):
+        must = "be None, column numbers, column names, a boolean mask or a mapping"
+        raise parameter_error("categorical_features", caller, must, spec)
     entries = list(spec)
     if _is_mask(entries):
         if len(entries) != n_columns:
@@ -93,26 +101,31 @@ def resolve_categorical(
                 f"per column. Got {len(entries)} instead."
             )
         return {column: 0 for column, is_set in enumerate(entries) if is_set}
-    return dict.fromkeys(sorted(_column(entry, n_columns, names, caller) for entry in entries), 0)
+    columns = [_column_index(entry, n_columns, names, caller) for entry in entries]
+    return dict.fromkeys(sorted(columns), 0)
 
 
-def _are_plain(values: Collection[Any], end: int) -> bool:
-    """Tell whether all values are plain numbers below an end, at once: there may be thousands."""
+def _are_indices(values: Collection[Any], end: int) -> bool:
+    """Return whether all values are of type int, from 0 to ``end - 1``."""
+    # Without a loop in Python: mappings may hold thousands of columns.
     return set(map(type, values)) == {int} and min(values) >= 0 and max(values) < end
 
 
-def _column(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str) -> int:
+def _column_index(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str) -> int:
+    """Return the index of a column that is given by its name or number."""
     if is_integer(entry) and -n_columns <= entry < n_columns:
         return int(entry) % n_columns
     if isinstance(entry, str) and names is not None and entry in list(names):
         return list(names).index(entry)
-    known = f"columns 0 to {n_columns - 1}"
-    known += "" if names is None else f", or the names {join_names(names, 5)}"
+    expected = f"columns 0 to {n_columns - 1}"
+    if names is not None:
+        expected += f", or the names {join_names(names, 5)}"
     raise ParameterError(
         f"The 'categorical_features' parameter of {caller} names the column {entry!r}. "
-        f"Expected {known}."
+        f"Expected {expected}."
     )
 
 
 def _is_mask(entries: Sequence[Any]) -> bool:
+    """Return whether the entries are booleans, at least one."""
     return bool(entries) and all(isinstance(entry, bool | np.bool_) for entry in entries)

@@ -1,4 +1,4 @@
-"""Records that show themselves: a table by ``print``, HTML in a notebook, one line as ``repr``."""
+"""Results that print as a table, show as HTML in a notebook, and have a ``repr`` of one line."""
 
 import html
 import math
@@ -13,111 +13,139 @@ from scumble._core.text import align, escape_controls, format_significant, short
 
 T = TypeVar("T")
 
-#: Rows of a table that are shown; how many more there are is said below.
+#: Rows of a table that are shown; a line below the table counts the others.
 MAX_ROWS_SHOWN = 60
-#: Terminal cells that the first column may take.
-WIDEST = 48
-#: Characters of a ``repr``.
-LONGEST = 300
-#: Items of a list within a cell that are shown.
-FEW_ITEMS = 3
+#: Terminal cells that the first column may take, so that other columns fit beside it.
+MAX_FIRST_COLUMN_WIDTH = 48
+#: Terminal cells of a ``repr``, about four lines.
+MAX_REPR_WIDTH = 300
+#: Items of a list that are shown in a cell.
+MAX_ITEMS_SHOWN = 3
 
 
 class TableView(NamedTuple):
     """A table to be shown."""
 
-    head: Sequence[str]  # names of the columns
-    rows: Iterable[Sequence[Any]]  # values of any kind; only the first ones are asked for
+    column_names: Sequence[str]  # all empty for a table without a header
+    rows: Iterable[Sequence[Any]]  # values of any type; only the first `MAX_ROWS_SHOWN` are read
     n_rows: int
-    notes: Sequence[str] = ()  # sentences below
+    notes: Sequence[str] = ()  # sentences below the table
 
 
-# A dataclass that is made with ``repr=False`` has a ``repr`` of one short line.
+class _FormattedTable(NamedTuple):
+    """The text of a table."""
+
+    header: list[str]
+    rows: list[list[str]]
+    remainder: list[str]  # the line that counts the rows that are not shown, if there are any
+
+
+# Dataclasses need ``repr=False``, or they would define a ``__repr__`` of their own.
 class TableReprMixin:
-    """What is printed as a table: ``_headline`` and what stands in ``_sheet``, else its fields."""
+    """Mixin for dataclasses that print as a table.
+
+    Subclasses override ``_repr_title`` and ``_repr_table``; by default the table has a row for
+    each field.
+    """
 
     __slots__ = ()
 
     def _repr_title(self) -> str:
+        """Return the line above the table, which is also the ``repr``."""
         return type(self).__name__
 
     def _repr_table(self) -> TableView:
-        rows = list(_fields(self))
+        """Return the table to show."""
+        rows = list(_field_items(self))
         return TableView(("", ""), rows, len(rows))
 
     def __repr__(self) -> str:
         text = escape_controls(self._repr_title())
         if type(self)._repr_title is TableReprMixin._repr_title:
             text += ": " + ", ".join(
-                f"{name} {format_cell(value)}" for name, value in _fields(self)
+                f"{name} {format_cell(value)}" for name, value in _field_items(self)
             )
-        return f"<{shorten(text, LONGEST)}>"
+        return f"<{shorten(text, MAX_REPR_WIDTH)}>"
 
     def __str__(self) -> str:
-        sheet = self._repr_table()
-        head, rows, left = _texts(sheet)
-        rows = [[shorten(first, WIDEST), *others] for first, *others in rows]
-        table = align(head, rows) if any(head) else align(("",) * len(head), rows)[1:]
+        view = self._repr_table()
+        table = _format_table(view)
+        rows = [[shorten(row[0], MAX_FIRST_COLUMN_WIDTH), *row[1:]] for row in table.rows]
+        aligned = align(table.header, rows)
+        if not any(table.header):
+            aligned = aligned[1:]
         lines = [
             escape_controls(self._repr_title()),
-            *("  ".join(cells).rstrip() for cells in table),
+            *("  ".join(cells).rstrip() for cells in aligned),
+            *table.remainder,
+            *map(escape_controls, view.notes),
         ]
-        return "\n".join([*lines, *left, *map(escape_controls, sheet.notes)])
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        sheet = self._repr_table()
-        head, rows, left = _texts(sheet)
-        title = f"<p>{_cells('b', [escape_controls(self._repr_title())])}</p>"
-        titles = [f"<thead><tr>{_cells('th', head)}</tr></thead>"] if any(head) else []
-        body = [f"<tr>{_cells('th', row[:1])}{_cells('td', row[1:])}</tr>" for row in rows]
-        notes = [_cells("p", [escape_controls(note)]) for note in (*left, *sheet.notes)]
-        parts = [title, "<table>", *titles, "<tbody>", *body, "</tbody></table>", *notes]
-        return "\n".join(parts)
+        """Return the table as HTML, for notebooks."""
+        view = self._repr_table()
+        table = _format_table(view)
+        lines = [f"<p>{_html_elements('b', [escape_controls(self._repr_title())])}</p>", "<table>"]
+        if any(table.header):
+            lines.append(f"<thead><tr>{_html_elements('th', table.header)}</tr></thead>")
+        lines.append("<tbody>")
+        for row in table.rows:
+            cells = _html_elements("th", row[:1]) + _html_elements("td", row[1:])
+            lines.append(f"<tr>{cells}</tr>")
+        lines.append("</tbody></table>")
+        notes = [*table.remainder, *view.notes]
+        lines.extend(_html_elements("p", [escape_controls(note)]) for note in notes)
+        return "\n".join(lines)
 
 
 class RecordList(TableReprMixin, list[T]):
     """A list of records or mappings that prints as a table."""
 
     def __init__(
-        self, items: Iterable[T] = (), what: str = "rows", columns: Sequence[str] = ()
+        self, items: Iterable[T] = (), plural_noun: str = "rows", columns: Sequence[str] = ()
     ) -> None:
         super().__init__(items)
-        self.what, self.columns = what, tuple(columns)
+        self.plural_noun = plural_noun
+        self.columns = tuple(columns)
 
     def _repr_title(self) -> str:
-        return f"{len(self):,} {self.what}"
+        """Return the number of records."""
+        return f"{len(self):,} {self.plural_noun}"
 
     def _repr_table(self) -> TableView:
+        """Return a row for each record, with the chosen columns or all of them."""
         columns = self.columns or (tuple(_as_mapping(self[0])) if self else ())
         rows = ([row[column] for column in columns] for row in map(_as_mapping, self))
         return TableView(columns, rows, len(self))
 
 
-def _cells(tag: str, texts: Iterable[str]) -> str:
+def _html_elements(tag: str, texts: Iterable[str]) -> str:
+    """Return an HTML element for each text."""
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
-def _fields(record: Any) -> Iterator[tuple[str, Any]]:
+def _field_items(record: Any) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each field of a dataclass."""
     return ((field.name, getattr(record, field.name)) for field in fields(record))
 
 
-def _as_mapping(row: Any) -> Mapping[str, Any]:
-    return row if isinstance(row, Mapping) else dict(_fields(row))
+def _as_mapping(record: Any) -> Mapping[str, Any]:
+    """Return a mapping as it is, and the fields of a dataclass as a mapping."""
+    return record if isinstance(record, Mapping) else dict(_field_items(record))
 
 
-def _texts(sheet: TableView) -> tuple[list[str], list[list[str]], list[str]]:
-    """Write head and first rows as texts, and say how many rows are left."""
-    rows = [[format_cell(value) for value in row] for row in islice(sheet.rows, MAX_ROWS_SHOWN)]
-    more = sheet.n_rows - len(rows)
-    return (
-        [escape_controls(str(title)) for title in sheet.head],
-        rows,
-        [f"... {more:,} more"] * (more > 0),
-    )
+def _format_table(view: TableView) -> _FormattedTable:
+    """Format the header and the first rows of a table."""
+    header = [escape_controls(str(name)) for name in view.column_names]
+    rows = [[format_cell(value) for value in row] for row in islice(view.rows, MAX_ROWS_SHOWN)]
+    n_hidden = view.n_rows - len(rows)
+    remainder = [f"... {n_hidden:,} more"] if n_hidden > 0 else []
+    return _FormattedTable(header, rows, remainder)
 
 
 def format_cell(value: Any) -> str:
-    """Write a value as it stands in a table."""
+    """Return the text of a value in a cell of a table."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -135,6 +163,6 @@ def format_cell(value: Any) -> str:
     if isinstance(value, Mapping):
         value = list(value)
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
-        few = ", ".join(format_cell(item) for item in value[:FEW_ITEMS])
-        return f"{few}, ... ({len(value):,})" if len(value) > FEW_ITEMS else few
+        text = ", ".join(format_cell(item) for item in value[:MAX_ITEMS_SHOWN])
+        return f"{text}, ... ({len(value):,})" if len(value) > MAX_ITEMS_SHOWN else text
     return escape_controls(str(value))

@@ -1,19 +1,21 @@
-"""Text for people: numbers written out, untrusted names made harmless, measured, wrapped."""
+"""Text for people: formatted numbers, escaped control characters, alignment and wrapping."""
 
 import os
 import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, islice, takewhile
+from itertools import islice
 from typing import Any
 
 #: The path that means standard input or standard output.
 STDIO_PATH = "-"
+#: Terminal cells that the first column of a table keeps when the table is made narrower.
+MIN_FIRST_COLUMN_WIDTH = 8
 
 
 def escape_controls(text: str) -> str:
-    """Make control characters visible."""
+    """Return the text with control characters written as escape sequences."""
     if text.isprintable():
         return text
     return "".join(
@@ -22,67 +24,83 @@ def escape_controls(text: str) -> str:
 
 
 def strip_markup(text: str) -> str:
-    """Join the lines of a docstring, without the marks of the documentation."""
+    """Return a docstring on one line, without the markup of reStructuredText."""
     return re.sub(r":\w+:(?=`)|`+", "", " ".join(text.split()))
 
 
 def display_width(text: str) -> int:
-    """Count the terminal cells a text takes (wide East Asian characters take two)."""
+    """Return the number of terminal cells that a text takes."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
-    )
+    return sum(map(_character_width, text))
+
+
+def _character_width(char: str) -> int:
+    """Return the number of terminal cells of a character: 2 if it is a wide East Asian one."""
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut a text to a number of cells, with an ellipsis where something is missing."""
+    """Return the text cut to ``width`` terminal cells, with an ellipsis if something is cut."""
     if display_width(text) <= width:
         return text
-    fitting = takewhile(lambda cells: cells < width, accumulate(map(display_width, text)))
-    return text[: sum(1 for _ in fitting)] + "…"
+    n_characters = 0
+    n_cells = 0
+    for char in text:
+        n_cells += display_width(char)
+        if n_cells >= width:  # one cell is left for the ellipsis
+            break
+        n_characters += 1
+    return text[:n_characters] + "…"
 
 
 def excerpt(text: str, limit: int = 60) -> str:
-    """Quote a piece of a file, cut to a readable length."""
+    """Return a quoted piece of a file, cut to at most ``limit`` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
-def join_names(names: Iterable[object], most: int) -> str:
-    """Quote the first names of a list, with dots where there are more."""
-    first = [*islice(names, most + 1)]
-    return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")
+def join_names(names: Iterable[object], max_names: int) -> str:
+    """Return the first names of a list, quoted, with an ellipsis if there are more."""
+    first = list(islice(names, max_names + 1))
+    text = ", ".join(map(repr, first[:max_names]))
+    return f"{text}, ..." if len(first) > max_names else text
 
 
 def default_names(letter: str, n: int) -> tuple[str, ...]:
-    """Name things that have no names of their own: y0, y1, and so on."""
-    return tuple(f"{letter}{at}" for at in range(n))
+    """Return the names of columns that have none: y0, y1, and so on."""
+    return tuple(f"{letter}{index}" for index in range(n))
 
 
 def align(
-    head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
+    header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
 ) -> list[list[str]]:
-    """Pad the cells of a table: the first column flush left, all others flush right."""
-    lines = [[*head], *([*row] for row in rows)]
+    """Return the cells of a table, header first, padded to the widths of their columns.
+
+    The first column is flush left, all others are flush right. The first column is shortened
+    where the table would be wider than ``width`` terminal cells.
+    """
+    lines = [list(header), *(list(row) for row in rows)]
     widths = [max(display_width(cell) for cell in column) for column in zip(*lines, strict=True)]
     if width is not None:
-        widths[0] = max(min(widths[0], width - sum(2 + other for other in widths[1:])), 8)
+        available = width - sum(2 + column_width for column_width in widths[1:])
+        widths[0] = max(min(widths[0], available), MIN_FIRST_COLUMN_WIDTH)
     for line in lines:
-        for at, (cell, wide) in enumerate(zip(line, widths, strict=True)):
-            text = shorten(cell, wide) if at == 0 else cell
-            space = " " * (wide - display_width(text))
-            line[at] = text + space if at == 0 else space + text
+        for index, column_width in enumerate(widths):
+            text = shorten(line[index], column_width) if index == 0 else line[index]
+            padding = " " * (column_width - display_width(text))
+            line[index] = text + padding if index == 0 else padding + text
     return lines
 
 
 def wrap(text: str, width: int | None) -> list[str]:
-    """Break a sentence into lines of at most ``width`` cells."""
+    """Return the lines of a sentence, of at most ``width`` terminal cells, 100 by default."""
     return textwrap.wrap(text, width or 100, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def display_path(path: str | os.PathLike[str], pipe: str) -> str:
-    """Tell what messages call a file: its path, or ``pipe`` for that of standard input or output.
+def display_path(path: str | os.PathLike[str], stdio_name: str) -> str:
+    """Return the path as messages show it; ``stdio_name`` for standard input or output.
 
     Examples
     --------
@@ -90,21 +108,21 @@ def display_path(path: str | os.PathLike[str], pipe: str) -> str:
     >>> display_path("films.csv", "standard output"), display_path("-", "standard output")
     ('films.csv', 'standard output')
     """
-    return pipe if os.fspath(path) == STDIO_PATH else os.fspath(path)
+    return stdio_name if os.fspath(path) == STDIO_PATH else os.fspath(path)
 
 
 def format_number(value: Any, spec: str = ",d") -> str:
-    """Print a number, or a dash where there is none."""
+    """Return a formatted number, or a dash for None."""
     return "–" if value is None else format(value, spec)
 
 
 def pluralize(n: int, noun: str) -> str:
-    """Print a number of things: "1 label", "1,200 labels"."""
+    """Return a number with a noun in the singular or plural: "1 label", "1,200 labels"."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def format_significant(value: float | None, digits: int = 4) -> str:
-    """Print with so many significant digits, never in powers of ten."""
+    """Return a number with so many significant digits, without an exponent; a dash for None."""
     if value is None:
         return "–"
     text = f"{value:,.{digits}g}"

@@ -1,8 +1,8 @@
-"""The number types of arrays that kernels read."""
+"""The integer types of the arrays that kernels read."""
 
 from libc.stdint cimport int32_t, int64_t
 
-# scipy counts in 32 bits as long as they suffice, for indptr and indices alike.
+# SciPy uses 32 bits for indptr and indices where they suffice, else 64 bits.
 ctypedef fused index_t:
     int32_t
     int64_t

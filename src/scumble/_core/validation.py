@@ -1,9 +1,10 @@
-"""The door: every label matrix becomes one canonical sparse form here, once.
+"""Validation of labels: label matrices of users become one canonical sparse form.
 
-Inside, ``Y`` is always a boolean `scipy.sparse.csr_array` with sorted indices, no duplicates and
-no stored zeros. Kernels read its ``indptr`` and ``indices`` and never ask again.
+Validated labels are a boolean `scipy.sparse.csr_array` with sorted indices, no duplicates and no
+stored zeros. Kernels read its ``indptr`` and ``indices`` without further checks.
 """
 
+import itertools
 import numbers
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
@@ -19,20 +20,21 @@ from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
 from scumble._core.parameters import Choice, Int, is_integer
 
-#: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
-MOST_LABELS = 2**31 - 1
+#: Numbers in label lists must be below this. Larger ones are identifiers of something else, and a
+#: matrix with so many columns would fill the memory.
+MAX_LABELS = 2**31 - 1
 _HINT = "Labels must be 0/1 or True/False."
 
 
 def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
-    """Bring labels into canonical form, or refuse them with the first offending cell."""
+    """Return labels in canonical form; the error for invalid labels names the first wrong cell."""
     return check_named_labels(Y, caller=caller)[0]
 
 
 def check_named_labels(
     Y: Any, *, caller: str = "scumble"
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    """Do what `check_labels` does and also return the labels' names where ``Y`` has any."""
+    """Return labels in canonical form and their names, None if ``Y`` has none."""
     if is_dataset(Y):
         labels, names = check_named_labels(Y.Y, caller=caller)
         return labels, getattr(Y, "labels", names)
@@ -49,21 +51,23 @@ def check_named_labels(
 
 
 def is_dataset(data: Any) -> bool:
-    """Tell whether something holds features and labels, rather than being labels."""
+    """Return whether something is a data set, which has labels, and not labels themselves."""
     return hasattr(data, "Y") and not hasattr(data, "columns")
 
 
 @dataclass(frozen=True, eq=False)
 class NamedLabels:
-    """Canonical labels with their names: as much of a data set as the door looks at."""
+    """Canonical labels with their names, in the form of a data set that `check_labels` reads."""
 
     Y: sparse.csr_array
     labels: tuple[str, ...]
 
 
 def label_lists(Y: Any) -> list[Any] | None:
-    """Return the rows of label lists, in a list or a column of a table; None for anything else."""
-    # Rows of equal length that hold no names are no label lists but a table of cells.
+    """Return the rows of label lists, from a list or a column of a table; None for anything else.
+
+    Rows of equal length that hold no names are the cells of a table, not label lists.
+    """
     if not isinstance(Y, list | tuple):
         if not hasattr(Y, "__array__") or hasattr(Y, "columns") or sparse.issparse(Y):
             return None
@@ -73,71 +77,92 @@ def label_lists(Y: Any) -> list[Any] | None:
     rows = list(Y)
     if not rows or any(isinstance(row, str) or not hasattr(row, "__len__") for row in rows):
         return None
-    is_lists = any(isinstance(row, Set) for row in rows) or len({len(row) for row in rows}) > 1
-    return rows if is_lists or any(isinstance(item, str) for row in rows for item in row) else None
+    has_sets = any(isinstance(row, Set) for row in rows)
+    has_different_lengths = len({len(row) for row in rows}) > 1
+    return rows if has_sets or has_different_lengths or _has_names(rows) else None
+
+
+def _has_names(rows: Sequence[Any]) -> bool:
+    """Return whether one of the labels in label lists is a string."""
+    return any(isinstance(label, str) for label in itertools.chain.from_iterable(rows))
 
 
 def align_label_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
-    """Give lists of predicted names the columns of ``Y``; all names where both are lists."""
-    # What has no names, or none in common, comes back as it is.
-    names, rows = get_label_names(Y), label_lists(predictions)
-    if rows is None and isinstance(predictions, list | tuple) and not any(map(_size, predictions)):
-        rows = list(predictions)  # nothing was predicted
-    if names is None or rows is None:
+    """Return labels and predicted label lists with the same columns, as `NamedLabels`.
+
+    The columns are those of ``Y``, or all names if both are label lists. Both arguments are
+    returned unchanged if they have no names, or none in common.
+    """
+    names = get_label_names(Y)
+    predicted_rows = label_lists(predictions)
+    if predicted_rows is None and _is_list_of_empty_rows(predictions):
+        predicted_rows = list(predictions)
+    if names is None or predicted_rows is None:
         return Y, predictions
-    found = {item for row in rows for item in row}
-    if not all(isinstance(item, str) for item in found):
+    predicted_names = set(itertools.chain.from_iterable(predicted_rows))
+    if not all(isinstance(name, str) for name in predicted_names):
         return Y, predictions
-    truth = label_lists(Y)
-    if found - set(names):
-        if truth is None or not found & set(names):
+    true_rows = label_lists(Y)
+    if predicted_names - set(names):
+        if true_rows is None or not predicted_names & set(names):
             return Y, predictions
-        names = tuple(sorted(found | set(names)))
-    place, n_labels = _place_of(names), len(names)
-    if truth is not None:
-        Y = NamedLabels(_matrix(truth, place, n_labels, "labels"), names)
-    return Y, NamedLabels(_matrix(rows, place, n_labels, "labels"), names)
+        names = tuple(sorted(predicted_names | set(names)))
+    if true_rows is not None:
+        Y = NamedLabels(_matrix_of_names(true_rows, names, "labels"), names)
+    return Y, NamedLabels(_matrix_of_names(predicted_rows, names, "labels"), names)
 
 
-def _size(row: Any) -> int:
-    return len(row) if hasattr(row, "__len__") else 1
+def _is_list_of_empty_rows(predictions: Any) -> bool:
+    """Return whether predictions are label lists without any label."""
+    if not isinstance(predictions, list | tuple):
+        return False
+    return all(hasattr(row, "__len__") and len(row) == 0 for row in predictions)
 
 
-def _place_of(names: Sequence[str]) -> Callable[[str], int]:
-    """Tell the column of each name."""
-    return {name: at for at, name in enumerate(names)}.__getitem__
+def _matrix_of_names(rows: Sequence[Any], names: Sequence[str], caller: str) -> sparse.csr_array:
+    """Return the label matrix of lists of names; ``names`` are its columns."""
+    column_of_name = {name: column for column, name in enumerate(names)}
+    return _matrix_of_lists(rows, column_of_name.__getitem__, len(names), caller)
 
 
-def _matrix(
-    rows: Sequence[Any], place: Callable[[Any], int], n_labels: int, caller: str
+def _matrix_of_lists(
+    rows: Sequence[Any], column_of: Callable[[Any], int], n_labels: int, caller: str
 ) -> sparse.csr_array:
-    """Put every label of every row into its place."""
-    flat = np.array([place(item) for row in rows for item in row], np.int32)
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    cells = (np.ones(len(flat), bool), flat, starts)
+    """Return the label matrix of label lists; ``column_of`` returns the column of a label."""
+    labels = itertools.chain.from_iterable(rows)
+    indices = np.array([column_of(label) for label in labels], np.int32)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    cells = (np.ones(len(indices), bool), indices, indptr)
     return _canonical(sparse.csr_array(cells, shape=(len(rows), n_labels)), caller)
 
 
-def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
-    """Refuse columns that tell by their names that they are other labels, or in another order."""
-    # Columns of frames that have no name in common are compared by their places: a frame made of an
-    # array numbers its columns. The columns of label lists are nothing but their names.
-    expected, found = get_label_names(Y), get_label_names(given)
-    if expected is None or found is None or expected == found:
+def check_same_names(Y: Any, predictions: Any, *, what: str, caller: str) -> None:
+    """Raise an error if the label names of ``predictions`` differ from those of ``Y``.
+
+    ``what`` is the noun for the predictions in the message, such as "scores".
+    """
+    # Columns of frames without a common name are compared by position, because a frame that is made
+    # of an array numbers its columns. Label lists have nothing but names.
+    expected_names = get_label_names(Y)
+    names = get_label_names(predictions)
+    if expected_names is None or names is None or expected_names == names:
         return
-    lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
-    if lists or set(expected) & set(found):
-        pairs = enumerate(zip(expected, found, strict=False))
-        unlike = (f"{b!r} as label {at}, Y has {a!r}" for at, (a, b) in pairs if a != b)
-        where = next(unlike, f"{len(found)} labels, Y has {len(expected)}")
-        raise DataError(
-            f"{caller}: {what} must have the labels of Y, in the same order. Found {where}. "
-            "Reorder the columns, or give 0/1 arrays."
-        )
+    has_label_lists = any(isinstance(labels, list | tuple) for labels in (Y, predictions))
+    if not has_label_lists and not set(expected_names) & set(names):
+        return
+    difference = f"{len(names)} labels, Y has {len(expected_names)}"
+    for label, (expected_name, name) in enumerate(zip(expected_names, names, strict=False)):
+        if expected_name != name:
+            difference = f"{name!r} as label {label}, Y has {expected_name!r}"
+            break
+    raise DataError(
+        f"{caller}: {what} must have the labels of Y, in the same order. Found {difference}. "
+        "Reorder the columns, or give 0/1 arrays."
+    )
 
 
 def get_label_names(labels: Any) -> tuple[str, ...] | None:
-    """Return the names that labels bring along, None where they have none."""
+    """Return the names of labels, None if they have none."""
     if is_dataset(labels):
         return getattr(labels, "labels", None)
     if hasattr(labels, "columns"):
@@ -147,7 +172,7 @@ def get_label_names(labels: Any) -> tuple[str, ...] | None:
 
 
 def check_consistent_length(X: Any, Y: Any, *, caller: str) -> None:
-    """Refuse ``X`` and ``Y`` with different numbers of rows."""
+    """Raise an error if ``X`` and ``Y`` have different numbers of rows."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != Y.shape[0]:
         raise LabelError(
@@ -157,54 +182,60 @@ def check_consistent_length(X: Any, Y: Any, *, caller: str) -> None:
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
-    """Refuse a parameter that is none of ``choices``."""
+    """Return a parameter; raise an error unless it is one of ``choices``."""
     Choice(*choices).check(value, name=name, caller=caller)
     return str(value)
 
 
 def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
-    """Refuse a parameter that is not an integer of at least ``minimum``."""
+    """Return a parameter; raise an error unless it is an integer of at least ``minimum``."""
     Int(minimum).check(value, name=name, caller=caller)
     return int(value)
 
 
 def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
+    """Return the canonical form of a sparse matrix."""
     if len(Y.shape) != 2:
-        raise _wrong_shape(Y.shape, caller)
+        raise _shape_error(Y.shape, caller)
     if Y.dtype.kind not in "biuf":
         raise ParameterTypeError(f"{caller}: {_HINT} Got values of type {Y.dtype} instead.")
     if Y.format != "csr":
         Y = Y.tocsr()  # COO duplicates are summed here, as everywhere in scipy
     if Y.dtype != bool:
-        present = Y.data != 0
-        wrong = present & (Y.data != 1)
-        if wrong.any():
-            raise _bad_cell(*first_true_cell(Y, wrong), Y.data[wrong.argmax()].item(), caller, None)
-        Y = sparse.csr_array((present, Y.indices, Y.indptr), shape=Y.shape)
+        is_present = Y.data != 0
+        is_wrong = is_present & (Y.data != 1)
+        if is_wrong.any():
+            row, column = first_true_cell(Y, is_wrong)
+            raise _cell_error(row, column, Y.data[is_wrong.argmax()].item(), caller)
+        Y = sparse.csr_array((is_present, Y.indices, Y.indptr), shape=Y.shape)
     elif not isinstance(Y, sparse.csr_array):
         Y = sparse.csr_array(Y)
-    return _canonical(_with_plain_indices(Y), caller)
+    return _canonical(_with_kernel_indices(Y), caller)
 
 
-def _with_plain_indices(Y: sparse.csr_array) -> sparse.csr_array:
-    """Store indptr and indices as kernels read them: of one type and without gaps."""
-    # Where they differ, row pointers follow the column indices as long as they fit: these are many.
-    narrow = np.can_cast(Y.indices.dtype, np.int32) and Y.nnz <= np.iinfo(np.int32).max
-    kind = np.int32 if narrow else np.int64
-    indptr, indices = (np.ascontiguousarray(part, kind) for part in (Y.indptr, Y.indices))
+def _with_kernel_indices(Y: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix whose indptr and indices are contiguous and of one type, as kernels need."""
+    # If the types differ, the few row pointers are converted to the type of the many indices.
+    fits_int32 = np.can_cast(Y.indices.dtype, np.int32) and Y.nnz <= np.iinfo(np.int32).max
+    index_dtype = np.int32 if fits_int32 else np.int64
+    indptr = np.ascontiguousarray(Y.indptr, index_dtype)
+    indices = np.ascontiguousarray(Y.indices, index_dtype)
     if indptr is Y.indptr and indices is Y.indices:
         return Y
-    plain = sparse.csr_array(Y.shape, dtype=bool)
-    plain.data, plain.indices, plain.indptr = Y.data, indices, indptr
-    return plain
+    converted = sparse.csr_array(Y.shape, dtype=bool)  # its constructor could change the types
+    converted.data = Y.data
+    converted.indices = indices
+    converted.indptr = indptr
+    return converted
 
 
 def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
-    """Sort indices, drop stored zeros and duplicates; leave a canonical matrix untouched."""
+    """Return a matrix with sorted indices and without stored zeros and duplicates."""
     if Y.data.all() and _rows_strictly_increase(Y, caller):
         return Y
     Y = Y.copy()
-    Y.has_canonical_format = False  # scipy's cached answer may be out of date
+    # The flags that SciPy caches may be out of date.
+    Y.has_canonical_format = False
     Y.has_sorted_indices = False
     Y.eliminate_zeros()
     Y.sum_duplicates()
@@ -212,100 +243,116 @@ def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
 
 
 def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
-    """Check all column indices: in range (else refuse), sorted and unique (else say no)."""
+    """Return whether the indices of all rows are sorted and unique; check their range."""
     if Y.nnz == 0:
         return True
-    blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64)
-    states = run_in_threads(
-        lambda block: check_rows(Y.indptr, Y.indices, *block, Y.shape[1]), blocks
-    )
-    if min(states) < 0:
+
+    def check_block(block: tuple[int, int]) -> int:
+        start, stop = block
+        return check_rows(Y.indptr, Y.indices, start, stop, Y.shape[1])
+
+    n_blocks = 1 if Y.nnz < SERIAL_BELOW else 64
+    results = run_in_threads(check_block, row_blocks(Y.indptr, n_blocks))
+    if min(results) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
             "outside of them, or row pointers that step back. Rebuild it, or run its "
             "check_format()."
         )
-    return all(state == 1 for state in states)
+    return all(result == 1 for result in results)
 
 
 def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.csr_array:
+    """Return the canonical form of an array; ``names`` are used in error messages."""
     if Y.ndim != 2:
-        raise _wrong_shape(Y.shape, caller)
+        raise _shape_error(Y.shape, caller)
     if Y.dtype == object:
         Y = _objects_to_numbers(Y, caller, names)
     if Y.dtype.kind not in "biuf":
         raise ParameterTypeError(f"{caller}: {_HINT} Got values of type {Y.dtype} instead.")
-    present = Y if Y.dtype == bool else Y == 1
-    if Y.dtype != bool:
-        wrong = ~(present | (Y == 0))
-        if wrong.any():
-            row, column = first_true_cell(Y, wrong)
-            raise _bad_cell(row, column, Y[row, column].item(), caller, names)
-    return sparse.csr_array(present)
+    if Y.dtype == bool:
+        return sparse.csr_array(Y)
+    is_present = Y == 1
+    is_wrong = ~(is_present | (Y == 0))
+    if is_wrong.any():
+        row, column = first_true_cell(Y, is_wrong)
+        raise _cell_error(row, column, Y[row, column].item(), caller, names)
+    return sparse.csr_array(is_present)
 
 
 def _objects_to_numbers(Y: Array, caller: str, names: tuple[str, ...] | None) -> Array:
-    """Turn Python objects (mixed columns of a frame) into floats; texts are no numbers."""
-    for at, cell in enumerate(Y.flat):
+    """Return an array of Python objects, such as mixed columns of a frame, as floats."""
+    for position, cell in enumerate(Y.flat):
         if not isinstance(cell, np.bool_ | numbers.Real | Decimal) or cell not in (0, 1):
-            row, column = divmod(at, Y.shape[1])
-            raise _bad_cell(row, column, cell, caller, names)
+            row, column = divmod(position, Y.shape[1])
+            raise _cell_error(row, column, cell, caller, names)
     return Y.astype(float)
 
 
 def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    """Return the canonical form and the names of label lists, or of nested lists of 0 and 1."""
     if not Y:
         raise LabelError(f"{caller}: Y is an empty list, so its number of labels is unknown.")
-    rows = [_as_row(row, number, caller) for number, row in enumerate(Y)]
+    rows = [_check_row(row, index, caller) for index, row in enumerate(Y)]
     if label_lists(Y) is not None:
-        of_names = any(isinstance(item, str) for row in rows for item in row)
-        return _from_label_lists(rows, caller, of_names=of_names)
+        return _from_label_lists(rows, caller)
     try:
         cells = np.array([list(row) for row in rows])
     except ValueError:  # some cell is itself a list
-        raise next(
-            _bad_cell(at, column, item, caller, None)
-            for at, row in enumerate(rows)
-            for column, item in enumerate(row)
-            if not np.isscalar(item)
-        ) from None
+        raise _nested_cell_error(rows, caller) from None
     return _from_dense(cells, caller, None), None
 
 
-def _as_row(row: Any, number: int, caller: str) -> Sequence[Any]:
+def _check_row(row: Any, index: int, caller: str) -> Sequence[Any]:
+    """Return a row of a list as a sequence; raise an error if it is none."""
     if isinstance(row, str) or not isinstance(row, Sequence | Set | np.ndarray):
         raise LabelError(
-            f"{caller}: Y must be two-dimensional; row {number} is {row!r}. "
+            f"{caller}: Y must be two-dimensional; row {index} is {row!r}. "
             "Expected 2D array: give one row, or one list of labels, per instance."
         )
-    return sorted(row, key=str) if isinstance(row, Set) else row  # type: ignore[return-value]  # an array serves as a sequence
+    if isinstance(row, Set):
+        return sorted(row, key=str)
+    return row  # type: ignore[return-value]  # an array serves as a sequence
+
+
+def _nested_cell_error(rows: list[Sequence[Any]], caller: str) -> LabelError:
+    """Return the error for the first cell that is no scalar."""
+    for row_index, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            if not np.isscalar(cell):
+                return _cell_error(row_index, column, cell, caller)
+    raise AssertionError("all cells are scalars")
 
 
 def _from_label_lists(
-    rows: list[Sequence[Any]], caller: str, *, of_names: bool
+    rows: list[Sequence[Any]], caller: str
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    for number, row in enumerate(rows):
-        for item in row:
-            if not _is_label(item, of_names=of_names):
+    """Return the canonical form of lists of label names or numbers, and the names."""
+    has_names = _has_names(rows)
+    for index, row in enumerate(rows):
+        for label in row:
+            is_valid = isinstance(label, str) if has_names else _is_label_number(label)
+            if not is_valid:
                 raise LabelError(
-                    f"{caller}: row {number} of the label lists holds {item!r}. Expected label "
+                    f"{caller}: row {index} of the label lists holds {label!r}. Expected label "
                     f"names (all strings) or label numbers from 0 (all integers below "
-                    f"{MOST_LABELS})."
+                    f"{MAX_LABELS})."
                 )
-    found = {item for row in rows for item in row}
-    if not of_names:
-        return _matrix(rows, int, max(map(int, found), default=-1) + 1, caller), None
-    names = tuple(sorted(found))
-    return _matrix(rows, _place_of(names), len(names), caller), names
+    labels = set(itertools.chain.from_iterable(rows))
+    if has_names:
+        names = tuple(sorted(labels))
+        return _matrix_of_names(rows, names, caller), names
+    n_labels = max(map(int, labels), default=-1) + 1
+    return _matrix_of_lists(rows, int, n_labels, caller), None
 
 
-def _is_label(item: Any, *, of_names: bool) -> bool:
-    if of_names:
-        return isinstance(item, str)
-    return is_integer(item) and 0 <= int(item) < MOST_LABELS
+def _is_label_number(label: Any) -> bool:
+    """Return whether a label in a list is a valid column index."""
+    return is_integer(label) and 0 <= int(label) < MAX_LABELS
 
 
 def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Return the canonical form and the column names of a DataFrame."""
     import narwhals as nw
 
     try:
@@ -318,34 +365,38 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
     except nw.exceptions.DuplicateError:
         raise LabelError(f"{caller}: two label columns of Y have the same name.") from None
     names = tuple(str(name) for name in frame.columns)
-    columns = [_frame_column(frame.get_column(name), str(name), caller) for name in frame.columns]
-    present = np.column_stack(columns) if columns else np.zeros((len(frame), 0), bool)
-    return sparse.csr_array(present), names
+    columns = [_boolean_column(frame.get_column(name), str(name), caller) for name in frame.columns]
+    is_present = np.column_stack(columns) if columns else np.zeros((len(frame), 0), bool)
+    return sparse.csr_array(is_present), names
 
 
-def _frame_column(column: Any, name: str, caller: str) -> Array:
+def _boolean_column(column: Any, name: str, caller: str) -> Array:
+    """Return a column of a DataFrame as booleans."""
     values = column.to_numpy()
     if values.dtype == bool:
         return values
     return _from_dense(values.reshape(-1, 1), caller, (name,)).toarray().ravel()
 
 
-def _wrong_shape(shape: tuple[int, ...], caller: str) -> LabelError:
+def _shape_error(shape: tuple[int, ...], caller: str) -> LabelError:
+    """Return the error for labels that are not two-dimensional."""
     return LabelError(
         f"{caller}: Y must be two-dimensional, (n_samples, n_labels). Got shape {shape} instead. "
         "Expected 2D array: for a single label use Y.reshape(-1, 1)."
     )
 
 
-def _bad_cell(
-    row: int, column: int, value: Any, caller: str, names: tuple[str, ...] | None
+def _cell_error(
+    row: int, column: int, value: Any, caller: str, names: tuple[str, ...] | None = None
 ) -> LabelError:
-    # What does not equal itself is NaN or NaT; pandas' NA does not even say so.
-    missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
-    found = "is missing" if missing else f"holds {value!r}"
-    where, hint = format_column_name(column, names), _HINT
-    if not missing and names is None:
+    """Return the error for a cell that is neither 0 nor 1."""
+    # NaN and NaT do not equal themselves; the comparison of pandas.NA has no truth value.
+    is_missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
+    problem = "is missing" if is_missing else f"holds {value!r}"
+    hint = _HINT
+    if not is_missing and names is None:
         hint += (
             " If Y is meant as label lists, give sets or label names, not lists of equal length."
         )
-    return LabelError(f"{caller}: the label cell in row {row}, {where} {found}. {hint}")
+    where = format_column_name(column, names)
+    return LabelError(f"{caller}: the label cell in row {row}, {where} {problem}. {hint}")

@@ -1,10 +1,10 @@
-/* WIDE before a function compiles its loops twice, plain and for AVX2, and lets the machine choose
- * when the module is loaded. AVX2 has no fused multiply-add, so both compute the same bits. CellFilter
- * GCC with glibc can do so; elsewhere there is the plain one. */
+/* A function marked WIDE is compiled twice, with and without AVX2 instructions; the version that fits
+ * the processor is chosen when the module is loaded. AVX2 has no fused multiply-add, so both compute
+ * the same bits. Only GCC with glibc supports this; other compilers make one version. */
 #ifndef SCUMBLE_WIDE_H
 #define SCUMBLE_WIDE_H
 
-#include <stdint.h> /* tells of glibc */
+#include <stdint.h> /* defines __GLIBC__ */
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) \
     && !defined(__AVX2__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -1,4 +1,4 @@
-"""Numbers that describe labels: functions of ``Y``, and `characterize` for all of them."""
+"""Measures: numbers that describe labels, and `characterize`, which computes all of them."""
 
 from scumble.measures.base import Measure
 from scumble.measures.concurrence import (

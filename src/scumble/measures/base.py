@@ -1,4 +1,4 @@
-"""How a measure presents itself."""
+"""The record of a measure, and the decorator that registers one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from scumble._core.registry import register
 
 F = TypeVar("F", bound=Callable[..., Any])
 Level = Literal["dataset", "label", "instance"]
+#: Heading under which the measures of each level are listed.
 DISPLAY_GROUPS = {
     "dataset": "Of a data set",
     "label": "Of each label",
@@ -17,16 +18,16 @@ DISPLAY_GROUPS = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What the catalogue knows of a measure.
+    """The entry of a measure in the catalogue.
 
     Parameters
     ----------
     name : str
         Name of the function.
     level : {"dataset", "label", "instance"}
-        Whether it gives one number, or one per label or instance.
+        Whether its result is one number, or one per label or instance.
     lower, upper : float
-        Bounds of its values; NaN is allowed besides.
+        Bounds of its values; NaN is allowed as well.
     function : callable
         The function of ``Y``.
 
@@ -45,18 +46,18 @@ class Measure:
     function: Callable[..., Any]
 
 
-def safe_divide(part: float, whole: int) -> float:
-    """Divide; NaN where there is nothing to divide by."""
-    return part / whole if whole else float("nan")
+def safe_divide(numerator: float, denominator: int) -> float:
+    """Return a quotient; NaN if the denominator is 0."""
+    return numerator / denominator if denominator else float("nan")
 
 
 def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) -> Callable[[F], F]:
-    """Register a function of ``Y`` and return it untouched."""
+    """Return a decorator that registers a function of ``Y`` and returns it unchanged."""
 
-    def enter(function: F) -> F:
+    def register_measure(function: F) -> F:
         name = function.__name__
-        entry = Measure(name, level, lower, upper, function)
+        entry = Measure(name=name, level=level, lower=lower, upper=upper, function=function)
         register("measure", name, entry, display_group=DISPLAY_GROUPS[level])
         return function
 
-    return enter
+    return register_measure

@@ -1,4 +1,4 @@
-"""How far rare and frequent labels share the same instances."""
+"""SCUMBLE: how far rare and frequent labels share the same instances."""
 
 from typing import Any, NamedTuple
 
@@ -12,20 +12,22 @@ from scumble.measures import threaded_kernels
 from scumble.measures.base import measure, safe_divide
 from scumble.measures.imbalance import Unseen, ratios_from_counts
 
-#: "Above the mean" means above it by this much: with equal scores, rounding in the mean would
-#: otherwise put every row above its own average. The SQL engines use the same number.
+#: Scores are above the mean if they exceed it by more than this: with equal scores, rounding errors
+#: of the mean would otherwise put every row above it. The SQL engines use the same number.
 ABOVE_MEAN_TOLERANCE = 1e-12
 
 
-class _Numbers(NamedTuple):
+class _ConcurrenceFields(NamedTuple):
+    """The fields of `Concurrence`, which cannot derive from NamedTuple and a mixin at once."""
+
     irlbl: Array
     by_instance: Array
     by_label: Array
     scumble: float
 
 
-class Concurrence(TableReprMixin, _Numbers):
-    """All measures of concurrence, from one pass over the data.
+class Concurrence(TableReprMixin, _ConcurrenceFields):
+    """All measures of concurrence of a data set.
 
     Attributes
     ----------
@@ -41,20 +43,22 @@ class Concurrence(TableReprMixin, _Numbers):
     Examples
     --------
     >>> from scumble.measures import concurrence
-    >>> found = concurrence([[1, 0], [1, 0], [1, 1]])
-    >>> found.irlbl, found.by_instance.round(3)
+    >>> result = concurrence([[1, 0], [1, 0], [1, 1]])
+    >>> result.irlbl, result.by_instance.round(3)
     (array([1., 3.]), array([0.   , 0.   , 0.134]))
     """
 
     __slots__ = ()
 
     def _repr_title(self) -> str:
+        """Return SCUMBLE and the size of the data set."""
         return (
             f"Concurrence: SCUMBLE {self.scumble:.4f} of {len(self.by_instance):,} instances and "
             f"{len(self.by_label):,} labels"
         )
 
     def _repr_table(self) -> TableView:
+        """Return a row for each label."""
         rows = zip(range(len(self.irlbl)), self.irlbl, self.by_label, strict=True)
         return TableView(("label", "irlbl", "scumble"), rows, len(self.irlbl))
 
@@ -62,7 +66,7 @@ class Concurrence(TableReprMixin, _Numbers):
 def concurrence(Y: Any) -> Concurrence:
     """Compute IRLbl and SCUMBLE per instance, per label and of the data set at once.
 
-    Use it instead of the single functions where several of the numbers are needed.
+    This takes less time than the single functions if several of the results are needed.
 
     Parameters
     ----------
@@ -91,27 +95,37 @@ def concurrence(Y: Any) -> Concurrence:
 
 
 def counts_and_concurrence(Y: sparse.csr_array) -> tuple[Array, Concurrence]:
-    """Count the instances of each label, and do what `concurrence` does for checked labels."""
+    """Return the count of each label, and the concurrence, of labels in canonical form."""
     counts = threaded_kernels.count_labels(Y)
-    ratios, unknown = ratios_from_counts(counts), np.full(len(counts), np.nan)
-    scores, total, sums = threaded_kernels.score_instances(Y, ratios)
-    by_label = np.divide(sums, counts, out=unknown, where=counts > 0)
-    return counts, Concurrence(ratios, scores, by_label, safe_divide(total, Y.shape[0]))
+    ratios = ratios_from_counts(counts)
+    scores = threaded_kernels.score_instances(Y, ratios)
+    undefined = np.full(len(counts), np.nan)
+    result = Concurrence(
+        irlbl=ratios,
+        by_instance=scores.by_instance,
+        by_label=np.divide(scores.by_label_sum, counts, out=undefined, where=counts > 0),
+        scumble=safe_divide(scores.total, Y.shape[0]),
+    )
+    return counts, result
 
 
-def sum_squared_deviations(Y: sparse.csr_array, found: Concurrence) -> tuple[float, Array]:
-    """Sum the squared deviations of scores from SCUMBLE, and from SCUMBLELbl of their labels."""
+def sum_squared_deviations(Y: sparse.csr_array, result: Concurrence) -> tuple[float, Array]:
+    """Return the sums of squared deviations of the instance scores.
+
+    The first sum is that of the deviations from SCUMBLE; the array holds, for each label, the sum
+    of the deviations from its SCUMBLELbl.
+    """
     return threaded_kernels.sum_squared_deviations(
-        Y, found.by_instance, found.scumble, found.by_label
+        Y, result.by_instance, mean=result.scumble, label_means=result.by_label
     )
 
 
 @measure(level="instance", upper=1.0)
 def scumble_by_instance(Y: Any) -> Array:
-    r"""Concurrence of rare and frequent labels, for every instance.
+    r"""Compute SCUMBLE of every instance: the concurrence of rare and frequent labels.
 
-    An instance whose labels are equally rare scores 0; the score grows towards 1 as its rarest
-    label travels with ever more frequent ones.
+    An instance whose labels are equally rare scores 0. The score grows towards 1 with the
+    difference between the frequencies of its labels.
 
     Parameters
     ----------
@@ -136,8 +150,9 @@ def scumble_by_instance(Y: Any) -> Array:
               \Big/ \; \frac{1}{|L_i|}\sum_{l \in L_i} R_l
 
     The printed formula of the paper multiplies over *all* labels with 0 for the absent ones,
-    which would make every product 0. Its published numbers, like ours, take the labels an
-    instance has. We work in log space: the plain product overflows with many rare labels.
+    which would make every product 0. Its published numbers, like ours, take only the labels that
+    an instance has. Products of many ratios are computed as sums of logarithms, because they
+    would overflow.
 
     References
     ----------
@@ -147,7 +162,7 @@ def scumble_by_instance(Y: Any) -> Array:
 
     Examples
     --------
-    Label 0 is everywhere and label 2 appears once, so the third instance is the hard one.
+    All instances have label 0 and only one has label 2, so the third instance scores highest.
 
     >>> from scumble.measures import scumble_by_instance
     >>> scumble_by_instance([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]]).round(3)
@@ -158,10 +173,10 @@ def scumble_by_instance(Y: Any) -> Array:
 
 @measure(level="dataset", upper=1.0)
 def scumble(Y: Any) -> float:
-    r"""Concurrence of rare and frequent labels in the whole data set.
+    r"""Compute SCUMBLE of a data set: the concurrence of rare and frequent labels.
 
-    Above about 0.1 resampling alone helps little, the paper found: clones of instances with
-    rare labels bring frequent ones along.
+    According to the paper, resampling alone helps little above about 0.1, because clones of
+    instances with rare labels have frequent labels as well.
 
     Parameters
     ----------
@@ -171,7 +186,7 @@ def scumble(Y: Any) -> float:
     Returns
     -------
     float
-        The mean of `scumble_by_instance` over all instances, those without labels included.
+        The mean of `scumble_by_instance` over all instances, including those without labels.
         NaN without instances.
 
     Notes
@@ -189,9 +204,9 @@ def scumble(Y: Any) -> float:
 
 @measure(level="dataset")
 def scumble_cv(Y: Any) -> float:
-    """Coefficient of variation of SCUMBLE over the instances.
+    """Compute the coefficient of variation of SCUMBLE over the instances.
 
-    A large value says that few instances hold most of the concurrence.
+    A large value means that most of the concurrence is in few instances.
 
     Parameters
     ----------
@@ -210,23 +225,23 @@ def scumble_cv(Y: Any) -> float:
     1.0854
     """
     Y = check_labels(Y, caller="scumble_cv")
-    found = concurrence(Y)
-    return cv_of_scores(sum_squared_deviations(Y, found)[0], Y.shape[0], found.scumble)
+    result = concurrence(Y)
+    squares, _ = sum_squared_deviations(Y, result)
+    return cv_of_scores(squares, n_rows=Y.shape[0], mean=result.scumble)
 
 
 @measure(level="label", upper=1.0)
 def scumble_by_label(Y: Any, *, unseen: Unseen = "nan") -> Array:
-    r"""SCUMBLELbl: how much each label suffers from concurrence.
+    r"""Compute SCUMBLELbl, the concurrence of each label.
 
-    A rare label with a high value is a *difficult* one: its instances are ruled by frequent
-    labels.
+    A rare label with a high value is *difficult*: its instances have frequent labels as well.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
-        The value of a label that never occurs; ``"zero"`` as in mldr.
+        The value of a label that no instance has; ``"zero"`` as in mldr.
 
     Returns
     -------
@@ -235,7 +250,7 @@ def scumble_by_label(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
     See Also
     --------
-    difficult_labels : Which labels are difficult, and what masks them.
+    difficult_labels : The difficult labels, and the frequent labels that mask them.
 
     Notes
     -----
@@ -257,7 +272,7 @@ def scumble_by_label(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
 @measure(level="label")
 def scumble_cv_by_label(Y: Any) -> Array:
-    """Coefficient of variation of SCUMBLE over the instances of each label.
+    """Compute the coefficient of variation of SCUMBLE over the instances of each label.
 
     Parameters
     ----------
@@ -267,7 +282,7 @@ def scumble_cv_by_label(Y: Any) -> Array:
     Returns
     -------
     ndarray of shape (n_labels,)
-        Sample standard deviation over mean; NaN below two instances, 0 where the mean is 0.
+        Sample standard deviation over mean; NaN with fewer than two instances, 0 if the mean is 0.
 
     Examples
     --------
@@ -276,24 +291,26 @@ def scumble_cv_by_label(Y: Any) -> Array:
     array([1.085, 0.   ,   nan])
     """
     Y = check_labels(Y, caller="scumble_cv_by_label")
-    counts, found = counts_and_concurrence(Y)
-    return cv_by_label(sum_squared_deviations(Y, found)[1], counts, found.by_label)
+    counts, result = counts_and_concurrence(Y)
+    _, label_squares = sum_squared_deviations(Y, result)
+    return cv_by_label(label_squares, counts=counts, means=result.by_label)
 
 
 def cv_of_scores(squares: float, n_rows: int, mean: float) -> float:
-    """Coefficient of variation over all rows; NaN where it has no meaning."""
+    """Return the coefficient of variation of scores; NaN for fewer than two or a mean of 0."""
     if n_rows < 2 or not mean > 0:
         return float("nan")
     return float(np.sqrt(squares / (n_rows - 1)) / mean)
 
 
 def cv_by_label(squares: Array, counts: Array, means: Array) -> Array:
-    """Coefficient of variation over the rows of each label."""
-    spread = np.sqrt(np.divide(squares, counts - 1, out=np.zeros(len(counts)), where=counts > 1))
-    cv = np.divide(spread, means, out=np.zeros(len(counts)), where=means > 0)
+    """Return the coefficient of variation over the rows of each label."""
+    zeros = np.zeros(len(counts))
+    variances = np.divide(squares, counts - 1, out=zeros.copy(), where=counts > 1)
+    cv = np.divide(np.sqrt(variances), means, out=zeros, where=means > 0)
     return np.where(counts > 1, cv, np.nan)
 
 
 def is_above_mean(scores: Array, mean: float) -> Array:
-    """Tell which scores lie above the mean, beyond the reach of rounding."""
+    """Return for each score whether it is above the mean by more than rounding errors."""
     return scores > mean + ABOVE_MEAN_TOLERANCE

@@ -1,44 +1,50 @@
-"""Difficult labels: rare ones that live in the shadow of frequent ones."""
+"""Difficult labels: rare labels whose instances have frequent labels as well."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.table_repr import RecordList, TableReprMixin
+from scumble._core.text import default_names
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts
 
-#: How often a label occurs, the numbers of labels it meets, and how often each.
-LabelCooccurrences = tuple[int, Array, Array]
+
+class LabelCooccurrences(NamedTuple):
+    """The labels that occur in the instances of a label."""
+
+    n_instances: int  # that have the label
+    labels: Array  # indices of co-occurring labels
+    joint_counts: Array  # numbers of instances that have both labels
 
 
 @dataclass(frozen=True, slots=True)
 class CooccurringLabel:
-    """A majority label that a difficult label meets.
+    """A majority label that occurs in the same instances as a difficult label.
 
     Attributes
     ----------
     label : int
-        Its number.
+        Index of the label.
     name : str
-        Its name.
+        Name of the label.
     joint_count : int
-        How many instances have both labels.
+        Number of instances that have both labels.
     irlbl, scumble : float
-        Its imbalance ratio and SCUMBLELbl.
+        Imbalance ratio and SCUMBLELbl of the label.
 
     Examples
     --------
     >>> from scumble.measures import difficult_labels
-    >>> partner = difficult_labels([[1, 0], [1, 0], [1, 1]])[0].partners[0]
-    >>> partner.label, partner.joint_count
+    >>> frequent = difficult_labels([[1, 0], [1, 0], [1, 1]])[0].partners[0]
+    >>> frequent.label, frequent.joint_count
     (0, 1)
     """
 
@@ -59,15 +65,15 @@ class DifficultLabel(TableReprMixin):
     Attributes
     ----------
     label : int
-        Its number.
+        Index of the label.
     name : str
-        Its name.
+        Name of the label.
     count : int
-        How many instances have it.
+        Number of instances that have the label.
     irlbl, scumble : float
-        Its imbalance ratio and SCUMBLELbl.
-    partners : tuple of Partner
-        The majority labels it meets, most frequent company first.
+        Imbalance ratio and SCUMBLELbl of the label.
+    partners : tuple of CooccurringLabel
+        The majority labels that co-occur with it, highest joint count first.
 
     Examples
     --------
@@ -86,25 +92,25 @@ class DifficultLabel(TableReprMixin):
 
 
 def difficult_labels(Y: Any, *, n_labels: int | None = None) -> RecordList[DifficultLabel]:
-    """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet.
+    """Rank the minority labels by SCUMBLELbl and list the majority labels they co-occur with.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     n_labels : int, optional
-        How many to return at the most. By default as mldr's concurrence report: all of up to
-        three minority labels, three of up to thirty, else a tenth of them.
+        Maximum number of labels to return. The default is that of the concurrence report of mldr:
+        all of up to three minority labels, three of up to thirty, else a tenth of them.
 
     Returns
     -------
     list of DifficultLabel
-        Highest SCUMBLELbl first, then the rarer, then by position.
+        Highest SCUMBLELbl first; ties with the rarest label first, then by index.
 
     Notes
     -----
     Minority labels have IRLbl > MeanIR, all others are majority labels. A minority label that
-    never meets a majority label is listed with no partners.
+    co-occurs with no majority label is listed without partners.
 
     Examples
     --------
@@ -114,65 +120,94 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> RecordList[Diffi
     (2, 0.2, 0)
     """
     matrix, names = check_named_labels(Y, caller="difficult_labels")
-    found = concurrence(matrix)
-    names = names or tuple(f"y{at}" for at in range(matrix.shape[1]))
+    result = concurrence(matrix)
     return rank_difficult_labels(
-        cooccurrence_counter(matrix), found.irlbl, found.by_label, names, n_labels
+        cooccurrence_counter(matrix),
+        ratios=result.irlbl,
+        scores=result.by_label,
+        names=names or default_names("y", matrix.shape[1]),
+        n_labels=n_labels,
     )
 
 
 def cooccurrence_counter(Y: sparse.csr_array) -> Callable[[Array], Iterator[LabelCooccurrences]]:
-    """Let labels tell which other ones they meet."""
+    """Return a function that yields the co-occurrences of each of some labels."""
 
-    def meetings(chosen: Array) -> Iterator[LabelCooccurrences]:
-        joint = joint_counts(Y, chosen)
-        for row, label in enumerate(chosen):
-            part = slice(joint.indptr[row], joint.indptr[row + 1])
-            yield int(joint[row, label]), joint.indices[part], joint.data[part]
+    def count_cooccurrences(labels: Array) -> Iterator[LabelCooccurrences]:
+        counts = joint_counts(Y, labels)
+        for row, label in enumerate(labels):
+            part = slice(counts.indptr[row], counts.indptr[row + 1])
+            yield LabelCooccurrences(
+                n_instances=int(counts[row, label]),
+                labels=counts.indices[part],
+                joint_counts=counts.data[part],
+            )
 
-    return meetings
+    return count_cooccurrences
 
 
 def rank_difficult_labels(
-    meetings: Callable[[Array], Iterable[LabelCooccurrences]],
+    count_cooccurrences: Callable[[Array], Iterable[LabelCooccurrences]],
     ratios: Array,
     scores: Array,
     names: Sequence[str],
     n_labels: int | None = None,
 ) -> RecordList[DifficultLabel]:
-    """Rank the minority labels; ``meetings`` tells of some of them what labels each meets."""
+    """Rank the minority labels by their scores, SCUMBLELbl.
+
+    ``count_cooccurrences`` yields the co-occurrences of each of some labels; ``ratios`` holds the
+    imbalance ratio of every label.
+    """
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
     is_minority = minority_from_ratios(ratios)
     is_majority = ~is_minority & ~np.isnan(ratios)
     ranked = sort_by_difficulty(np.flatnonzero(is_minority), ratios, scores)
-    chosen = ranked[: _report_size(len(ranked)) if n_labels is None else n_labels]
+    if n_labels is None:
+        n_labels = _report_size(len(ranked))
+    selected = ranked[:n_labels]
 
-    def partners(met: Array, times: Array) -> tuple[CooccurringLabel, ...]:
-        met, times = met[is_majority[met]], times[is_majority[met]]
-        order = np.lexsort((met, -times))
+    def majority_partners(labels: Array, counts: Array) -> tuple[CooccurringLabel, ...]:
+        is_partner = is_majority[labels]
+        labels, counts = labels[is_partner], counts[is_partner]
+        order = np.lexsort((labels, -counts))
         return tuple(
-            CooccurringLabel(k, names[k], n, float(ratios[k]), float(scores[k]))
-            for k, n in zip(met[order].tolist(), times[order].tolist(), strict=True)
+            CooccurringLabel(
+                label=label,
+                name=names[label],
+                joint_count=joint_count,
+                irlbl=float(ratios[label]),
+                scumble=float(scores[label]),
+            )
+            for label, joint_count in zip(
+                labels[order].tolist(), counts[order].tolist(), strict=True
+            )
         )
 
-    found = (
+    difficult = [
         DifficultLabel(
-            at, names[at], count, float(ratios[at]), float(scores[at]), partners(met, times)
+            label=label,
+            name=names[label],
+            count=n_instances,
+            irlbl=float(ratios[label]),
+            scumble=float(scores[label]),
+            partners=majority_partners(labels, counts),
         )
-        for at, (count, met, times) in zip(chosen.tolist(), meetings(chosen), strict=True)
-    )
+        for label, (n_instances, labels, counts) in zip(
+            selected.tolist(), count_cooccurrences(selected), strict=True
+        )
+    ]
     columns = ("name", "count", "irlbl", "scumble", "partners")
-    return RecordList(found, "difficult labels", columns)
+    return RecordList(difficult, "difficult labels", columns)
 
 
 def sort_by_difficulty(labels: Array, ratios: Array, scores: Array) -> Array:
-    """Sort labels by decreasing SCUMBLELbl, then the rarer first, then by position."""
+    """Return labels by decreasing SCUMBLELbl; ties with the rarest label first, then by index."""
     return labels[np.lexsort((labels, -ratios[labels], -scores[labels]))]
 
 
 def _report_size(n_minority: int) -> int:
-    """How many minority labels mldr's report shows."""
+    """Return the number of minority labels that the report of mldr shows."""
     if n_minority <= 3:
         return n_minority
     return 3 if n_minority <= 30 else math.ceil(n_minority / 10)

@@ -1,4 +1,4 @@
-"""How unequally often labels occur."""
+"""Measures of imbalance: how unequal the frequencies of labels are."""
 
 from typing import Any, Literal
 
@@ -37,7 +37,7 @@ def label_counts(Y: Any) -> Array:
 
 @measure(level="label", upper=1.0)
 def label_frequencies(Y: Any) -> Array:
-    """Tell which share of the instances has each label.
+    """Compute the share of the instances that have each label.
 
     Parameters
     ----------
@@ -61,26 +61,27 @@ def label_frequencies(Y: Any) -> Array:
 
 @measure(level="label")
 def irlbl(Y: Any, *, unseen: Unseen = "nan") -> Array:
-    r"""Imbalance ratio of each label: how many times rarer it is than the most frequent one.
+    r"""Compute IRLbl, the imbalance ratio of each label.
 
-    The most frequent label has ratio 1; a label with a tenth of its instances has ratio 10.
+    It is the count of the most frequent label over the count of the label. The most frequent label
+    has ratio 1; a label with a tenth of its instances has ratio 10.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
-        The ratio of a label that never occurs. It has none, so it is NaN and left out of all
-        means; ``"zero"`` gives the numbers of the R package mldr, which counts it as 0.
+        The ratio of an unseen label. By default it is NaN and left out of all means; ``"zero"``
+        gives the results of the R package mldr, which counts it as 0.
 
     Returns
     -------
     ndarray of shape (n_labels,)
-        Values of at least 1, or as `unseen` says.
+        Values of at least 1; NaN or 0 for unseen labels.
 
     See Also
     --------
-    mean_ir : Their mean.
+    mean_ir : The mean of the ratios.
 
     Notes
     -----
@@ -108,19 +109,19 @@ def irlbl(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
 @measure(level="dataset")
 def mean_ir(Y: Any, *, unseen: Unseen = "nan") -> float:
-    r"""Mean imbalance ratio of the labels.
+    r"""Compute MeanIR, the mean imbalance ratio of the labels.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
-        Whether labels that never occur are left out, or counted as 0 as in mldr.
+        Whether unseen labels are left out, or counted as 0 as in mldr.
 
     Returns
     -------
     float
-        At least 1 when a label occurs (with ``unseen="nan"``); NaN when none does.
+        At least 1 if a label occurs (with ``unseen="nan"``); NaN if none does.
 
     See Also
     --------
@@ -143,7 +144,7 @@ def mean_ir(Y: Any, *, unseen: Unseen = "nan") -> float:
 
 @measure(level="dataset", lower=1.0)
 def max_ir(Y: Any) -> float:
-    """Ratio of the rarest label that occurs.
+    """Compute MaxIR, the imbalance ratio of the rarest label that occurs.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ def max_ir(Y: Any) -> float:
     Returns
     -------
     float
-        At least 1; NaN when no label occurs.
+        At least 1; NaN if no label occurs.
 
     Examples
     --------
@@ -166,19 +167,19 @@ def max_ir(Y: Any) -> float:
 
 @measure(level="dataset")
 def cvir(Y: Any, *, unseen: Unseen = "nan") -> float:
-    r"""Coefficient of variation of the imbalance ratios: whether all labels suffer alike.
+    r"""Compute CVIR, the coefficient of variation of the imbalance ratios.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
-        Whether labels that never occur are left out, or counted as 0 as in mldr.
+        Whether unseen labels are left out, or counted as 0 as in mldr.
 
     Returns
     -------
     float
-        0 when all labels are equally frequent; NaN with fewer than two labels.
+        0 if all labels are equally frequent; NaN with fewer than two labels.
 
     Notes
     -----
@@ -195,20 +196,20 @@ def cvir(Y: Any, *, unseen: Unseen = "nan") -> float:
 
 @measure(level="label", upper=1.0)
 def is_minority(Y: Any, *, unseen: Unseen = "nan") -> Array:
-    """Tell which labels are rarer than average.
+    """Find the minority labels, which are rarer than average.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
-        Whether labels that never occur are left out of MeanIR, or counted as 0 as in mldr: then
-        more labels may be above it.
+        Whether unseen labels are left out of MeanIR, or counted as 0 as in mldr: then more labels
+        may be above it.
 
     Returns
     -------
     ndarray of bool, shape (n_labels,)
-        True where IRLbl > MeanIR (strictly). A label that never occurs is not a minority label.
+        True where IRLbl > MeanIR (strictly). An unseen label is not a minority label.
 
     Examples
     --------
@@ -216,8 +217,7 @@ def is_minority(Y: Any, *, unseen: Unseen = "nan") -> Array:
     >>> is_minority([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]])
     array([False, False,  True])
 
-    The ratios are 1 and 2; a label never seen takes their mean from 1.5 to 1, or with another
-    one to 0.75.
+    The ratios are 1 and 2. Counted as 0, the two unseen labels lower their mean from 1.5 to 0.75.
 
     >>> Y = [[1, 0, 0, 0], [1, 1, 0, 0]]
     >>> is_minority(Y), is_minority(Y, unseen="zero")
@@ -227,34 +227,37 @@ def is_minority(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
 
 def frequencies_from_counts(counts: Array, n_rows: int) -> Array:
-    """Divide counts by the number of instances."""
+    """Return the counts divided by the number of instances; NaN without instances."""
     return counts / n_rows if n_rows else np.full(len(counts), np.nan)
 
 
 def ratios_from_counts(counts: Array, *, unseen: Unseen = "nan") -> Array:
-    """Compute IRLbl from the labels' counts."""
-    most = counts.max(initial=0)
-    fill = 0.0 if unseen == "zero" and most > 0 else np.nan
-    return np.divide(most, counts, out=np.full(len(counts), fill), where=counts > 0)
+    """Return IRLbl of labels with these counts."""
+    largest = counts.max(initial=0)
+    ratio_of_unseen = 0.0 if unseen == "zero" and largest > 0 else np.nan
+    ratios = np.full(len(counts), ratio_of_unseen)
+    return np.divide(largest, counts, out=ratios, where=counts > 0)
 
 
 def mean_of_ratios(ratios: Array) -> float:
-    """Mean of the ratios that are not NaN."""
-    known = ratios[~np.isnan(ratios)]
-    return float(known.mean()) if len(known) else float("nan")
+    """Return the mean of the ratios that are not NaN."""
+    defined = ratios[~np.isnan(ratios)]
+    return float(defined.mean()) if len(defined) else float("nan")
 
 
 def max_of_ratios(ratios: Array) -> float:
-    """Largest of the ratios that are not NaN."""
+    """Return the largest of the ratios that are not NaN."""
     return float(np.fmax.reduce(ratios, initial=np.nan))
 
 
 def cv_of_ratios(ratios: Array) -> float:
-    """Sample standard deviation over mean of the ratios that are not NaN."""
-    known = ratios[~np.isnan(ratios)]
-    return float(known.std(ddof=1) / known.mean()) if len(known) > 1 else float("nan")
+    """Return sample standard deviation over mean of the ratios that are not NaN."""
+    defined = ratios[~np.isnan(ratios)]
+    if len(defined) < 2:
+        return float("nan")
+    return float(defined.std(ddof=1) / defined.mean())
 
 
 def minority_from_ratios(ratios: Array) -> Array:
-    """Tell which ratios lie above their mean."""
-    return ratios > mean_of_ratios(ratios)  # a comparison with NaN is False
+    """Return for each ratio whether it is above their mean; False for NaN."""
+    return ratios > mean_of_ratios(ratios)

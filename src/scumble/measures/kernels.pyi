@@ -24,7 +24,7 @@ def partition_rows(
     n_labels: int,
     start: int,
     stop: int,
-    places: Array,
+    positions: Array,
     keys: Array,
     rows: Array,
 ) -> None: ...

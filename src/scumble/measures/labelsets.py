@@ -1,4 +1,4 @@
-"""Labelsets: the distinct combinations of labels that instances have."""
+"""Labelsets, the distinct sets of labels that instances have, and measures of them."""
 
 import math
 from dataclasses import dataclass
@@ -16,27 +16,28 @@ from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
 from scumble.measures.base import measure, safe_divide
 
-#: Rows a partition should hold, so that its hash table stays in the cache.
+#: Rows per partition, so that the hash table of a partition fits in the cache.
 PARTITION_ROWS = 65_536
-TASKS = 64  # into which the partitions are bundled for the threads
+#: Blocks of partitions, the units of work of the threads.
+MAX_TASKS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelsets(TableReprMixin):
-    """The distinct labelsets of a data set. The empty one counts.
+    """The distinct labelsets of a data set, including the empty one.
 
     Attributes
     ----------
     first_row : ndarray of int64, shape (n_labelsets,)
-        The first instance that has each labelset.
+        Index of the first instance with each labelset.
     counts : ndarray of int64, shape (n_labelsets,)
-        How many instances have it.
+        Number of instances with each labelset.
 
     Examples
     --------
     >>> from scumble.measures import labelsets
-    >>> found = labelsets([[1, 0], [1, 1], [1, 0]])
-    >>> found.first_row, found.counts
+    >>> result = labelsets([[1, 0], [1, 1], [1, 0]])
+    >>> result.first_row, result.counts
     (array([0, 1]), array([2, 1]))
     """
 
@@ -47,12 +48,18 @@ class Labelsets(TableReprMixin):
         return len(self.counts)
 
     def _repr_title(self) -> str:
+        """Return the number of labelsets."""
         return f"Labelsets: {len(self):,}, {self.n_single:,} of them occur once"
 
     def _repr_table(self) -> TableView:
-        chosen = self.order[:MAX_ROWS_SHOWN]
-        columns = (self.counts, self.imbalance, self.first_row)
-        rows = zip(*(column[chosen] for column in columns), strict=True)
+        """Return a row for each of the most frequent labelsets."""
+        shown_sets = self.order[:MAX_ROWS_SHOWN]
+        rows = zip(
+            self.counts[shown_sets],
+            self.imbalance[shown_sets],
+            self.first_row[shown_sets],
+            strict=True,
+        )
         return TableView(("count", "imbalance", "first row"), rows, len(self))
 
     @property
@@ -62,22 +69,22 @@ class Labelsets(TableReprMixin):
 
     @property
     def max_count(self) -> int:
-        """Instances of the most frequent labelset; 0 without any."""
+        """Number of instances with the most frequent labelset; 0 without instances."""
         return int(self.counts.max(initial=0))
 
     @cached_property
     def order(self) -> Array:
-        """Positions of the labelsets, most frequent first, then by first appearance."""
+        """Indices of the labelsets, most frequent first; ties by first appearance."""
         return np.lexsort((self.first_row, -self.counts))
 
     @property
     def imbalance(self) -> Array:
-        """How many times rarer each labelset is than the most frequent one."""
+        """Count of the most frequent labelset over the count of each."""
         return self.max_count / self.counts
 
 
 def labelsets(Y: Any) -> Labelsets:
-    """Find the distinct labelsets, how often each occurs, and where first.
+    """Find the distinct labelsets, their counts, and their first instances.
 
     Parameters
     ----------
@@ -87,38 +94,43 @@ def labelsets(Y: Any) -> Labelsets:
     Returns
     -------
     Labelsets
-        In no particular order; its ``order`` sorts by frequency.
+        In no particular order; its attribute ``order`` sorts by frequency.
 
     Notes
     -----
-    Rows are dealt into partitions by a hash of their labels, and each partition is grouped by a
-    table of its own. A row with few labels is its own exact key; longer rows with equal hashes
-    are compared label by label, so the answer is exact.
+    Rows are divided into partitions by a hash of their labels, and each partition is grouped with
+    a hash table. The key of a row with few labels holds all of them; longer rows with equal hashes
+    are compared label by label, so the result is exact.
 
     Examples
     --------
     >>> from scumble.measures import labelsets
-    >>> found = labelsets([[1, 0], [1, 1], [1, 0], [0, 0]])
-    >>> found.first_row[found.order], found.counts[found.order]
+    >>> result = labelsets([[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> result.first_row[result.order], result.counts[result.order]
     (array([0, 1, 3]), array([2, 1, 1]))
     """
     return find_labelsets(check_labels(Y, caller="labelsets"))
 
 
 def find_labelsets(Y: sparse.csr_array) -> Labelsets:
-    """Do what `labelsets` does for labels that have come through the door already."""
-    starts, keys, rows = _deal(Y)
+    """Find the distinct labelsets of labels in canonical form, as `labelsets` does."""
+    starts, keys, rows = _partition_rows(Y)
     sizes = np.zeros(len(starts) - 1, np.int64)
 
-    def group(block: tuple[int, int]) -> None:
-        kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, *block, sizes)
+    def group_block(block: tuple[int, int]) -> None:
+        first, last = block
+        kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, first, last, sizes)
 
-    run_in_threads(group, row_blocks(starts, TASKS))
-    return Labelsets(_gather(rows, starts, sizes), _gather(keys, starts, sizes))
+    run_in_threads(group_block, row_blocks(starts, MAX_TASKS))
+    # The kernel has replaced the keys by the counts of the labelsets.
+    return Labelsets(
+        first_row=_concatenate_heads(rows, starts, sizes),
+        counts=_concatenate_heads(keys, starts, sizes),
+    )
 
 
 def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
-    """Give the labelsets numbers, and every instance the number of its own.
+    """Assign numbers to the labelsets, and return the number of the labelset of every instance.
 
     Parameters
     ----------
@@ -128,14 +140,14 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
     Returns
     -------
     numbers : ndarray of int64, shape (n_samples,)
-        The number of each instance's labelset.
-    found : Labelsets
+        The number of the labelset of each instance.
+    sets : Labelsets
         The labelsets by number, in the order of their first appearance.
 
     Examples
     --------
     >>> from scumble.measures import labelset_of_rows
-    >>> numbers, found = labelset_of_rows([[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> numbers, sets = labelset_of_rows([[1, 0], [1, 1], [1, 0], [0, 0]])
     >>> numbers
     array([0, 1, 0, 2])
     """
@@ -143,14 +155,14 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 
 
 def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
-    """Do what `labelset_of_rows` does for labels that have come through the door already."""
+    """Return what `labelset_of_rows` returns, for labels in canonical form."""
     numbers, first_rows = kernels.number_labelsets(Y.indptr, Y.indices, Y.shape[1])
     return numbers, Labelsets(first_rows, np.bincount(numbers, minlength=len(first_rows)))
 
 
 @measure(level="dataset", upper=1.0)
 def diversity(Y: Any) -> float:
-    """Share of distinct labelsets among the instances.
+    """Compute the number of labelsets per instance.
 
     Parameters
     ----------
@@ -160,7 +172,7 @@ def diversity(Y: Any) -> float:
     Returns
     -------
     float
-        Labelsets over instances; NaN without instances.
+        Number of labelsets over number of instances; NaN without instances.
 
     Examples
     --------
@@ -173,19 +185,22 @@ def diversity(Y: Any) -> float:
 
 
 def tcs(Y: Any, *, n_features: int | None = None) -> float:
-    r"""Theoretical complexity score: how large the space is that a learner must cover.
+    r"""Compute TCS, the theoretical complexity score.
+
+    It grows with the number of features, of labels and of labelsets, that is with the size of the
+    space that a classifier has to cover.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     n_features : int, optional
-        Number of features; by default those of the data set. Labels alone do not tell.
+        Number of features; by default that of the data set. Required if ``Y`` is labels alone.
 
     Returns
     -------
     float
-        NaN where one of the factors is 0.
+        NaN if one of the factors is 0.
 
     Notes
     -----
@@ -210,35 +225,41 @@ def tcs(Y: Any, *, n_features: int | None = None) -> float:
 
 
 def tcs_from_counts(n_features: int, n_labels: int, n_labelsets: int) -> float:
-    """Compute TCS from its three factors."""
+    """Return TCS from its three factors."""
     volume = n_features * n_labels * n_labelsets
     return math.log(volume) if volume > 0 else float("nan")
 
 
-def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
-    """Deal the rows into partitions: where each starts, and the rows' keys and numbers."""
+def _partition_rows(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
+    """Divide the rows into partitions by a hash of their labels.
+
+    Return the start of each partition, and in the order of the partitions the key and the index of
+    every row.
+    """
     n_rows, n_labels = Y.shape
     partition_bits = max(1, (n_rows // PARTITION_ROWS).bit_length())
     blocks = row_blocks(Y.indptr, 1 if Y.nnz + n_rows < SERIAL_BELOW else 32)
     keys = np.empty(n_rows, np.uint64)
     rows = np.empty(n_rows, np.uint32 if n_rows < 2**32 else np.uint64)
 
-    def deal(places: Array, keys: Array, rows: Array) -> None:
-        def work(at: int) -> None:
+    def partition_all(positions: Array, keys: Array, rows: Array) -> None:
+        def partition_block(block: int) -> None:
+            start, stop = blocks[block]
             kernels.partition_rows(
-                Y.indptr, Y.indices, n_labels, *blocks[at], places[at], keys, rows
+                Y.indptr, Y.indices, n_labels, start, stop, positions[block], keys, rows
             )
 
-        run_in_threads(work, range(len(blocks)))
+        run_in_threads(partition_block, range(len(blocks)))
 
+    # Without arrays for keys and rows, the kernel counts the rows of each block and partition.
     sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
-    deal(sizes, keys[:0], rows[:0])
+    partition_all(sizes, keys[:0], rows[:0])
     starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
-    deal(starts[:-1] + np.cumsum(sizes, axis=0) - sizes, keys, rows)
+    partition_all(starts[:-1] + np.cumsum(sizes, axis=0) - sizes, keys, rows)
     return starts, keys, rows
 
 
-def _gather(values: Array, starts: Array, sizes: Array) -> Array:
-    """Collect the first ``sizes`` values of every partition."""
+def _concatenate_heads(values: Array, starts: Array, sizes: Array) -> Array:
+    """Return the first values of every partition, as many as ``sizes`` says."""
     parts = [values[start : start + size] for start, size in zip(starts, sizes, strict=False)]
     return np.concatenate(parts, dtype=np.int64, casting="unsafe")

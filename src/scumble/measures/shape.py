@@ -1,4 +1,4 @@
-"""How many labels there are, and how many an instance has."""
+"""Measures of the size of the label matrix, and co-occurrence of labels."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from scumble.measures.base import measure, safe_divide
 
 @measure(level="dataset")
 def cardinality(Y: Any) -> float:
-    """Mean number of labels of an instance.
+    """Compute the mean number of labels of an instance.
 
     Parameters
     ----------
@@ -36,7 +36,9 @@ def cardinality(Y: Any) -> float:
 
 @measure(level="dataset", upper=1.0)
 def density(Y: Any) -> float:
-    """Mean share of all labels that an instance has: cardinality over number of labels.
+    """Compute the mean share of the labels that an instance has.
+
+    It is the cardinality over the number of labels.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def density(Y: Any) -> float:
 
 @measure(level="dataset", upper=1.0)
 def p_min(Y: Any) -> float:
-    """Share of the instances that have exactly one label.
+    """Compute the share of the instances that have exactly one label.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def p_min(Y: Any) -> float:
 
 
 def cooccurrence(Y: Any) -> sparse.csr_array:
-    """Count, for every two labels, the instances that have both.
+    """Count the instances that have both labels, for every pair of labels.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
     Returns
     -------
     csr_array of int64, shape (n_labels, n_labels)
-        Symmetric; the diagonal holds the labels' counts. Only pairs that meet are stored.
+        Symmetric; the diagonal holds the counts of the labels. Counts of 0 are not stored.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
 
 
 def joint_counts(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
-    """Count how often the given labels meet every label."""
+    """Return the joint counts of some labels, the rows of the result, with every label."""
     Y = Y.astype(np.int64)
     counts = sparse.csr_array(Y[:, labels].T) @ Y
     counts.sort_indices()

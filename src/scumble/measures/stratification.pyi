@@ -8,6 +8,6 @@ def assign_folds(
     Y: Any,
     n_folds: int,
     generator: np.random.Generator,
-    wanted: Array | None = None,
-    wanted_rows: Array | None = None,
+    target_counts: Array | None = None,
+    target_rows: Array | None = None,
 ) -> Array: ...

@@ -1,9 +1,9 @@
-"""`characterize`: every measure of a data set, from one reading of its labels."""
+"""`characterize`, which computes all measures of a data set, and the tables it returns."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.table_repr import TableReprMixin, TableView
+from scumble._core.text import default_names
 from scumble._core.validation import check_choice, check_named_labels, is_dataset
 from scumble.measures import imbalance, threaded_kernels
 from scumble.measures.base import safe_divide
@@ -28,9 +29,9 @@ LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTable(TableReprMixin):
-    """The measures of every label, in data order.
+    """The measures of every label, in the order of the columns of ``Y``.
 
-    ``table["irlbl"]`` is a column as an array; iterating gives one mapping per label.
+    ``table["irlbl"]`` is a column as an array; iteration yields a mapping for each label.
 
     Attributes
     ----------
@@ -66,36 +67,38 @@ class LabelTable(TableReprMixin):
         return len(self.name)
 
     def _repr_title(self) -> str:
-        n_rare = int(self.is_minority.sum())
-        return f"LabelTable: {len(self):,} labels, {n_rare:,} of them rarer than average"
+        """Return the numbers of labels and of minority labels."""
+        n_minority = int(self.is_minority.sum())
+        return f"LabelTable: {len(self):,} labels, {n_minority:,} of them rarer than average"
 
     def _repr_table(self) -> TableView:
+        """Return a row for each label."""
         columns = [self[column] for column in LABEL_COLUMNS]
         return TableView(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        numbers = (self[column].tolist() for column in LABEL_COLUMNS[1:])
-        for values in zip(self.name, *numbers, strict=True):
+        columns = [self[column].tolist() for column in LABEL_COLUMNS[1:]]
+        for values in zip(self.name, *columns, strict=True):
             yield dict(zip(LABEL_COLUMNS, values, strict=True))
 
     @property
     def is_minority(self) -> Array:
-        """Which labels are rarer than average (IRLbl > MeanIR)."""
+        """Whether each label is a minority label (IRLbl > MeanIR)."""
         return minority_from_ratios(self.irlbl)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(TableReprMixin):
-    """Everything `characterize` measures.
+    """All measures of a data set, as `characterize` computes them.
 
     Attributes
     ----------
     name : str
         Name of the data set.
     n_instances, n_features, n_labels, n_labelsets : int
-        Sizes; `n_features` is None where only labels were given.
+        Sizes; `n_features` is None for labels alone.
     n_single_labelsets, max_labelset_count : int
-        Labelsets that occur once; instances of the most frequent one.
+        Number of labelsets that occur once; instances with the most frequent labelset.
     cardinality, density, diversity, p_min : float
         See the functions of these names in `scumble.measures`.
     mean_ir, max_ir, cvir : float
@@ -103,9 +106,9 @@ class Summary(TableReprMixin):
     scumble, scumble_cv : float
         Concurrence: see `scumble`, `scumble_cv`.
     tcs : float or None
-        Complexity: see `tcs`; None where only labels were given.
+        Complexity: see `tcs`; None for labels alone.
     n_unseen, n_unlabelled, n_minority : int
-        Labels that never occur; instances without labels; labels with IRLbl > MeanIR.
+        Numbers of unseen labels, of instances without labels, and of minority labels.
     labels : LabelTable
         The measures of every label.
     scumble_by_instance : ndarray of shape (n_instances,)
@@ -146,60 +149,67 @@ class Summary(TableReprMixin):
     labelsets: Labelsets
 
     def _repr_title(self) -> str:
+        """Return the name of the data set and its main measures."""
         return (
             f"Summary {self.name!r}: {self.n_instances:,} instances, {self.n_labels:,} labels, "
             f"MeanIR {self.mean_ir:.3f}, SCUMBLE {self.scumble:.4f}"
         )
 
     def _repr_table(self) -> TableView:
+        """Return a row for each measure of the data set."""
         rows = [(name, value) for name, value in self.to_dict().items() if name != "name"]
         return TableView(("", ""), rows, len(rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of the data set as plain Python values.
+        """Return the measures of the data set as Python numbers.
 
         Returns
         -------
         dict
-            Without the tables; NaN becomes None, so that it can be written as JSON.
+            Without the tables; NaN becomes None, so that the result can be written as JSON.
         """
-        tables = {"labels", "scumble_by_instance", "labelsets"}
-        names = (field.name for field in fields(self) if field.name not in tables)
+        table_names = {"labels", "scumble_by_instance", "labelsets"}
+        names = (field.name for field in fields(self) if field.name not in table_names)
         return {name: to_json_value(getattr(self, name)) for name in names}
 
 
 def to_json_value(value: Any) -> Any:
-    """Turn NumPy scalars into Python ones, and NaN and infinities into None, also inside."""
+    """Return a value that JSON can hold, also inside lists and dicts.
+
+    NumPy scalars become Python numbers; NaN and infinities become None.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: to_json_value(inner) for key, inner in value.items()}
-    return [to_json_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {key: to_json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json_value(item) for item in value]
+    return value
 
 
 def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None) -> Summary:
-    """Measure a data set: sizes, imbalance, concurrence, labelsets, and every label.
+    """Compute all measures of a data set and of its labels.
 
     Parameters
     ----------
     data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
         With labels alone `n_features` and `tcs` are None.
     unseen : {"nan", "zero"}
-        Labels that never occur have no imbalance ratio: they are NaN and left out of MeanIR and
-        CVIR. ``"zero"`` gives the numbers of mldr, which counts them as 0.
+        The imbalance ratio of unseen labels. By default it is NaN and left out of MeanIR and CVIR;
+        ``"zero"`` gives the results of mldr, which counts it as 0.
     n_jobs : int, optional
-        Number of threads; it never changes a result.
+        Number of threads; it does not change the results.
 
     Returns
     -------
     Summary
-        All measures, with ``.labels`` (one row per label) and ``.scumble_by_instance``.
+        All measures; ``labels`` has a row per label, ``scumble_by_instance`` a score per instance.
 
     See Also
     --------
-    difficult_labels : The rare labels that frequent ones mask.
+    difficult_labels : The rare labels that frequent labels mask.
 
     Examples
     --------
@@ -211,28 +221,35 @@ def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None
     array([4, 2, 1])
     """
     check_choice(unseen, ("nan", "zero"), name="unseen", caller="characterize")
-    out_of_core = getattr(data, "__scumble_characterize__", None)
-    if out_of_core is not None and unseen != "nan":
+    characterize_out_of_core = getattr(data, "__scumble_characterize__", None)
+    if characterize_out_of_core is not None and unseen != "nan":
         raise ParameterError(
             "characterize: unseen='zero' is for data in memory only. Leave it out, or use "
             "scumble.read."
         )
     with limit_threads(n_jobs):
-        return out_of_core() if out_of_core is not None else _characterize(data, unseen)
+        if characterize_out_of_core is not None:
+            return cast(Summary, characterize_out_of_core())
+        return _characterize_in_memory(data, unseen)
 
 
-def _characterize(data: Any, unseen: Unseen) -> Summary:
+def _characterize_in_memory(data: Any, unseen: Unseen) -> Summary:
+    """Compute all measures of data in memory."""
     has_features = is_dataset(data) and hasattr(data, "X")
     Y, names = check_named_labels(data, caller="characterize")
     n_rows, n_labels = Y.shape
 
-    sets = find_labelsets(Y)  # first, so that the scores can use the memory it takes meanwhile
-    counts, found = counts_and_concurrence(Y)
-    squares, label_squares = sum_squared_deviations(Y, found)
+    sets = find_labelsets(Y)  # first, so that the scores can reuse its temporary memory
+    counts, concurrence = counts_and_concurrence(Y)
+    squares, label_squares = sum_squared_deviations(Y, concurrence)
     n_unlabelled, n_one_label = threaded_kernels.count_short_rows(Y)
-    names = names or tuple(f"y{k}" for k in range(n_labels))
     return summarize(
-        LabelStatistics(names, counts, found.by_label, label_squares),
+        LabelStatistics(
+            names=names or default_names("y", n_labels),
+            counts=counts,
+            means=concurrence.by_label,
+            squares=label_squares,
+        ),
         sets,
         unseen=unseen,
         name=str(getattr(data, "name", "")) if has_features else "",
@@ -241,19 +258,19 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
         n_assignments=Y.nnz,
         n_one_label=n_one_label,
         n_unlabelled=n_unlabelled,
-        scumble=found.scumble,
-        scumble_cv=cv_of_scores(squares, n_rows, found.scumble),
-        scumble_by_instance=found.by_instance,
+        scumble=concurrence.scumble,
+        scumble_cv=cv_of_scores(squares, n_rows=n_rows, mean=concurrence.scumble),
+        scumble_by_instance=concurrence.by_instance,
     )
 
 
 class LabelStatistics(NamedTuple):
-    """What the measures of labels follow from."""
+    """The statistics of each label from which its measures are computed."""
 
     names: Sequence[Any]
-    counts: Array
-    means: Array  # of the scores of each label's instances; NaN without any
-    squares: Array  # sums of squared deviations from them
+    counts: Array  # instances of each label
+    means: Array  # of the SCUMBLE scores of these instances; NaN without any
+    squares: Array  # sums of squared deviations of the scores from their means
 
 
 def summarize(
@@ -265,11 +282,15 @@ def summarize(
     n_features: int | None,
     n_assignments: int,
     n_one_label: int,
-    **known: Any,
+    **measures: Any,
 ) -> Summary:
-    """Compute what follows from counts and scores; all else is known already."""
-    names, counts, means, squares = labels
-    n_labels, n_sets = len(names), len(sets)
+    """Return the summary of a data set from counts and scores.
+
+    ``measures`` are the fields of `Summary` that do not follow from them.
+    """
+    counts = labels.counts
+    n_labels = len(labels.names)
+    n_sets = len(sets)
     cardinality = safe_divide(n_assignments, n_instances)
     ratios = ratios_from_counts(counts, unseen=unseen)
     return Summary(
@@ -290,13 +311,13 @@ def summarize(
         n_unseen=int((counts == 0).sum()),
         n_minority=int(minority_from_ratios(ratios).sum()),
         labels=LabelTable(
-            tuple(map(str, names)),
-            counts,
-            imbalance.frequencies_from_counts(counts, n_instances),
-            ratios,
-            np.nan_to_num(means) if unseen == "zero" else means,
-            cv_by_label(squares, counts, means),
+            name=tuple(map(str, labels.names)),
+            count=counts,
+            frequency=imbalance.frequencies_from_counts(counts, n_instances),
+            irlbl=ratios,
+            scumble=np.nan_to_num(labels.means) if unseen == "zero" else labels.means,
+            scumble_cv=cv_by_label(labels.squares, counts=counts, means=labels.means),
         ),
         labelsets=sets,
-        **known,
+        **measures,
     )

@@ -1,7 +1,7 @@
 """Exact nearest neighbours among numeric, nominal and mixed columns, dense or sparse.
 
-One place for all rooms: `Space` holds rows ready for distances, `nearest_neighbours` searches them in the
-way that fits. Every way gives the same neighbours, bit for bit.
+`Space` holds rows in the form in which distances are computed; `nearest_neighbours` searches them
+with the algorithm that fits the data. All algorithms find the same neighbours, bit for bit.
 """
 
 from scumble._core.neighbours.search import (

@@ -1,4 +1,4 @@
-/* Add the differences of columns from a query's values to the squared distances of many rows. */
+/* Differences of the columns of many rows from a query, which are added to squared distances. */
 #ifndef SCUMBLE_COLUMNS_H
 #define SCUMBLE_COLUMNS_H
 
@@ -7,10 +7,10 @@
 
 #include "scumble/_core/wide.h"
 
-/* One column, or four: then the sums are read and written once instead of four times. */
+/* Add one column, or four of them: then the sums are read and written once, not four times. */
 #define DEFINE_SUMS(NAME, DIFFERENCE)                                                            \
     WIDE static void NAME(                                                                       \
-        double value, const double *column, double *sums, double *unknown, ptrdiff_t n_rows)     \
+        double value, const double *column, double *sums, double *n_unknown, ptrdiff_t n_rows)   \
     {                                                                                            \
         for (ptrdiff_t row = 0; row < n_rows; row++)                                             \
             sums[row] += DIFFERENCE(value, column[row]);                                         \
@@ -38,12 +38,12 @@ DEFINE_SUMS(add_squares, SQUARE_OF)
 DEFINE_SUMS(add_mismatches, UNEQUAL)
 DEFINE_SUMS(add_absolutes, ABSOLUTE_OF)
 
-/* How far from a number a missing value can be, which lies in [0, 1]. */
+/* The largest difference from a number that a missing value, which lies in [0, 1], can have. */
 #define FARTHEST(known) (1.0 - (known) > (known) ? 1.0 - (known) : (known))
 
-/* Squares where cells may be missing. */
-WIDE static void add_gapped_squares(
-    double value, const double *column, double *sums, double *unknown, ptrdiff_t n_rows)
+/* Add squared differences of a column with missing values, as in WEKA. */
+WIDE static void add_weka_squares(
+    double value, const double *column, double *sums, double *n_unknown, ptrdiff_t n_rows)
 {
     const double when_missing = SQUARE_OF(FARTHEST(value), 0.0);
     const ptrdiff_t n_known = value == value ? n_rows : 0;
@@ -55,16 +55,16 @@ WIDE static void add_gapped_squares(
         sums[row] += column[row] != column[row] ? 1.0 : SQUARE_OF(FARTHEST(column[row]), 0.0);
 }
 
-/* One column where cells may be missing: what is not known in both adds nothing to the sum, and
- * is counted. */
+/* Add one column with missing values: a pair of values of which one is missing adds nothing to the
+ * sum, and is counted. */
 #define DEFINE_PARTIAL_SUMS(NAME, DIFFERENCE)                                                    \
     WIDE static void NAME(                                                                       \
-        double value, const double *column, double *sums, double *unknown, ptrdiff_t n_rows)     \
+        double value, const double *column, double *sums, double *n_unknown, ptrdiff_t n_rows)   \
     {                                                                                            \
         for (ptrdiff_t row = 0; row < n_rows; row++) {                                           \
             const int known = (value == value) & (column[row] == column[row]);                   \
             sums[row] += known ? DIFFERENCE(value, column[row]) : 0.0;                           \
-            unknown[row] += known ? 0.0 : 1.0;                                                   \
+            n_unknown[row] += known ? 0.0 : 1.0;                                                 \
         }                                                                                        \
     }
 
@@ -72,58 +72,58 @@ DEFINE_PARTIAL_SUMS(add_partial_squares, SQUARE_OF)
 DEFINE_PARTIAL_SUMS(add_partial_mismatches, UNEQUAL)
 DEFINE_PARTIAL_SUMS(add_partial_absolutes, ABSOLUTE_OF)
 
-/* All of these by the kind of a column, see kernels.pyx. */
+/* The functions by the difference type of a column, see kernels.pyx. */
 typedef void (*add_one)(double, const double *, double *, double *, ptrdiff_t);
 static const add_one ADD_ONE[] = {
-    add_squares, add_mismatches, add_absolutes, add_gapped_squares, add_mismatches,
+    add_squares, add_mismatches, add_absolutes, add_weka_squares, add_mismatches,
     add_partial_squares, add_partial_mismatches, add_partial_absolutes};
 typedef void (*add_four)(const double *, const double *, ptrdiff_t, double *, ptrdiff_t);
 static const add_four ADD_FOUR[] = {
     add_squares_of_four, add_mismatches_of_four, add_absolutes_of_four};
 
-/* Sums over some columns as if over all; infinite where nothing is known of both. A factor of 1
- * leaves the sum as it is, to the bit. */
+/* Scale sums over the known columns up to all columns; infinite where no column is known in both
+ * rows. A factor of 1 changes no bit of a sum. */
 WIDE static void scale_up(
-    double n_total, double n_columns, const double *unknown, double *sums, ptrdiff_t n_rows)
+    double n_total, double n_columns, const double *n_unknown, double *sums, ptrdiff_t n_rows)
 {
     for (ptrdiff_t row = 0; row < n_rows; row++) {
-        const double known = n_columns - unknown[row];
+        const double known = n_columns - n_unknown[row];
         sums[row] = known > 0.0 ? sums[row] * (n_total / known) : INFINITY;
     }
 }
 
-/* Distances from norms and what two rows have in common. */
+/* Compute squared distances from the norms of two rows and from their product or overlap. */
 WIDE static void approximate(
-    double norm, const double *norms, const double *common, double factor, double *near,
+    double norm, const double *norms, const double *common, double factor, double *distances,
     ptrdiff_t n_rows)
 {
     for (ptrdiff_t row = 0; row < n_rows; row++)
-        near[row] = norm + norms[row] - factor * common[row];
+        distances[row] = norm + norms[row] - factor * common[row];
 }
 
-/* What a nominal column that two sparse rows share takes off the sum of their norms. Added, as
- * subtracting nothing would become a branch. */
+/* Compute the overlap of a nominal column for many values, see _add_overlap in kernels.pyx. The
+ * last term is added, because compilers make a branch of a conditional subtraction. */
 WIDE static void compare_nominal(
-    double value, double zero, const double *others, double *shared, ptrdiff_t n_others)
+    double value, double zero, const double *column, double *overlap, ptrdiff_t n_values)
 {
-    const double own = UNEQUAL(value, zero);
-    for (ptrdiff_t at = 0; at < n_others; at++)
-        shared[at] = own + UNEQUAL(others[at], zero) + (others[at] != value ? -1.0 : 0.0);
+    const double query_norm = UNEQUAL(value, zero);
+    for (ptrdiff_t i = 0; i < n_values; i++)
+        overlap[i] = query_norm + UNEQUAL(column[i], zero) + (column[i] != value ? -1.0 : 0.0);
 }
 
-/* Whole numbers again: beside 1.5 * 2**52 there is no room for digits after the point. */
+/* Round to integers: next to 1.5 * 2**52, a double has no fractional digits. */
 WIDE static void round_all(double *values, ptrdiff_t n_values)
 {
-    for (ptrdiff_t at = 0; at < n_values; at++)
-        values[at] = (values[at] + 6755399441055744.0) - 6755399441055744.0;
+    for (ptrdiff_t i = 0; i < n_values; i++)
+        values[i] = (values[i] + 6755399441055744.0) - 6755399441055744.0;
 }
 
-/* By how much approximate distances may be wrong. */
+/* Bound the errors of approximate distances. */
 WIDE static void bound_errors(
-    double error, double norm, const double *norms, double *slack, ptrdiff_t n_rows)
+    double error, double norm, const double *norms, double *errors, ptrdiff_t n_rows)
 {
     for (ptrdiff_t row = 0; row < n_rows; row++)
-        slack[row] = error * (norm + norms[row]);
+        errors[row] = error * (norm + norms[row]);
 }
 
 #endif

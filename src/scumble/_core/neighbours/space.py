@@ -1,19 +1,21 @@
-"""Rows ready for distances: numbers scaled, codes of nominal columns beside them.
+"""Rows in the form in which distances are computed: scaled numbers, and codes of nominal columns.
 
-The distance of two rows is the root of the sum, column by column in their order, of
-:math:`(a - b)^2` for numeric columns and of 0 (equal) or 1 (different) for nominal ones, or
-of what a table says (see `nearest`). Scaling divides a column by its range, which gives the
-distances of scaling to [0, 1] and keeps sparse columns sparse. WEKA takes off the lowest
-value first, which can round differently, and it has a rule for missing values: they differ
-by 1 from each other and from every nominal value, and from a number as much as a value in
-[0, 1] can. ``shift=True`` does as WEKA; an absent element of a sparse row then stands for
-the place of zero.
+The distance of two rows is the square root of a sum over the columns in their order. A numeric
+column adds :math:`(a - b)^2`. A nominal column adds 0 if the values are equal and 1 if they differ,
+or the difference of two numbers from a table, see `nearest_neighbours`. Scaling divides a numeric
+column by its range. This gives the same distances as scaling to [0, 1], and sparse columns stay
+sparse.
 
-Else missing values (NaN; in sparse rows a stored NaN, for an absent element is 0) give partial
-distances (Dixon, 1979, Pattern recognition with partly missing data), as in Gower's coefficient:
-the sum runs over the columns known in both rows and is scaled up to all p columns in which any row
-of the space has a value: a column that is missing everywhere changes nothing. Rows with no known
-column in common are infinitely far apart, so they are taken last, in row order.
+``shift=True`` follows WEKA, which subtracts the minimum before it divides and so may round
+differently. A missing value differs by 1 from another one and from every category, and from a
+number by the largest difference that a value in [0, 1] can have. An absent element of a sparse row
+stands for the scaled value of 0.
+
+Otherwise, missing values (NaN; in a sparse row a stored NaN, because an absent element is 0) give
+partial distances (Dixon, 1979, Pattern recognition with partly missing data), as in Gower's
+coefficient. The sum over the columns that are known in both rows is scaled up to all columns in
+which any row of the space has a value, so a column without values changes nothing. The distance of
+rows without a common known column is infinite: they are the last neighbours, in row order.
 """
 
 from __future__ import annotations
@@ -30,53 +32,57 @@ from scumble._core.arrays import Array, column_min_max
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Rows among which distances are taken."""
+    """Rows between which distances are computed."""
 
     values: Any  # scaled numbers (dense or CSR), and codes 0, 1, ... in nominal columns
-    n_values: Array  # how many values a nominal column has; 0 for a numeric one
-    divisors: Array  # of numeric columns; infinite for constant ones
-    lows: Array | None = None  # what was taken off numeric columns before; None for nothing
+    n_values: Array  # number of categories of a nominal column; 0 for a numeric one
+    divisors: Array  # of numeric columns; infinite for constant columns
+    lows: Array | None = None  # subtracted from numeric columns before the division; None: nothing
 
     @classmethod
     def of(cls, X: Any, n_values: Any = None, *, scale: bool = True, shift: bool = False) -> Space:
-        """Make the space of some rows."""
+        """Return the space of some rows.
+
+        ``n_values`` holds the number of categories of each nominal column, 0 for numeric columns.
+        """
         n_columns = X.shape[1]
         n_values = np.zeros(n_columns, np.int64) if n_values is None else np.asarray(n_values)
         divisors = np.ones(n_columns)
         lows = np.zeros(n_columns) if shift else None
-        nominal = n_values > 0
-        if (scale or shift) and X.shape[0] and not nominal.all():
-            low, high = column_min_max(X)
+        is_nominal = n_values > 0
+        if (scale or shift) and X.shape[0] and not is_nominal.all():
+            minimum, maximum = column_min_max(X)
             if lows is not None:
-                lows = np.where(nominal | np.isnan(low), 0.0, low)
+                lows = np.where(is_nominal | np.isnan(minimum), 0.0, minimum)
             if scale:
-                # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
-                divisors = np.where(high - low > 0, high - low, np.inf)
-                divisors[nominal] = 1.0
-        return cls(_scaled(X, lows, divisors), n_values.astype(np.int64), divisors, lows)
+                # Division by infinity makes a constant column 0, also in rows with other values.
+                value_range = maximum - minimum
+                divisors = np.where(value_range > 0, value_range, np.inf)
+                divisors[is_nominal] = 1.0
+        return cls(_scale(X, lows, divisors), n_values.astype(np.int64), divisors, lows)
 
     def place(self, X: Any) -> Space:
-        """Bring other rows with the same columns into this space."""
+        """Return other rows with the same columns, scaled as the rows of this space."""
         if sparse.issparse(X) != sparse.issparse(self.values):
             X = sparse.csr_array(X) if sparse.issparse(self.values) else X.toarray()
-        return Space(_scaled(X, self.lows, self.divisors), self.n_values, self.divisors, self.lows)
+        return Space(_scale(X, self.lows, self.divisors), self.n_values, self.divisors, self.lows)
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the rows are stored sparse."""
+        """Whether the rows are a sparse matrix."""
         return sparse.issparse(self.values)
 
     @property
     def is_like_weka(self) -> bool:
-        """Whether missing values differ as WEKA has it; else distances are partial."""
+        """Whether missing values are treated as in WEKA; otherwise distances are partial."""
         return self.lows is not None
 
     @cached_property
     def n_known_columns(self) -> int:
-        """The number of columns in which at least one row has a value."""
+        """Number of columns in which at least one row has a value."""
         if not self.is_sparse:
             return int((~np.isnan(self.values)).any(axis=0).sum())
         missing = self.values.indices[np.isnan(self.values.data)]
@@ -85,7 +91,7 @@ class Space:
 
     @property
     def zeros(self) -> Array:
-        """What an absent element of a sparse row stands for, column by column."""
+        """Value of an absent element of a sparse row, by column."""
         if self.lows is None:
             return np.zeros(len(self.n_values))
         return (0.0 - self.lows) / self.divisors
@@ -96,7 +102,8 @@ class Space:
         return not self.n_values.any()
 
 
-def _scaled(X: Any, lows: Array | None, divisors: Array) -> Any:
+def _scale(X: Any, lows: Array | None, divisors: Array) -> Any:
+    """Return ``(X - lows) / divisors``; of a sparse matrix only stored elements are changed."""
     if not sparse.issparse(X):
         shifted = X if lows is None else X - lows
         return np.ascontiguousarray(shifted / divisors, dtype=np.float64)
@@ -104,8 +111,9 @@ def _scaled(X: Any, lows: Array | None, divisors: Array) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    # One type of index, and arrays of our own.
-    kind = np.int32 if X.nnz < 2**31 else np.int64
-    indices, indptr = X.indices.astype(kind), X.indptr.astype(kind)
+    # Copies, so that later changes of X do not matter, with one integer type as kernels need it.
+    index_dtype = np.int32 if X.nnz < 2**31 else np.int64
+    indices = X.indices.astype(index_dtype)
+    indptr = X.indptr.astype(index_dtype)
     data = X.data if lows is None else X.data - lows[indices]
     return sparse.csr_array((data / divisors[indices], indices, indptr), shape=X.shape)
