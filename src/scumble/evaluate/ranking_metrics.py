@@ -733,7 +733,7 @@ def precision_at_k(Y: Any, scores: Any, *, k: int = 5) -> float:
     n_labels = rankings.Y.shape[1]
     if k > n_labels:
         raise ParameterError(
-            f"The 'k' parameter of precision_at_k must be at most {n_labels}, the number of labels. "
-            f"Got {k} instead."
+            f"The 'k' parameter of precision_at_k must be at most {n_labels}, the number of "
+            f"labels. Got {k} instead."
         )
     return _precision_at_k(rankings, UndefinedPolicy(), k=k)
