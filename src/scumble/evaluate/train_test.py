@@ -276,7 +276,7 @@ class _MoveSearch:
     n_remaining_moves: int = _MAX_MOVES
 
 
-# A training and a test part from two files ---------------------------------------------------------
+# A training and a test part from two files --------------------------------------------------
 
 
 def append_test_set(
