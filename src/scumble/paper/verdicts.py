@@ -274,8 +274,8 @@ UNDEFINED_VALUE_RULES = {
 class FoldMeans:
     """Means over folds of the results in stores, and their standard errors.
 
-    Methods take a data set, a resampler, a classifier and the name of a score. A seed with a pending
-    or failed fold is left out: a part of its folds must not count as all of them.
+    Methods take a data set, a resampler, a classifier and the name of a score. A seed with a
+    pending or failed fold is left out: a part of its folds must not count as all of them.
     """
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
