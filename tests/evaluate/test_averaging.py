@@ -187,7 +187,7 @@ def test_sparse_scores_are_never_dense_as_a_whole():
 
 def test_missing_and_doubled_entries_of_sparse_scores():
     scores = sparse.coo_array(([0.5, math.nan], ([0, 1], [1, 2])), shape=(2, 3))
-    with pytest.raises(scumble.ScumbleError, match="row 1, column 2 is NaN.* 1 scores are"):
+    with pytest.raises(scumble.ScumbleError, match=r"row 1, column 2 is NaN.* 1 scores are"):
         evaluate.one_error([[1, 0, 0], [0, 1, 0]], scores)
     doubled = sparse.csr_array(([0.25, 0.25, 0.9], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
     before = doubled.data.copy()

@@ -403,8 +403,8 @@ def split_data(
 ) -> tuple[MultilabelDataset, list[Split]]:
     """Return the data with the rows of a test part, if any, and the splits of its rows."""
     if test is not None:
-        both, split = append_test_set(data, test, caller=caller)
-        return both, [split]
+        combined, split = append_test_set(data, test, caller=caller)
+        return combined, [split]
     if splitter is None:
         splitter = RepeatedKFold()
     elif isinstance(splitter, str | int) or hasattr(splitter, "__fspath__"):

@@ -295,8 +295,8 @@ def append_test_set(
     >>> from scumble.evaluate.train_test import append_test_set
     >>> data = MultilabelDataset([[1.0], [2.0]], [[1, 0], [0, 1]], labels=["war", "love"])
     >>> test = MultilabelDataset([[3.0]], [[1, 0]], labels=["love", "war"])
-    >>> both, (train_rows, test_rows) = append_test_set(data, test, caller="example")
-    >>> train_rows, test_rows, both.Y[test_rows].toarray()
+    >>> combined, (train_rows, test_rows) = append_test_set(data, test, caller="example")
+    >>> train_rows, test_rows, combined.Y[test_rows].toarray()
     (array([0, 1]), array([2]), array([[False,  True]]))
     """
     if not isinstance(test, MultilabelDataset):
@@ -326,8 +326,8 @@ def append_test_set(
             labels=labels,
             label_parents=parents,
         )
-    both = replace(data + test, name=data.name)
-    return both, (np.arange(len(data)), np.arange(len(data), len(both)))
+    combined = replace(data + test, name=data.name)
+    return combined, (np.arange(len(data)), np.arange(len(data), len(combined)))
 
 
 def _merge_features(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:

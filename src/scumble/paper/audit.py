@@ -131,7 +131,7 @@ def win_counts() -> Iterator[Finding]:
         recomputed = f"{better}/{worse}"
         if ties:
             recomputed = f"{recomputed} and {ties} equal"
-        verdict, note = _judge_count(row, better=better, worse=worse, ties=ties)
+        verdict, note = _count_verdict(row, better=better, worse=worse, ties=ties)
         yield Finding(
             part="Counts",
             item=f"by {row.by}: {row.name}",
@@ -142,7 +142,7 @@ def win_counts() -> Iterator[Finding]:
         )
 
 
-def _judge_count(row: Count, *, better: int, worse: int, ties: int) -> tuple[str, str]:
+def _count_verdict(row: Count, *, better: int, worse: int, ties: int) -> tuple[str, str]:
     """Return verdict and note for a count; the paper may have counted ties on either side."""
     n_printed, n_counted = better + worse + ties, row.better + row.worse
     if n_printed != n_counted:
@@ -178,7 +178,7 @@ def statements() -> Iterator[Finding]:
         yield _compare_texts(
             "Statements",
             f"{claim.subject} {claim.statement}",
-            printed=claim.count,
+            printed=claim.claimed,
             recomputed=f"{count_improved(results, claim.improved)} of {len(results)}",
         )
     for sentence in _check_sentences():

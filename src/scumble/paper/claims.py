@@ -143,10 +143,10 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
         pairs = result_pairs(claim.classifier, *claim.metrics)
         our_pairs = _replace_results(means, pairs, names)
         if not our_pairs:
-            yield _absent("Counts", item, printed=claim.count, note=NOT_RUN)
+            yield _absent("Counts", item, printed=claim.claimed, note=NOT_RUN)
             continue
         n_improved = count_improved(our_pairs, claim.improved)
-        n_claimed, n_pairs_claimed = map(int, claim.count.split(" of "))
+        n_claimed, n_pairs_claimed = map(int, claim.claimed.split(" of "))
         share, claimed_share = n_improved / len(our_pairs), n_claimed / n_pairs_claimed
         n_by_mulan = count_improved(_replace_results(means, pairs, METRIC_NAMES), claim.improved)
         note = ""
@@ -155,7 +155,7 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
         yield Finding(
             part="Counts",
             item=item,
-            published=claim.count,
+            published=claim.claimed,
             ours=f"{n_improved} of {len(our_pairs)}",
             verdict=_verdict(
                 holds=abs(share - claimed_share) <= 0.1,

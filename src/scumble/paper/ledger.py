@@ -21,6 +21,10 @@ from scumble.paper.published import BeforeAfterPair
 from scumble.paper.verdicts import (
     CAUSES,
     F_MEASURE_AVERAGES,
+    NOT_COMPUTABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    SAME_DIRECTION,
     VERDICTS,
     FoldMeans,
     PrintedNumber,
@@ -180,12 +184,12 @@ def _compare_exactly(
     dataset: str, *, key: str, printed: float, our_value: float | None, note: str
 ) -> ReproductionResult:
     """Return the result for a number that does not depend on chance, at the printed decimals."""
-    verdict, cause = VERDICTS[2], "unknown"
+    verdict, cause = NOT_REPRODUCED, "unknown"
     reason = KNOWN_REASONS.get((dataset, key), note)
     if our_value is None:
-        verdict, cause, reason = VERDICTS[3], "", reason or "data not available"
+        verdict, cause, reason = NOT_COMPUTABLE, "", reason or "data not available"
     elif abs(our_value - printed) <= 0.00051:
-        verdict, cause, reason = VERDICTS[0], "", ""
+        verdict, cause, reason = REPRODUCED, "", ""
     elif (dataset, key) in MISPRINTS:
         cause = "misprint"
     elif note:
@@ -286,22 +290,24 @@ def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
         pairs = imbalance_pairs(row.resampler, row.measure)
         our_pairs = verdicts.replace_with_our_values(pairs, means.imbalance_means)
         our_coefficient = our_p_value = None
-        verdict, reason, cause = VERDICTS[3], NOT_RUN, ""
+        verdict, reason, cause = NOT_COMPUTABLE, NOT_RUN, ""
         if len(our_pairs) == len(pairs):
-            ours = pearson(
-                *scumble_and_change([pair for pair in our_pairs if pair.before and pair.after])
+            scumble, changes = scumble_and_change(
+                [pair for pair in our_pairs if pair.before and pair.after]
             )
-            our_coefficient, our_p_value, reason = ours.coefficient, ours.p_value, ""
+            our_correlation = pearson(scumble, changes)
+            our_coefficient, our_p_value = our_correlation.coefficient, our_correlation.p_value
+            reason = ""
             # The sign of a weak correlation carries no information: significance must agree too.
-            has_same_sign = (ours.coefficient > 0) == (row.coefficient > 0)
-            has_same_significance = (ours.p_value < ALPHA) == (row.p_value < ALPHA)
+            has_same_sign = (our_correlation.coefficient > 0) == (row.coefficient > 0)
+            has_same_significance = (our_correlation.p_value < ALPHA) == (row.p_value < ALPHA)
             if not (has_same_sign and has_same_significance):
-                verdict = VERDICTS[2]
-            elif abs(ours.coefficient - row.coefficient) <= CORRELATION_TOLERANCE:
-                verdict = VERDICTS[0]
+                verdict = NOT_REPRODUCED
+            elif abs(our_correlation.coefficient - row.coefficient) <= CORRELATION_TOLERANCE:
+                verdict = REPRODUCED
             else:
-                verdict = VERDICTS[1]
-            cause = "" if verdict == VERDICTS[0] else "other numbers"
+                verdict = SAME_DIRECTION
+            cause = "" if verdict == REPRODUCED else "other numbers"
         for symbol, printed, our_value in (
             ("r", row.coefficient, our_coefficient),
             ("p", row.p_value, our_p_value),
@@ -502,7 +508,7 @@ def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[Reproductio
                 item=item,
                 published=row.p_value,
                 ours=None,
-                verdict=VERDICTS[3],
+                verdict=NOT_COMPUTABLE,
                 reason=f"needs five data sets; {len(our_pairs)} were run",
             )
             continue
@@ -514,7 +520,7 @@ def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[Reproductio
             item=item,
             published=row.p_value,
             ours=our_p_value,
-            verdict=VERDICTS[1 if agrees else 2],
+            verdict=SAME_DIRECTION if agrees else NOT_REPRODUCED,
             reason=f"over {len(our_pairs)} of {len(pairs)} data sets",
             cause="repaired row" if is_displaced and not agrees else "other numbers",
         )

@@ -38,7 +38,7 @@ class ClaimedCount(NamedTuple):
 
     subject: str
     statement: str
-    count: str  # "9 of 64"
+    claimed: str  # "9 of 64"
     classifier: str | None  # None for all
     metrics: tuple[str, ...]
     improved: bool  # whether the improved results are counted, or the others

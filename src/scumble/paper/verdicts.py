@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 from scumble.paper import published
 from scumble.paper.published import BeforeAfterPair
 
-VERDICTS = ("reproduced", "same direction", "not reproduced", "not computable here")
+REPRODUCED = "reproduced"
+SAME_DIRECTION = "same direction"
+NOT_REPRODUCED = "not reproduced"
+NOT_COMPUTABLE = "not computable here"
+VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED, NOT_COMPUTABLE)
 #: A number within this many standard errors of the printed one counts as reproduced: about 95 % of
 #: differences by chance.
 MAX_ERRORS_REPRODUCED = 2.0
@@ -105,7 +109,7 @@ class PrintedNumber:
             item=self.item,
             published=self.value,
             ours=None,
-            verdict=VERDICTS[3],
+            verdict=NOT_COMPUTABLE,
             reason=reason,
         )
 
@@ -141,11 +145,11 @@ class PrintedNumber:
         ):
             cause = "repaired row"
         if is_reproduced:
-            verdict = VERDICTS[0]
+            verdict = REPRODUCED
         elif before is not None and self._has_same_direction(before, our_value):
-            verdict = VERDICTS[1]
+            verdict = SAME_DIRECTION
         else:
-            verdict = VERDICTS[2]
+            verdict = NOT_REPRODUCED
         return ReproductionResult(
             table=self.table,
             item=self.item,
