@@ -87,7 +87,7 @@ class MethodResult(TableReprMixin):
     draws: Mapping[str, Array] | None = None
 
     @classmethod
-    def of(
+    def from_folds(
         cls, name: str, folds: Sequence[MethodFoldResult], metrics: Iterable[str]
     ) -> MethodResult:
         """Combine the results of the folds of a method."""
@@ -540,7 +540,7 @@ class ComparisonRun:
     def summarize(self, results: Sequence[Sequence[MethodFoldResult]]) -> Comparison:
         """Return the comparison; ``results`` has a sequence of fold results for each method."""
         combined = [
-            MethodResult.of(method.name, folds, self.metrics)
+            MethodResult.from_folds(method.name, folds, self.metrics)
             for method, folds in zip(self.methods, results, strict=True)
         ]
         ratios = [len(test) / len(train) for train, test in self.splits]

@@ -1,7 +1,5 @@
 """A training and a test part: split from one data set, or combined from two."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass, replace
@@ -162,6 +160,16 @@ def target_label_counts(Y: sparse.csr_array, n_test: int) -> Array:
     return np.column_stack([counts - test_counts, test_counts])
 
 
+@dataclass
+class _MoveSearch:
+    """State of the search for a chain of moves that puts a label on both sides."""
+
+    is_exempt: Array  # labels that may stay on one side
+    moved_rows: set[int]
+    missing_labels: set[int]  # labels that are on one side and must not be
+    n_remaining_moves: int = _MAX_MOVES
+
+
 class TrainTestAssignment:
     """Rows on two sides, and the number of rows of each label on either side."""
 
@@ -264,16 +272,6 @@ class TrainTestAssignment:
         excess = part @ ((self.counts[side] - target_counts) / total)
         free = np.flatnonzero(~is_needed)
         return rows[free[np.lexsort((tie_breakers[rows[free]], -excess[free]))]]
-
-
-@dataclass
-class _MoveSearch:
-    """State of the search for a chain of moves that puts a label on both sides."""
-
-    is_exempt: Array  # labels that may stay on one side
-    moved_rows: set[int]
-    missing_labels: set[int]  # labels that are on one side and must not be
-    n_remaining_moves: int = _MAX_MOVES
 
 
 # A training and a test part from two files --------------------------------------------------
