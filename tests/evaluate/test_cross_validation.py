@@ -28,7 +28,7 @@ from scumble.evaluate import (
     evaluate,
     scorer,
 )
-from scumble.evaluate.cross_validation import _seed_chain
+from scumble.evaluate.cross_validation import _clone_with_seeds
 from scumble.learn import BinaryRelevance
 from scumble.learn.predictions import predict_with_scores
 from scumble.resample import MLROS, MLSMOTE, REMEDIAL, RemedialHwR
@@ -270,15 +270,15 @@ def test_the_result_as_plain_values(data):
 
 
 def test_every_step_of_a_chain_has_a_seed_of_its_own():
-    (alone,) = _seed_chain([MLROS()], [1, 2])
-    given, one, still, other = _seed_chain(
+    (alone,) = _clone_with_seeds([MLROS()], [1, 2])
+    given, one, still, other = _clone_with_seeds(
         [MLROS(random_state=7), MLROS(), REMEDIAL(), RemedialHwR(MLSMOTE(random_state=5))], [1, 2]
     )
     assert alone.random_state == 1
     assert (given.random_state, one.random_state, other.random_state) == (7, 1, 2)
     assert "random_state" not in still.get_params()
     assert other.resampler.random_state == 5
-    (spy,) = _seed_chain([Spy()], [1])
+    (spy,) = _clone_with_seeds([Spy()], [1])
     assert isinstance(spy, Spy)
 
 

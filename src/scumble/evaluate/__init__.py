@@ -1,8 +1,9 @@
-"""Judge predictions: metrics, splitters, cross-validation."""
+"""Evaluate predictions: metrics, splitters, cross-validation, comparison."""
 
 from scumble.evaluate.bipartition_metrics import (
     accuracy,
     f1,
+    fbeta,
     hamming_loss,
     hierarchical_loss,
     macro_balanced_accuracy,
@@ -73,6 +74,7 @@ from scumble.evaluate.ranking_metrics import (
     mean_squared_error,
     micro_auc,
     one_error,
+    precision_at_k,
     ranking_loss,
 )
 from scumble.evaluate.splitters import (
@@ -118,6 +120,7 @@ __all__ = [
     "evaluate",
     "example_auc",
     "f1",
+    "fbeta",
     "find_metric",
     "geometric_mean_average_interpolated_precision",
     "geometric_mean_average_precision",
@@ -148,6 +151,7 @@ __all__ = [
     "one_error",
     "pooled_metrics",
     "precision",
+    "precision_at_k",
     "probability_metric",
     "ranking_loss",
     "ranking_metric",

@@ -1,10 +1,11 @@
-"""Metrics of predicted labels: per instance, per label (macro), and over all cells (micro).
+"""Metrics of predicted labels: per instance (samples), per label (macro), over all cells (micro).
 
-Written as formulas on `Counts`; the decorator makes functions of ``(Y, predictions)`` of them.
+Each metric is an average of a unit formula, such as `f1s`: see `scumble.evaluate.averaging`.
 """
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,50 +13,60 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.hierarchy import check_parents
 from scumble._core.parallel import run_in_threads
+from scumble._core.parameters import Real
 from scumble.evaluate import kernels
+from scumble.evaluate.averaging import Macro, Micro, Samples, UnitValues, make_average
 from scumble.evaluate.counts import (
     Confusion,
     Counts,
+    LabelConfusion,
     UndefinedPolicy,
     check_labels_and_predictions,
     csr_index_arrays,
     ratio,
 )
-from scumble.evaluate.metric import bipartition_metric
+from scumble.evaluate.metric import apply_to_predictions, register_metric
 from scumble.measures.threaded_kernels import split_into_blocks
 
-#: Values and what MULAN takes where they are undefined.
-Rated = tuple[Array, Array | float]
+# Formulas: one value per unit ----------------------------------------------------------------
 
 
-def precisions(counts: Counts) -> Rated:
-    """Rate every unit by the share of predicted labels that are there."""
-    return ratio(counts.hits, counts.predicted), _one_if_nothing(counts.union)
+def precisions(counts: Counts) -> UnitValues:
+    """Return hits over predicted cells."""
+    return UnitValues(ratio(counts.hits, counts.predicted), _one_if_empty(counts.union))
 
 
-def recalls(counts: Counts) -> Rated:
-    """Rate every unit by the share of its labels that were predicted."""
-    return ratio(counts.hits, counts.true), _one_if_nothing(counts.union)
+def recalls(counts: Counts) -> UnitValues:
+    """Return hits over true cells."""
+    return UnitValues(ratio(counts.hits, counts.true), _one_if_empty(counts.union))
 
 
-def f1s(counts: Counts) -> Rated:
-    """Rate every unit by the harmonic mean of precision and recall."""
-    return ratio(2 * counts.hits, counts.predicted + counts.true), 1.0
+def f1s(counts: Counts) -> UnitValues:
+    """Return the harmonic mean of precision and recall."""
+    return UnitValues(ratio(2 * counts.hits, counts.predicted + counts.true), 1.0)
 
 
-def accuracies(counts: Counts) -> Rated:
-    """Rate every unit by hits over labels that are there or predicted."""
-    return ratio(counts.hits, counts.union), 1.0
+def fbetas(counts: Counts, *, beta: float) -> UnitValues:
+    """Return the harmonic mean of precision and recall with weight ``beta**2`` on recall."""
+    hits = (1 + beta**2) * counts.hits
+    return UnitValues(ratio(hits, counts.predicted + beta**2 * counts.true), 1.0)
 
 
-def specificities(counts: Counts) -> Rated:
-    """Rate every unit by the share of absent labels that were not predicted."""
-    absent = counts.size - counts.true
-    return ratio(counts.true_negatives, absent), _one_if_nothing(counts.size - counts.hits)
+def accuracies(counts: Counts) -> UnitValues:
+    """Return hits over cells that are true or predicted."""
+    return UnitValues(ratio(counts.hits, counts.union), 1.0)
 
 
-#: What every unit is rated by, by the name of the metric.
-RATES: dict[str, Callable[[Counts], Rated]] = {
+def specificities(counts: Counts) -> UnitValues:
+    """Return true negatives over negative cells."""
+    negatives = counts.size - counts.true
+    return UnitValues(
+        ratio(counts.true_negatives, negatives), _one_if_empty(counts.size - counts.hits)
+    )
+
+
+#: Formulas by the name of the metric, as in `Evaluation.by_label`.
+RATES: dict[str, Callable[[Counts], UnitValues]] = {
     "precision": precisions,
     "recall": recalls,
     "f1": f1s,
@@ -65,29 +76,52 @@ RATES: dict[str, Callable[[Counts], Rated]] = {
 
 
 def balanced_accuracies(counts: Counts, undefined: UndefinedPolicy) -> Array:
-    """Rate every unit by the mean of recall and specificity."""
-    recall, specificity = _both_sides(counts, undefined)
-    return (recall + specificity) / 2
+    """Return the mean of recall and specificity of each unit."""
+    return (recalls(counts).fill(undefined) + specificities(counts).fill(undefined)) / 2
 
 
 def g_means(counts: Counts, undefined: UndefinedPolicy) -> Array:
-    """Rate every unit by the geometric mean of recall and specificity."""
-    recall, specificity = _both_sides(counts, undefined)
-    return np.sqrt(recall * specificity)
+    """Return the geometric mean of recall and specificity of each unit."""
+    return np.sqrt(recalls(counts).fill(undefined) * specificities(counts).fill(undefined))
 
 
-def _both_sides(counts: Counts, undefined: UndefinedPolicy) -> tuple[Array, Array]:
-    return undefined.fill(*recalls(counts)), undefined.fill(*specificities(counts))
-
-
-def _one_if_nothing(size: Array) -> Array:
-    """MULAN: nothing there and nothing said is perfect, else 0/0 is a failure."""
+def _one_if_empty(size: Array) -> Array:
+    """Return 1 where a unit has no cell that could be wrong, else 0: what MULAN takes for 0/0."""
     return np.where(size == 0, 1.0, 0.0)
 
 
-@bipartition_metric(greater_is_better=False)
-def hamming_loss(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+# Metrics per instance ------------------------------------------------------------------------
+
+
+def _hamming_loss(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
+    """Return the share of wrong cells."""
+    counts = confusion.overall
+    return float((counts.union - counts.hits)[0] / counts.size)
+
+
+def _subset_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+    """Return the share of instances without a wrong cell."""
+    counts = confusion.by_instance
+    return float((counts.union == counts.hits).mean())
+
+
+@register_metric(_hamming_loss, needs="predictions", greater_is_better=False)
+def hamming_loss(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Share of all cells that are wrong.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; smaller is better.
 
     Examples
     --------
@@ -97,13 +131,28 @@ def hamming_loss(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> round(hamming_loss([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.333
     """
-    counts = confusion.overall
-    return float((counts.union - counts.hits)[0] / counts.size)
+    return apply_to_predictions(
+        _hamming_loss, Y, predictions, undefined=undefined, caller="hamming_loss"
+    )
 
 
-@bipartition_metric()
-def subset_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Share of instances whose labels are all right.
+@register_metric(_subset_accuracy, needs="predictions")
+def subset_accuracy(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+    """Share of instances whose labels are all predicted correctly.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -111,16 +160,31 @@ def subset_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> subset_accuracy([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.5
     """
-    counts = confusion.by_instance
-    return float((counts.union == counts.hits).mean())
+    return apply_to_predictions(
+        _subset_accuracy, Y, predictions, undefined=undefined, caller="subset_accuracy"
+    )
 
 
-@bipartition_metric()
-def precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Share of the predicted labels that are there, averaged over instances.
+@register_metric(Samples(precisions), needs="predictions")
+def precision(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+    """Share of predicted labels that are true, averaged over instances.
 
     An instance without predicted labels is undefined; MULAN takes 1 if it has no labels either,
     else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -128,14 +192,30 @@ def precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.75
     """
-    return undefined.mean(*precisions(confusion.by_instance))
+    return apply_to_predictions(
+        Samples(precisions), Y, predictions, undefined=undefined, caller="precision"
+    )
 
 
-@bipartition_metric()
-def recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Share of an instance's labels that were predicted, averaged over instances.
+@register_metric(Samples(recalls), needs="predictions")
+def recall(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+    """Share of true labels that are predicted, averaged over instances.
 
-    An instance without labels is undefined; MULAN takes 1 if none was predicted, else 0.
+    An instance without labels is undefined; MULAN takes 1 if none is predicted, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -143,14 +223,30 @@ def recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.75
     """
-    return undefined.mean(*recalls(confusion.by_instance))
+    return apply_to_predictions(
+        Samples(recalls), Y, predictions, undefined=undefined, caller="recall"
+    )
 
 
-@bipartition_metric()
-def f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Harmonic mean of precision and recall of an instance, averaged over instances.
+@register_metric(Samples(f1s), needs="predictions")
+def f1(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+    """Harmonic mean of precision and recall of each instance, averaged over instances.
 
-    Neither labels nor predictions is undefined; MULAN takes 1.
+    An instance with neither true nor predicted labels is undefined; MULAN takes 1.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -158,14 +254,29 @@ def f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.75
     """
-    return undefined.mean(*f1s(confusion.by_instance))
+    return apply_to_predictions(Samples(f1s), Y, predictions, undefined=undefined, caller="f1")
 
 
-@bipartition_metric()
-def accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Labels that are there and predicted over labels that are either, averaged over instances.
+@register_metric(Samples(accuracies), needs="predictions")
+def accuracy(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+    """Jaccard index of true and predicted labels, averaged over instances.
 
-    Also known as Jaccard index. Neither labels nor predictions is undefined; MULAN takes 1.
+    The Jaccard index is the number of labels that are true and predicted over the number that are
+    true or predicted. An instance with neither is undefined; MULAN takes 1.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -173,14 +284,30 @@ def accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> round(accuracy([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*accuracies(confusion.by_instance))
+    return apply_to_predictions(
+        Samples(accuracies), Y, predictions, undefined=undefined, caller="accuracy"
+    )
 
 
-@bipartition_metric()
-def specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Share of the labels an instance has not that were not predicted, averaged over instances.
+@register_metric(Samples(specificities), needs="predictions")
+def specificity(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+    """Share of absent labels that are not predicted, averaged over instances.
 
-    An instance that has all labels is undefined; MULAN takes 1 if all were predicted, else 0.
+    An instance with all labels is undefined; MULAN takes 1 if all are predicted, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -188,14 +315,50 @@ def specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.5
     """
-    return undefined.mean(*specificities(confusion.by_instance))
+    return apply_to_predictions(
+        Samples(specificities), Y, predictions, undefined=undefined, caller="specificity"
+    )
 
 
-@bipartition_metric(label_based=True)
-def macro_precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+# Metrics per label ---------------------------------------------------------------------------
+
+
+def _macro_balanced_accuracy(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
+    """Return the mean balanced accuracy of the labels."""
+    return undefined.mean(balanced_accuracies(confusion.by_label, undefined))
+
+
+def _macro_g_mean(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
+    """Return the mean of the labels' geometric means of recall and specificity."""
+    return undefined.mean(g_means(confusion.by_label, undefined))
+
+
+def _never_predicted(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
+    """Return the share of occurring labels that are never predicted."""
+    counts = confusion.by_label
+    is_missed = counts.predicted[counts.true > 0] == 0
+    return float(is_missed.mean()) if is_missed.size else math.nan
+
+
+@register_metric(Macro(precisions), needs="predictions", label_based=True)
+def macro_precision(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Precision of each label, averaged over labels.
 
-    A label that was never predicted is undefined; MULAN takes 1 if it never occurs, else 0.
+    A label that is never predicted is undefined; MULAN takes 1 if it never occurs, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -203,14 +366,30 @@ def macro_precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> round(macro_precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*precisions(confusion.by_label))
+    return apply_to_predictions(
+        Macro(precisions), Y, predictions, undefined=undefined, caller="macro_precision"
+    )
 
 
-@bipartition_metric(label_based=True)
-def macro_recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(Macro(recalls), needs="predictions", label_based=True)
+def macro_recall(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Recall of each label, averaged over labels.
 
-    A label that never occurs is undefined; MULAN takes 1 if it was never predicted, else 0.
+    A label that never occurs is undefined; MULAN takes 1 if it is never predicted, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -218,14 +397,30 @@ def macro_recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> macro_recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.5
     """
-    return undefined.mean(*recalls(confusion.by_label))
+    return apply_to_predictions(
+        Macro(recalls), Y, predictions, undefined=undefined, caller="macro_recall"
+    )
 
 
-@bipartition_metric(label_based=True)
-def macro_f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(Macro(f1s), needs="predictions", label_based=True)
+def macro_f1(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Harmonic mean of precision and recall of each label, averaged over labels.
 
-    A label that neither occurs nor was predicted is undefined; MULAN takes 1, scikit-learn 0.
+    A label that neither occurs nor is predicted is undefined; MULAN takes 1, scikit-learn 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -235,14 +430,28 @@ def macro_f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> macro_f1([[1, 0]], [[1, 0]]), macro_f1([[1, 0]], [[1, 0]], undefined=0)
     (1.0, 0.5)
     """
-    return undefined.mean(*f1s(confusion.by_label))
+    return apply_to_predictions(Macro(f1s), Y, predictions, undefined=undefined, caller="macro_f1")
 
 
-@bipartition_metric(label_based=True)
-def macro_specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(Macro(specificities), needs="predictions", label_based=True)
+def macro_specificity(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Specificity of each label, averaged over labels.
 
-    A label that all instances have is undefined; MULAN takes 1 if all were predicted, else 0.
+    A label that all instances have is undefined; MULAN takes 1 if all are predicted, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -250,14 +459,30 @@ def macro_specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float
     >>> macro_specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
     0.5
     """
-    return undefined.mean(*specificities(confusion.by_label))
+    return apply_to_predictions(
+        Macro(specificities), Y, predictions, undefined=undefined, caller="macro_specificity"
+    )
 
 
-@bipartition_metric(label_based=True)
-def macro_balanced_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(_macro_balanced_accuracy, needs="predictions", label_based=True)
+def macro_balanced_accuracy(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Mean of recall and specificity of each label, averaged over labels.
 
-    Undefined where one of the two is.
+    A label is undefined where its recall or its specificity is.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -265,15 +490,35 @@ def macro_balanced_accuracy(confusion: Confusion, undefined: UndefinedPolicy) ->
     >>> macro_balanced_accuracy([[1, 0], [0, 1]], [[1, 0], [1, 1]])
     0.75
     """
-    return undefined.mean(balanced_accuracies(confusion.by_label, undefined))
+    return apply_to_predictions(
+        _macro_balanced_accuracy,
+        Y,
+        predictions,
+        undefined=undefined,
+        caller="macro_balanced_accuracy",
+    )
 
 
-@bipartition_metric(label_based=True)
-def macro_g_mean(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(_macro_g_mean, needs="predictions", label_based=True)
+def macro_g_mean(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Geometric mean of recall and specificity of each label, averaged over labels.
 
-    A label that is never predicted scores 0, however rare it is. Undefined where one of the two
-    is.
+    A label that is never predicted scores 0, however rare it is. A label is undefined where its
+    recall or its specificity is.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -281,12 +526,33 @@ def macro_g_mean(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> macro_g_mean([[1, 0], [0, 1]], [[1, 0], [1, 1]])
     0.5
     """
-    return undefined.mean(g_means(confusion.by_label, undefined))
+    return apply_to_predictions(
+        _macro_g_mean, Y, predictions, undefined=undefined, caller="macro_g_mean"
+    )
 
 
-@bipartition_metric(label_based=True)
-def micro_precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+# Metrics over all cells ----------------------------------------------------------------------
+
+
+@register_metric(Micro(precisions), needs="predictions", label_based=True)
+def micro_precision(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Precision over all cells.
+
+    Undefined if nothing is predicted; MULAN takes 1 if no label occurs either, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -294,12 +560,30 @@ def micro_precision(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> round(micro_precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*precisions(confusion.overall))
+    return apply_to_predictions(
+        Micro(precisions), Y, predictions, undefined=undefined, caller="micro_precision"
+    )
 
 
-@bipartition_metric(label_based=True)
-def micro_recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(Micro(recalls), needs="predictions", label_based=True)
+def micro_recall(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Recall over all cells.
+
+    Undefined if no label occurs; MULAN takes 1 if nothing is predicted either, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -307,12 +591,30 @@ def micro_recall(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> round(micro_recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*recalls(confusion.overall))
+    return apply_to_predictions(
+        Micro(recalls), Y, predictions, undefined=undefined, caller="micro_recall"
+    )
 
 
-@bipartition_metric(label_based=True)
-def micro_f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(Micro(f1s), needs="predictions", label_based=True)
+def micro_f1(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Harmonic mean of precision and recall over all cells.
+
+    Undefined if no label occurs and none is predicted; MULAN takes 1.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -320,12 +622,28 @@ def micro_f1(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> round(micro_f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*f1s(confusion.overall))
+    return apply_to_predictions(Micro(f1s), Y, predictions, undefined=undefined, caller="micro_f1")
 
 
-@bipartition_metric(label_based=True)
-def micro_specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(Micro(specificities), needs="predictions", label_based=True)
+def micro_specificity(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Specificity over all cells.
+
+    Undefined if all cells are true; MULAN takes 1 if all are predicted, else 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -333,16 +651,31 @@ def micro_specificity(confusion: Confusion, undefined: UndefinedPolicy) -> float
     >>> round(micro_specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
     0.667
     """
-    return undefined.mean(*specificities(confusion.overall))
+    return apply_to_predictions(
+        Micro(specificities), Y, predictions, undefined=undefined, caller="micro_specificity"
+    )
 
 
-@bipartition_metric(greater_is_better=False, label_based=True)
-def never_predicted(confusion: Confusion, undefined: UndefinedPolicy) -> float:
+@register_metric(_never_predicted, needs="predictions", greater_is_better=False, label_based=True)
+def never_predicted(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
     """Share of the labels that occur and are never predicted.
 
-    What users of imbalanced data meet first: labels that a classifier never gives to anybody.
-    Labels that do not occur among the instances that are judged are left out; where none occurs,
-    it is NaN, whatever `undefined`.
+    Classifiers of imbalanced data often never predict the rare labels. Labels that do not occur in
+    ``Y`` are left out; if none occurs, the value is NaN, whatever ``undefined``.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; smaller is better.
 
     Examples
     --------
@@ -352,33 +685,90 @@ def never_predicted(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     >>> never_predicted([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 0, 0]])
     0.5
     """
-    counts = confusion.by_label
-    missed = counts.predicted[counts.true > 0] == 0
-    return float(missed.mean()) if missed.size else math.nan
+    return apply_to_predictions(
+        _never_predicted, Y, predictions, undefined=undefined, caller="never_predicted"
+    )
 
 
-def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
-    """Wrong labels that have no wrong label above them, per instance.
+# Metrics with parameters, which `evaluate` does not compute ----------------------------------
 
-    In a hierarchy of labels a fault at the top brings faults below; only the first counts.
+
+def fbeta(
+    Y: Any, predictions: Any, *, beta: float, average: str = "samples", undefined: Any = "mulan"
+) -> float:
+    r"""Harmonic mean of precision and recall with a weight on recall.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        The labels that are there.
+        The true labels.
     predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        The labels that were predicted, 0/1 or True/False.
-    label_parents : sequence of int
-        Number of each label's parent, -1 at the top; see `MultilabelDataset`.
+        The predicted labels, 0/1 or True/False.
+    beta : float
+        Recall counts ``beta`` times as much as precision; larger than 0.
+    average : {"samples", "macro", "micro", "weighted"}, default="samples"
+        Mean over instances, mean over labels, value for all cells together, or mean over labels
+        weighted by the number of instances with the label.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`; MULAN takes 1.
 
     Returns
     -------
     float
-        The mean number of such faults; smaller is better.
+        The value, in [0, 1]; larger is better.
+
+    See Also
+    --------
+    f1 : The same with ``beta=1``, averaged over instances.
+
+    Notes
+    -----
+    With the numbers of true positives :math:`t`, false positives :math:`p` and false negatives
+    :math:`n` of a unit,
+
+    .. math:: F_\beta = \frac{(1 + \beta^2) t}{(1 + \beta^2) t + \beta^2 n + p}
+
+    A unit with neither true nor predicted labels is undefined.
 
     Examples
     --------
-    Label 1 lies below label 0. Both are missed, which counts once; then only label 1 is.
+    The first instance has precision and recall 1/2, the second has precision 1 and recall 1/2.
+
+    >>> from scumble.evaluate import fbeta
+    >>> Y, predictions = [[1, 1, 0], [0, 1, 1]], [[1, 0, 1], [0, 1, 0]]
+    >>> round(fbeta(Y, predictions, beta=2), 3)
+    0.528
+    >>> round(fbeta(Y, predictions, beta=2, average="macro"), 3)
+    0.519
+    """
+    Real(0, closed="neither").check(beta, name="beta", caller="fbeta")
+    formula = make_average(average, partial(fbetas, beta=beta), caller="fbeta")
+    return apply_to_predictions(formula, Y, predictions, undefined=undefined, caller="fbeta")
+
+
+def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
+    """Wrong labels without a wrong ancestor, averaged over instances.
+
+    In a hierarchy of labels an error at the top causes errors below; only the topmost error counts.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The predicted labels, 0/1 or True/False.
+    label_parents : sequence of int
+        Index of each label's parent, -1 at the top; see `MultilabelDataset`.
+
+    Returns
+    -------
+    float
+        The mean number of such errors; smaller is better.
+
+    Examples
+    --------
+    Label 1 is a child of label 0. In the first instance both are missed, which counts once; in the
+    second only label 1 is.
 
     >>> from scumble.evaluate import hierarchical_loss
     >>> hierarchical_loss([[1, 1], [1, 1]], [[0, 0], [1, 0]], [-1, 0])
@@ -387,22 +777,25 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
     Y, predictions = check_labels_and_predictions(Y, predictions, caller="hierarchical_loss")
     checked = check_parents(label_parents, Y.shape[1], caller="hierarchical_loss")
     parents = np.array(checked, np.int64)
-    matrices = csr_index_arrays(Y, predictions)
-    faults = run_in_threads(
-        lambda block: kernels.count_topmost_errors(*matrices, parents, *block), split_into_blocks(Y)
-    )
-    return float(sum(faults) / Y.shape[0])
+    index_arrays = csr_index_arrays(Y, predictions)
+
+    def count_block(block: tuple[int, int]) -> int:
+        start, stop = block
+        return kernels.count_topmost_errors(*index_arrays, parents, start, stop)
+
+    n_errors = run_in_threads(count_block, split_into_blocks(Y))
+    return float(sum(n_errors) / Y.shape[0])
 
 
-def label_metrics(found: Confusion, undefined: UndefinedPolicy) -> dict[str, Array]:
-    """Rate every label by its predictions."""
-    counts = found.by_label
+def label_metrics(confusion: Confusion, undefined: UndefinedPolicy) -> dict[str, Array]:
+    """Return counts and metrics of each label, by the name of the metric."""
+    counts = confusion.by_label
     return {
         "true_positives": counts.hits,
         "false_positives": counts.false_positives,
         "false_negatives": counts.false_negatives,
         "true_negatives": counts.true_negatives,
-        **{name: undefined.fill(*rate(counts)) for name, rate in RATES.items()},
+        **{name: formula(counts).fill(undefined) for name, formula in RATES.items()},
         "balanced_accuracy": balanced_accuracies(counts, undefined),
         "g_mean": g_means(counts, undefined),
     }

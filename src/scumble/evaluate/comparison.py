@@ -1,4 +1,4 @@
-"""Several methods on the same folds: what is better, what is worse, and what cannot be told."""
+"""Comparison of several methods on the same folds with a baseline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,30 +27,35 @@ from scumble.evaluate.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import to_json_value
 
-#: Name, classifier and resampler.
-Method = tuple[str, Any, Any]
-
-#: What is compared unless something else is asked for; the first one decides.
+#: Default metrics of a comparison; the first decides.
 DEFAULT_METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
-#: How the rows are dealt unless something else is asked for: rare labels on all sides.
+#: Default folds of a comparison, assigned by iterative stratification.
 DEFAULT_FOLDS = "2x5"
-#: Means of the best of many methods flatter it; this many draws of the folds tell how much.
-_DRAWS = 500
+#: Bootstrap draws of folds or test rows: about 12 of them lie beyond each end of a 95 % interval.
+N_DRAWS = 500
 BETTER, WORSE, INCONCLUSIVE = "better", "worse", "no difference that these folds can show"
 
 
-class MethodFoldResult(NamedTuple):
-    """One method on one fold: every metric, what the labels say, seconds, and drawn rows."""
+class Method(NamedTuple):
+    """A classifier with the resampler before it, if any."""
 
-    values: Mapping[str, float]
+    name: str
+    classifier: Any
+    resampler: Any
+
+
+class MethodFoldResult(NamedTuple):
+    """The result of one method on one fold."""
+
+    values: Mapping[str, float]  # all metrics
     counts: LabelCounts
     seconds: float
-    draws: Mapping[str, Array] | None = None
+    draws: Mapping[str, Array] | None = None  # metrics on bootstrap draws of the test rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MethodResult(TableReprMixin):
-    """One method on all folds.
+    """The results of one method on all folds.
 
     Attributes
     ----------
@@ -60,19 +64,19 @@ class MethodResult(TableReprMixin):
     values : mapping of str to ndarray of shape (n_folds,)
         Each metric on each fold.
     counts : tuple of LabelCounts
-        Hits and misses of every label, fold by fold.
+        Counts of true and predicted rows of every label, fold by fold.
     seconds : float
         Mean time of a fold.
     draws : mapping of str to ndarray, or None
-        With a test part instead of folds: each metric on rows drawn from it with repetition, the
-        same rows for all methods.
+        With a test part instead of folds: each metric on bootstrap draws of its rows, the same
+        draws for all methods.
 
     Examples
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
-    >>> [(trial.name, trial.values["all.macro_f1"].shape) for trial in found.results]
+    >>> comparison = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
+    >>> [(result.name, result.values["all.macro_f1"].shape) for result in comparison.results]
     [('br', (3,)), ('ridge', (3,))]
     """
 
@@ -83,29 +87,39 @@ class MethodResult(TableReprMixin):
     draws: Mapping[str, Array] | None = None
 
     @classmethod
-    def of(
+    def from_folds(
         cls, name: str, folds: Sequence[MethodFoldResult], metrics: Iterable[str]
     ) -> MethodResult:
-        """Put the folds of a method together."""
-        values = {metric: np.array([fold.values[metric] for fold in folds]) for metric in metrics}
-        seconds = float(np.mean([fold.seconds for fold in folds]))
-        return cls(name, values, tuple(f.counts for f in folds), seconds, folds[0].draws)
+        """Combine the results of the folds of a method."""
+        return cls(
+            name=name,
+            values={
+                metric: np.array([fold.values[metric] for fold in folds]) for metric in metrics
+            },
+            counts=tuple(fold.counts for fold in folds),
+            seconds=float(np.mean([fold.seconds for fold in folds])),
+            draws=folds[0].draws,
+        )
+
+    def mean(self, metric: str) -> float:
+        """Return the mean of a metric over the folds on which it is defined."""
+        return UndefinedPolicy("ignore").mean(self.values[metric])
 
 
 @dataclass(frozen=True)
 class Difference(TableReprMixin):
-    """One method beside the baseline, by one metric.
+    """The difference of a method from the baseline in one metric.
 
     Attributes
     ----------
     method, metric : str
         The method and the metric.
     mean, baseline : float
-        Means over the folds of both.
+        Means over the folds of the method and of the baseline.
     difference, low, high : float
-        Mean difference, and an interval for it that holds for all methods at once.
+        Mean difference, and its confidence interval. The intervals of all methods hold together.
     p_value : float
-        Of the paired test, before any correction for many methods.
+        P-value of the paired test, not corrected for several methods.
     verdict : str
         ``"better"``, ``"worse"``, or ``"no difference that these folds can show"``.
 
@@ -113,9 +127,9 @@ class Difference(TableReprMixin):
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
-    >>> one = found.table[0]
-    >>> one.method, one.low < one.difference < one.high
+    >>> comparison = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
+    >>> difference = comparison.table[0]
+    >>> difference.method, difference.low < difference.difference < difference.high
     ('ridge', True)
     """
 
@@ -130,20 +144,20 @@ class Difference(TableReprMixin):
     verdict: str
 
     def sentence(self) -> str:
-        """Say it in one plain sentence."""
+        """Return the verdict as a sentence."""
         metric = metric_title(self.metric)
-        what = f"{metric} {self.mean:.3f} instead of {self.baseline:.3f}"
+        means = f"{metric} {self.mean:.3f} instead of {self.baseline:.3f}"
         if math.isnan(self.difference):
             return f"{self.method}: cannot be judged, {metric} has no value."
         if not math.isfinite(self.low):
-            return f"{self.method}: {what}; a single fold does not tell how much of it is chance."
-        between = f"a change between {self.low:+.3f} and {self.high:+.3f}"
-        return f"{self.method}: {self.verdict} ({what}; {between})."
+            return f"{self.method}: {means}; a single fold does not tell how much of it is chance."
+        interval = f"a change between {self.low:+.3f} and {self.high:+.3f}"
+        return f"{self.method}: {self.verdict} ({means}; {interval})."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(TableReprMixin):
-    """Methods on the same folds, each against the first.
+    """Results of methods on the same folds, each compared with the first.
 
     Attributes
     ----------
@@ -151,23 +165,23 @@ class Comparison(TableReprMixin):
         Name of the data set.
     labels : tuple of str
         Its labels.
-    trials : tuple of Trial
+    results : tuple of MethodResult
         The methods; the first is the baseline.
     metrics : tuple of str
-        What they are judged by; the first one decides.
+        The metrics; the first decides verdicts and the best.
     test_over_train : float
         Test rows over training rows of a fold.
     random_state : int
-        Give it again to get the same.
+        The seed; the same seed gives the same comparison.
     confidence : float
-        Share of comparisons in which all intervals of a metric hold.
+        Probability that all intervals of a metric hold.
 
     Examples
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
-    >>> [trial.name for trial in found.results], found.metrics[0]
+    >>> comparison = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
+    >>> [result.name for result in comparison.results], comparison.metrics[0]
     (['br', 'ridge'], 'all.macro_f1')
     """
 
@@ -181,73 +195,89 @@ class Comparison(TableReprMixin):
 
     @property
     def baseline(self) -> str:
-        """Name of the method the others are held against."""
+        """Name of the method that all others are compared with."""
         return self.results[0].name
 
     @cached_property
     def table(self) -> RecordList[Difference]:
-        """Every method but the baseline, by every metric."""
-        rows = starmap(self._difference, product(self.results[1:], self.metrics))
-        return RecordList(rows, f"differences from {self.baseline}")
+        """The differences of all methods from the baseline, by method and metric."""
+        differences = []
+        for result in self.results[1:]:
+            differences += [self._difference(result, metric) for metric in self.metrics]
+        return RecordList(differences, f"differences from {self.baseline}")
 
     def verdicts(self) -> list[str]:
-        """Say of every method in one sentence what the first metric tells."""
-        return [one.sentence() for one in self.table if one.metric == self.metrics[0]]
+        """Return a sentence per method on the first metric.
+
+        Returns
+        -------
+        list of str
+            One sentence for every method but the baseline.
+        """
+        decisive = [row for row in self.table if row.metric == self.metrics[0]]
+        return [difference.sentence() for difference in decisive]
 
     @cached_property
     def best(self) -> str:
         """Name of the method with the best mean of the first metric."""
-        first, sign = self.metrics[0], metric_sign(self.metrics[0])
-        means = [self._mean(trial, first) * sign for trial in self.results]
+        metric = self.metrics[0]
+        means = [result.mean(metric) * metric_sign(metric) for result in self.results]
         best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
         return self.results[best].name
 
     @cached_property
     def optimism(self) -> float:
-        """How much the best mean flatters, since it was picked as the best of many.
+        """How much the best mean overestimates its method, because it is the best of several.
 
-        Folds are drawn with repetition, the best method on them is judged on the folds that were
-        not drawn; the optimism is how much less that is than the best mean of all.
+        Folds are drawn with replacement, and the best method on them is evaluated on the folds that
+        were not drawn. The optimism is the best mean of all folds less the mean of these values.
         """
-        values = np.stack([trial.values[self.metrics[0]] for trial in self.results])
+        values = np.stack([result.values[self.metrics[0]] for result in self.results])
         values = values[:, ~np.isnan(values).any(axis=0)] * metric_sign(self.metrics[0])
-        n_folds = values.shape[1]
-        if len(values) < 2 or n_folds < 3:
+        n_methods, n_folds = values.shape
+        if n_methods < 2 or n_folds < 3:
             return math.nan
         generator = np.random.default_rng(self.random_state)
-        drawn = generator.integers(n_folds, size=(_DRAWS, n_folds))
-        times = np.stack([np.bincount(one, minlength=n_folds) for one in drawn])
-        left = (times == 0).astype(float)
-        kept = left.sum(axis=1) > 0
-        times, left = times[kept], left[kept]
-        winners = (values @ times.T).argmax(axis=0)
-        judged = ((values @ left.T) / left.sum(axis=1))[winners, np.arange(len(winners))]
-        return max(0.0, float(values.mean(axis=1).max() - judged.mean()))
+        drawn_folds = generator.integers(n_folds, size=(N_DRAWS, n_folds))
+        n_times_drawn = np.stack([np.bincount(draw, minlength=n_folds) for draw in drawn_folds])
+        is_left_out = (n_times_drawn == 0).astype(float)
+        has_left_out = is_left_out.sum(axis=1) > 0
+        n_times_drawn, is_left_out = n_times_drawn[has_left_out], is_left_out[has_left_out]
+        winners = (values @ n_times_drawn.T).argmax(axis=0)
+        means_left_out = (values @ is_left_out.T) / is_left_out.sum(axis=1)
+        means_of_winners = means_left_out[winners, np.arange(len(winners))]
+        return max(0.0, float(values.mean(axis=1).max() - means_of_winners.mean()))
 
     def gains(self, method: str) -> RecordList[dict[str, Any]]:
-        """Tell what each label gains by a method over the baseline.
+        """Return the gain in F1 of each label by a method over the baseline.
 
         Parameters
         ----------
         method : str
-            Name of a trial.
+            Name of a method.
 
         Returns
         -------
         list of dict
-            One per label: ``name``, ``training_positives``, ``before`` and ``after`` (its F1, by
-            counts added up over the folds, 0 where it is undefined), and ``gain``; the largest
-            gain first.
+            One per label that occurs in a test part: ``name``, ``training_positives``, ``before``
+            and ``after`` (its F1 from counts added up over the folds, 0 where it is undefined), and
+            ``gain``; the largest gain first.
         """
-        both = (self.results[0], self._trial(method))
-        tables = [label_table(trial.counts, self.labels) for trial in both]
-        told = ("name", "training_positives")
-        rows = [
-            {key: one[key] for key in told} | {"before": old, "after": new, "gain": new - old}
-            for one, other in zip(*tables, strict=True)
-            if one["test_positives"]
-            for old, new in [np.nan_to_num([one["f1"], other["f1"]]).tolist()]
-        ]
+        baseline = label_table(self.results[0].counts, self.labels)
+        compared = label_table(self._result(method).counts, self.labels)
+        rows: list[dict[str, Any]] = []
+        for old, new in zip(baseline, compared, strict=True):
+            if old["test_positives"]:
+                before, after = np.nan_to_num([old["f1"], new["f1"]]).tolist()
+                rows.append(
+                    {
+                        "name": old["name"],
+                        "training_positives": old["training_positives"],
+                        "before": before,
+                        "after": after,
+                        "gain": after - before,
+                    }
+                )
         rows.sort(key=lambda row: (-row["gain"], row["name"]))
         return RecordList(rows, f"labels, {method} beside {self.baseline}")
 
@@ -262,14 +292,14 @@ class Comparison(TableReprMixin):
         """
         methods = [
             {
-                "name": trial.name,
-                "seconds": trial.seconds,
-                "means": {
-                    metric: to_json_value(self._mean(trial, metric)) for metric in self.metrics
+                "name": result.name,
+                "seconds": result.seconds,
+                "means": {metric: to_json_value(result.mean(metric)) for metric in self.metrics},
+                "folds": {
+                    metric: to_json_value(result.values[metric].tolist()) for metric in self.metrics
                 },
-                "folds": {m: to_json_value(trial.values[m].tolist()) for m in self.metrics},
             }
-            for trial in self.results
+            for result in self.results
         ]
         return {
             "data": self.data,
@@ -277,7 +307,7 @@ class Comparison(TableReprMixin):
             "baseline": self.baseline,
             "metrics": list(self.metrics),
             "methods": methods,
-            "differences": [to_json_value(vars(one)) for one in self.table],
+            "differences": [to_json_value(vars(difference)) for difference in self.table],
             "verdicts": self.verdicts(),
             "best": self.best,
             "optimism": to_json_value(self.optimism),
@@ -285,49 +315,73 @@ class Comparison(TableReprMixin):
         }
 
     def _repr_title(self) -> str:
+        """Return the numbers of methods and folds, the data and the baseline in a line."""
         n_folds = len(self.results[0].counts)
         folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
-        n = len(self.results)
-        return f"Comparison: {n} methods on {folds} of {self.data!r}, against {self.baseline}"
-
-    def _repr_table(self) -> TableView:
-        rows = [
-            (trial.name, *(self._mean(trial, metric) for metric in self.metrics), trial.seconds)
-            for trial in self.results
-        ]
-        head = ("method", *self.metrics, "seconds")
-        return TableView(head, rows, len(rows), self.verdicts())
-
-    def _trial(self, name: str) -> MethodResult:
-        known = {trial.name: trial for trial in self.results}
-        if name in known:
-            return known[name]
-        raise ParameterError(
-            f"There is no method {name!r} in this comparison. There are: {', '.join(known)}."
+        n_methods = len(self.results)
+        return (
+            f"Comparison: {n_methods} methods on {folds} of {self.data!r}, against {self.baseline}"
         )
 
-    def _difference(self, trial: MethodResult, metric: str) -> Difference:
-        found, sign = self._interval(trial, metric), metric_sign(metric)
-        low, high = sorted((found.low * sign, found.high * sign))
-        verdict = BETTER if low > 0 else WORSE if high < 0 else INCONCLUSIVE
-        means = self._mean(trial, metric), self._mean(self.results[0], metric)
-        numbers = (found.difference, found.low, found.high, found.p_value)
-        return Difference(trial.name, metric, *means, *numbers, verdict)
+    def _repr_table(self) -> TableView:
+        """Return a row per method with its mean metrics and seconds, and the verdicts."""
+        rows = [
+            (result.name, *(result.mean(metric) for metric in self.metrics), result.seconds)
+            for result in self.results
+        ]
+        header = ("method", *self.metrics, "seconds")
+        return TableView(header, rows, len(rows), self.verdicts())
 
-    def _interval(self, trial: MethodResult, metric: str) -> FoldDifference:
-        theirs, ours = self.results[0].values[metric], trial.values[metric]
-        known = ~(np.isnan(theirs) | np.isnan(ours))
-        if not known.any():
-            return FoldDifference(math.nan, math.nan, math.nan, math.nan, 0)
-        # As many intervals as methods, and all of them shall hold: each has its part of the risk.
+    def _result(self, name: str) -> MethodResult:
+        """Return the results of the method of this name."""
+        results = {result.name: result for result in self.results}
+        if name in results:
+            return results[name]
+        raise ParameterError(
+            f"There is no method {name!r} in this comparison. There are: {', '.join(results)}."
+        )
+
+    def _difference(self, result: MethodResult, metric: str) -> Difference:
+        """Return the difference of a method from the baseline in a metric."""
+        interval, sign = self._interval(result, metric), metric_sign(metric)
+        low, high = sorted((interval.low * sign, interval.high * sign))
+        if low > 0:
+            verdict = BETTER
+        elif high < 0:
+            verdict = WORSE
+        else:
+            verdict = INCONCLUSIVE
+        return Difference(
+            method=result.name,
+            metric=metric,
+            mean=result.mean(metric),
+            baseline=self.results[0].mean(metric),
+            difference=interval.difference,
+            low=interval.low,
+            high=interval.high,
+            p_value=interval.p_value,
+            verdict=verdict,
+        )
+
+    def _interval(self, result: MethodResult, metric: str) -> FoldDifference:
+        """Return the interval of a method's difference from the baseline."""
+        baseline = self.results[0]
+        baseline_values, values = baseline.values[metric], result.values[metric]
+        is_defined = ~(np.isnan(baseline_values) | np.isnan(values))
+        if not is_defined.any():
+            return FoldDifference(
+                difference=math.nan, low=math.nan, high=math.nan, p_value=math.nan, n_folds=0
+            )
+        # Bonferroni: the intervals of all methods have to hold together.
         confidence = 1 - (1 - self.confidence) / max(1, len(self.results) - 1)
-        if trial.draws is not None and metric in trial.draws:
-            return _by_draws(self.results[0], trial, metric, confidence)
-        rules = {"test_over_train": self.test_over_train, "confidence": confidence}
-        return corrected_t_test(theirs[known], ours[known], **rules)
-
-    def _mean(self, trial: MethodResult, metric: str) -> float:
-        return UndefinedPolicy("ignore").mean(trial.values[metric])
+        if result.draws is not None and metric in result.draws:
+            return _bootstrap_interval(baseline, result, metric=metric, confidence=confidence)
+        return corrected_t_test(
+            baseline_values[is_defined],
+            values[is_defined],
+            test_over_train=self.test_over_train,
+            confidence=confidence,
+        )
 
 
 def compare(
@@ -342,31 +396,31 @@ def compare(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Judge all combinations of classifiers and resamplers on the same folds.
+    """Compare all combinations of classifiers and resamplers on the same folds.
 
-    The first combination is the baseline: every other is held against it, fold by fold, and gets
-    a verdict: better, worse, or no difference that these folds can show.
+    The first combination is the baseline. Every other one is compared with it, fold by fold, and
+    gets a verdict: better, worse, or no difference that these folds can show.
 
     Parameters
     ----------
     data : MultilabelDataset
-        The data; split here, so that resamplers see training rows only.
+        The data. It is split here, so that resamplers see training rows only.
     classifiers : sequence of estimators or str, or mapping
         As in `cross_validate`; a mapping names them.
     resamplers : sequence of resamplers, str or None, or mapping
-        As in `cross_validate`; None or ``"none"`` leaves the training parts as they are.
+        As in `cross_validate`; None or ``"none"`` leaves the training parts unchanged.
     folds : str, int, splitter, path or iterable of (train, test), default="2x5"
-        How to split. A text or a number is dealt by iterative stratification, which brings rare
-        labels to all sides.
+        How to split. A text or a number stands for iterative stratification, which assigns rows of
+        rare labels to all folds.
     metrics : sequence of str
-        What to judge by; the first decides verdicts and the best. See `metric_names`.
+        The metrics; the first decides verdicts and the best. See `metric_names`.
     test : MultilabelDataset, optional
-        Learn from ``data`` and judge on this instead of folds. Intervals then come from rows drawn
-        from it with repetition.
+        Fit on ``data`` and evaluate on this data set instead of folds. The intervals then come from
+        bootstrap draws of its rows.
     confidence : float, default=0.95
-        Share of comparisons in which the intervals of all methods hold.
+        Probability that the intervals of all methods hold.
     random_state : None, int, Generator or RandomState
-        One seed, one answer.
+        The same seed gives the same comparison.
     n_jobs : int, optional
         Processes that share the folds.
 
@@ -377,31 +431,56 @@ def compare(
 
     Notes
     -----
-    Differences are those of the same fold, and their intervals allow for training parts that
-    overlap (`scumble.evaluate.statistics.corrected_t_test`) and for the number of methods (each
-    interval takes an equal part of the risk). The best of many methods looks better than it is:
-    ``optimism`` tells by how much.
+    Differences are taken on the same fold. Their intervals allow for the overlap of training parts
+    (`scumble.evaluate.statistics.corrected_t_test`) and for the number of methods (Bonferroni). The
+    mean of the best of several methods is too optimistic: ``optimism`` estimates by how much.
 
     Examples
     --------
     >>> import scumble
     >>> from scumble.evaluate import compare
     >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
-    >>> found = compare(data, ["br", "rare"], folds="1x3", random_state=0)
-    >>> found.best
+    >>> comparison = compare(data, ["br", "rare"], folds="1x3", random_state=0)
+    >>> comparison.best
     'rare'
     """
-    rules = (metrics, test, confidence, random_state)
-    match = ComparisonRun(data, classifiers, resamplers, folds, *rules)
-    trials = []
-    for at, (name, _, _) in enumerate(match.methods):
-        with progress_bar(f"Method {at + 1} of {len(match.methods)}, {name}", None):
-            trials.append(match.cross_validate(at, n_jobs=n_jobs))
-    return match.summarize(trials)
+    run = ComparisonRun(
+        data,
+        classifiers=classifiers,
+        resamplers=resamplers,
+        folds=folds,
+        metrics=metrics,
+        test=test,
+        confidence=confidence,
+        random_state=random_state,
+    )
+    results = []
+    for number, method in enumerate(run.methods, start=1):
+        with progress_bar(f"Method {number} of {len(run.methods)}, {method.name}", None):
+            results.append(run.cross_validate(method, n_jobs=n_jobs))
+    return run.summarize(results)
 
 
 class ComparisonRun:
-    """Methods and the parts of the data they meet on, made of what `compare` was given."""
+    """The methods, folds and metrics of a comparison, checked.
+
+    Attributes
+    ----------
+    methods : list of Method
+        The methods; the first is the baseline.
+    data : MultilabelDataset
+        All rows, those of a test part last.
+    splits : list of (train, test)
+        Row numbers of the training and the test part of each fold.
+    metrics : tuple of str
+        The metrics.
+    confidence : float
+        Probability that the intervals of all methods hold.
+    random_state : int
+        The seed.
+    draws : bool
+        Whether to draw test rows, because there is a test part instead of folds.
+    """
 
     def __init__(
         self,
@@ -415,115 +494,161 @@ class ComparisonRun:
         random_state: Any,
     ) -> None:
         cross_validation.check_dataset(data, caller="compare")
-        _check_metrics(metrics, confidence)
-        self.metrics, self.confidence = tuple(metrics), confidence
-        # Name, classifier and resampler of each; the first is the baseline.
-        self.methods = _methods(classifiers, resamplers)
-        self.random_state = seed = cross_validation.resolve_seed(random_state, caller="compare")
+        _check_metrics(metrics)
+        Real(0, 1, closed="neither").check(confidence, name="confidence", caller="compare")
+        self.metrics = tuple(metrics)
+        self.confidence = confidence
+        self.methods = pair_methods(classifiers, resamplers)
+        self.random_state = cross_validation.resolve_seed(random_state, caller="compare")
         if test is None and isinstance(folds, str | int):
             folds = make_splitter(folds, "iterative")
-        # All rows, those of a test part last; then training and test rows of every fold.
-        found = cross_validation.split_data(data, folds, test, seed, caller="compare")
-        self.data, self.splits = found
-        # Whether chance is that of drawn test rows, since there is one test part instead of folds.
+        self.data, self.splits = cross_validation.split_data(
+            data, splitter=folds, test=test, seed=self.random_state, caller="compare"
+        )
         self.draws = test is not None
 
-    def cross_validate(self, at: int, *, n_jobs: int | None = None) -> list[MethodFoldResult]:
-        """Judge a method on all folds."""
-        rules: dict[str, Any] = {"splitter": self.splits, "keep": self.draws, "n_jobs": n_jobs}
-        rules["random_state"] = self.random_state
-        found = cross_validate(self.data, *self.methods[at][1:], **rules)
-        return [self._keep(fold) for fold in found.folds]
+    def cross_validate(
+        self, method: Method, *, n_jobs: int | None = None
+    ) -> list[MethodFoldResult]:
+        """Return the results of a method on all folds."""
+        cross_validated = cross_validate(
+            self.data,
+            method.classifier,
+            method.resampler,
+            splitter=self.splits,
+            keep=self.draws,
+            random_state=self.random_state,
+            n_jobs=n_jobs,
+        )
+        return [self._summarize_fold(fold) for fold in cross_validated.folds]
 
-    def cross_validate_fold(self, at: int, fold: int) -> MethodFoldResult:
-        """Judge a method on one fold, the same as among all folds."""
-        _, classifier, resampler = self.methods[at]
-        rules = (self.random_state, {"groups": dict.fromkeys(GROUPS)}, self.draws)
-        judge = FoldRunner(self.data, classifier, resampler, *rules)
-        return self._keep(judge.run_split(fold, self.splits[fold]))
+    def cross_validate_fold(self, method: int, fold: int) -> MethodFoldResult:
+        """Return the result of the method with this index on one fold.
 
-    def summarize(self, folds: Sequence[Sequence[MethodFoldResult]]) -> Comparison:
-        """Put all methods together, one sequence of folds each."""
-        judged = zip((name for name, _, _ in self.methods), folds, strict=True)
-        trials = tuple(MethodResult.of(name, found, self.metrics) for name, found in judged)
-        share = float(np.mean([len(tested) / len(train) for train, tested in self.splits]))
-        rules = (self.metrics, share, self.random_state, self.confidence)
-        return Comparison(self.data.name, self.data.labels, trials, *rules)
+        It equals that of `cross_validate` on this fold.
+        """
+        runner = FoldRunner(
+            data=self.data,
+            classifier=self.methods[method].classifier,
+            resampler=self.methods[method].resampler,
+            seed=self.random_state,
+            options={"groups": dict.fromkeys(GROUPS)},
+            keep=self.draws,
+        )
+        return self._summarize_fold(runner.run_split(fold, self.splits[fold]))
 
-    def _keep(self, fold: FoldResult) -> MethodFoldResult:
+    def summarize(self, results: Sequence[Sequence[MethodFoldResult]]) -> Comparison:
+        """Return the comparison; ``results`` has a sequence of fold results for each method."""
+        combined = [
+            MethodResult.from_folds(method.name, folds, self.metrics)
+            for method, folds in zip(self.methods, results, strict=True)
+        ]
+        ratios = [len(test) / len(train) for train, test in self.splits]
+        return Comparison(
+            data=self.data.name,
+            labels=self.data.labels,
+            results=tuple(combined),
+            metrics=self.metrics,
+            test_over_train=float(np.mean(ratios)),
+            random_state=self.random_state,
+            confidence=self.confidence,
+        )
+
+    def _summarize_fold(self, fold: FoldResult) -> MethodFoldResult:
+        """Return the part of a fold's result that a comparison needs."""
         counts = LabelCounts.of(fold.evaluation)
-        draws = self._draw_rows(fold, counts) if self.draws else None
-        return MethodFoldResult(dict(fold.evaluation), counts, sum(fold.seconds.values()), draws)
+        return MethodFoldResult(
+            values=dict(fold.evaluation),
+            counts=counts,
+            seconds=sum(fold.seconds.values()),
+            draws=self._draw_rows(fold, counts) if self.draws else None,
+        )
 
     def _draw_rows(self, fold: FoldResult, counts: LabelCounts) -> dict[str, Array]:
-        """Draw test rows with repetition, and compute what counts of labels can tell."""
-        truth = self.data.Y[self.splits[fold.fold][1]]
-        parts = (truth.multiply(fold.predictions), fold.predictions, truth)
-        tables = [sparse.csr_array(part, dtype=np.float64) for part in parts]
+        """Return the metrics of predictions on bootstrap draws of the test rows."""
+        _, test_rows = self.splits[fold.fold]
+        truth = self.data.Y[test_rows]
+        hit_matrix = sparse.csr_array(truth.multiply(fold.predictions), dtype=np.float64)
+        predicted_matrix = sparse.csr_array(fold.predictions, dtype=np.float64)
+        true_matrix = sparse.csr_array(truth, dtype=np.float64)
         n_rows = truth.shape[0]
         generator = np.random.default_rng(self.random_state)
-        drawn = []
-        for _ in range(_DRAWS):
+        draws = []
+        for _ in range(N_DRAWS):
             rows = generator.integers(n_rows, size=n_rows)
-            times = np.bincount(rows, minlength=n_rows).astype(np.float64)
-            hits, predicted, true = ((times @ table).astype(np.int64) for table in tables)
-            drawn.append(
-                pooled_metrics([replace(counts, hits=hits, predicted=predicted, true=true)])
+            n_times_drawn = np.bincount(rows, minlength=n_rows).astype(np.float64)
+            drawn_counts = replace(
+                counts,
+                hits=(n_times_drawn @ hit_matrix).astype(np.int64),
+                predicted=(n_times_drawn @ predicted_matrix).astype(np.int64),
+                true=(n_times_drawn @ true_matrix).astype(np.int64),
             )
-        told = [metric for metric in self.metrics if metric in drawn[0]]
-        return {metric: np.array([one[metric] for one in drawn]) for metric in told}
+            draws.append(pooled_metrics([drawn_counts]))
+        of_predictions = [metric for metric in self.metrics if metric in draws[0]]
+        return {metric: np.array([draw[metric] for draw in draws]) for metric in of_predictions}
 
 
-def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
+def pair_methods(classifiers: Any, resamplers: Any) -> list[Method]:
+    """Return all pairs of classifiers and resamplers, those of the first resampler first."""
+    named_classifiers = _name_estimators(classifiers, parameter="classifiers")
+    named_resamplers = _name_estimators(resamplers, parameter="resamplers")
+    methods = []
+    for resampler_name, resampler in named_resamplers.items():
+        for classifier_name, classifier in named_classifiers.items():
+            name = classifier_name
+            if resampler is not None:
+                name = f"{classifier_name} after {resampler_name}"
+            methods.append(Method(name, classifier, resampler))
+    return methods
+
+
+def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
+    """Return classifiers or resamplers by name: that of the mapping, or how they print."""
+    is_collection = isinstance(estimators, Sequence | Mapping) and not isinstance(estimators, str)
+    if not is_collection or not estimators:
+        must = "be a list with at least one entry, or a mapping from names to estimators"
+        raise parameter_error(parameter, "compare", must, estimators)
+    if isinstance(estimators, Mapping):
+        named = [(str(name), entry) for name, entry in estimators.items()]
+    else:
+        named = [(entry if isinstance(entry, str) else repr(entry), entry) for entry in estimators]
+    duplicate = first_duplicate([name for name, _ in named])
+    if duplicate is not None:
+        raise ParameterError(
+            f"compare: {duplicate!r} stands twice among the {parameter}. Give a mapping from names "
+            "to estimators, so that they can be told apart."
+        )
+    return {name: None if entry == "none" else entry for name, entry in named}
+
+
+def _check_metrics(metrics: Sequence[str]) -> None:
+    """Refuse unknown metrics, and those that have one value for all folds."""
     if not metrics:
         raise ParameterError("compare needs at least one metric. Got none.")
-    Real(0, 1, closed="neither").check(confidence, name="confidence", caller="compare")
     for metric in metrics:
-        if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED_PREFIX):
+        find_metric(metric, groups=GROUPS)
+        if metric.startswith(POOLED_PREFIX):
             raise ParameterError(
                 f"compare judges fold by fold, and {metric!r} is one value of all folds. Expected "
                 f"for example {metric.removeprefix(POOLED_PREFIX)!r}."
             )
 
 
-def _by_draws(
-    baseline: MethodResult, trial: MethodResult, metric: str, confidence: float
+def _bootstrap_interval(
+    baseline: MethodResult, result: MethodResult, *, metric: str, confidence: float
 ) -> FoldDifference:
-    """Take the interval of a difference from its values on drawn rows."""
-    drawn = (trial.draws or {})[metric] - (baseline.draws or {})[metric]
-    drawn = drawn[~np.isnan(drawn)]
-    difference = float(trial.values[metric][0] - baseline.values[metric][0])
-    if not len(drawn):
-        return FoldDifference(difference, -math.inf, math.inf, math.nan, 1)
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    # One more than was seen: so many draws cannot tell that something never happens.
-    tail = (min((drawn <= 0).sum(), (drawn >= 0).sum()) + 1) / (len(drawn) + 1)
-    return FoldDifference(difference, float(low), float(high), min(1.0, 2 * float(tail)), 1)
-
-
-def _methods(classifiers: Any, resamplers: Any) -> list[Method]:
-    """Name all combinations; those of the first resampler come first."""
-    learners = _named(classifiers, "classifiers")
-    treatments = _named(resamplers, "resamplers")
-    return [
-        (f"{learner} after {treatment}" if step is not None else learner, model, step)
-        for treatment, step in treatments.items()
-        for learner, model in learners.items()
-    ]
-
-
-def _named(given: Any, parameter: str) -> dict[str, Any]:
-    """Name classifiers or resamplers as they were given, or as they print themselves."""
-    if isinstance(given, str) or not isinstance(given, Sequence | Mapping) or not given:
-        must = "be a list with at least one entry, or a mapping from names to estimators"
-        raise parameter_error(parameter, "compare", must, given)
-    if isinstance(given, Mapping):
-        found = [(str(name), entry) for name, entry in given.items()]
-    else:
-        found = [(entry if isinstance(entry, str) else repr(entry), entry) for entry in given]
-    if (twice := first_duplicate([name for name, _ in found])) is not None:
-        raise ParameterError(
-            f"compare: {twice!r} stands twice among the {parameter}. Give a mapping from names to "
-            "estimators, so that they can be told apart."
+    """Return the percentile interval of a difference from its values on bootstrap draws."""
+    draws = (result.draws or {})[metric] - (baseline.draws or {})[metric]
+    draws = draws[~np.isnan(draws)]
+    difference = float(result.values[metric][0] - baseline.values[metric][0])
+    if not len(draws):
+        return FoldDifference(
+            difference=difference, low=-math.inf, high=math.inf, p_value=math.nan, n_folds=1
         )
-    return {name: None if entry == "none" else entry for name, entry in found}
+    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
+    # Adding 1 keeps the p-value above 0: so few draws cannot show that something is impossible.
+    tail = (min((draws <= 0).sum(), (draws >= 0).sum()) + 1) / (len(draws) + 1)
+    p_value = min(1.0, 2 * float(tail))
+    return FoldDifference(
+        difference=difference, low=float(low), high=float(high), p_value=p_value, n_folds=1
+    )

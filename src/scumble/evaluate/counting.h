@@ -11,9 +11,9 @@ WIDE static void count_above(
     double value, const double *scores, ptrdiff_t n_scores, int64_t *above, int64_t *tied)
 {
     int64_t n_above = 0, n_tied = 0;
-    for (ptrdiff_t at = 0; at < n_scores; at++) {
-        n_above += scores[at] > value;
-        n_tied += scores[at] == value;
+    for (ptrdiff_t i = 0; i < n_scores; i++) {
+        n_above += scores[i] > value;
+        n_tied += scores[i] == value;
     }
     *above = n_above;
     *tied = n_tied;

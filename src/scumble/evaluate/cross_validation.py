@@ -1,8 +1,7 @@
-"""Train, predict and judge on folds; only training parts ever meet a resampler."""
+"""Cross-validation: fit, predict and evaluate on folds, with resampling of training parts only."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from scumble.measures.summary import characterize, to_json_value
 from scumble.resample import make_chain
 
 Split = tuple[Array, Array]
-#: What is told of a training part before and after resampling.
+#: Measures of a training part before and after resampling.
 MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
 
 
@@ -43,10 +42,10 @@ class MetricSummary(NamedTuple):
     Attributes
     ----------
     mean : float
-        Their mean; NaN where one of them is, as in MULAN. For a group of labels the folds are
-        left out on which it has no label to judge.
+        Mean over folds; NaN if a value is NaN, as in MULAN. Metrics of a group of labels leave out
+        the folds on which the group has no label to evaluate.
     sd : float
-        Their sample standard deviation (divided by folds less one).
+        Sample standard deviation (with the number of folds less one).
     values : ndarray
         One value per fold.
 
@@ -54,8 +53,8 @@ class MetricSummary(NamedTuple):
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
-    >>> found["f1"].values.shape, bool(found["f1"].mean == found["f1"].values.mean())
+    >>> result = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> result["f1"].values.shape, bool(result["f1"].mean == result["f1"].values.mean())
     ((3,), True)
     """
 
@@ -66,31 +65,31 @@ class MetricSummary(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldResult(TableReprMixin):
-    """What happened on one fold.
+    """The result of one fold.
 
     Attributes
     ----------
     fold : int
-        Its number, over all repetitions.
+        Index of the fold, over all repetitions.
     evaluation : Evaluation
         All metrics, and the values of every label.
     seconds : dict of str to float
         Wall time of ``resample``, ``fit`` and ``predict``.
     peak_memory : int
-        The most bytes the process held while the fold ran.
+        Largest memory of the process during the fold, in bytes.
     n_train, n_test : int
-        Rows trained on, after resampling, and tested.
+        Training rows, after resampling, and test rows.
     before, after : dict of str to float, or None
         Measures of the training part before and after resampling; None without a resampler.
     predictions : csr_array of bool, or None
-        What was predicted for the test rows; None unless it was asked for.
+        The predicted labels of the test rows; None unless ``keep`` is set.
 
     Examples
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
-    >>> fold = found.folds[0]
+    >>> result = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> fold = result.folds[0]
     >>> fold.n_train, fold.n_test, sorted(fold.seconds)
     (60, 30, ['fit', 'predict', 'resample'])
     """
@@ -108,14 +107,14 @@ class FoldResult(TableReprMixin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
-    """Every metric by name, with its mean, standard deviation and values on all folds.
+    """A mapping from the names of metrics to their means, standard deviations and values on folds.
 
     Attributes
     ----------
     folds : tuple of FoldResult
         One per fold, in the order of the splitter.
     random_state : int
-        The seed everything was drawn from; give it again to get the same.
+        The seed; the same seed gives the same result.
     name : str
         Name of the data set.
     labels : tuple of str
@@ -125,8 +124,8 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
-    >>> len(found.folds), "macro_f1" in found, found.random_state
+    >>> result = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> len(result.folds), "macro_f1" in result, result.random_state
     (3, True, 0)
     """
 
@@ -138,12 +137,13 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
     def __getitem__(self, metric: str) -> MetricSummary:
         if metric.startswith(POOLED_PREFIX):
             value = self.pooled[metric.removeprefix(POOLED_PREFIX)]
-            return MetricSummary(value, math.nan, np.array([value]))
+            return MetricSummary(mean=value, sd=math.nan, values=np.array([value]))
         values = np.array([fold.evaluation[metric] for fold in self.folds])
-        known = values[~np.isnan(values)] if "." in metric else values
-        mean = float(known.mean()) if len(known) else math.nan
-        sd = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-        return MetricSummary(mean, sd, values)
+        is_of_group = "." in metric
+        counted = values[~np.isnan(values)] if is_of_group else values
+        mean = float(counted.mean()) if len(counted) else math.nan
+        sd = float(counted.std(ddof=1)) if len(counted) > 1 else math.nan
+        return MetricSummary(mean=mean, sd=sd, values=values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.folds[0].evaluation)
@@ -171,12 +171,13 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
         """Metrics of predicted labels from counts added up over all folds.
 
         ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see
-        `scumble.evaluate.folds.pooled_metrics` for the rule. ``self["pooled.macro_f1"]`` is the same.
+        `scumble.evaluate.folds.pooled_metrics` for the rule. ``self["pooled.macro_f1"]`` is the
+        same value.
         """
         return pooled_metrics(self.label_counts)
 
     def label_table(self) -> list[dict[str, Any]]:
-        """Tell for every label what all folds together say of it.
+        """Return the counts and metrics of every label over all folds.
 
         Returns
         -------
@@ -190,17 +191,17 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
 
     @property
     def label_counts(self) -> list[LabelCounts]:
-        """Hits and misses of every label, one entry per fold."""
+        """Counts of true and predicted rows of every label, one entry per fold."""
         return [LabelCounts.of(fold.evaluation) for fold in self.folds]
 
     @property
     def seconds(self) -> dict[str, float]:
         """Mean wall time of a fold's steps."""
-        return {step: float(np.mean([f.seconds[step] for f in self.folds])) for step in STEPS}
+        return {step: float(np.mean([fold.seconds[step] for fold in self.folds])) for step in STEPS}
 
     @property
     def peak_memory(self) -> int:
-        """The most bytes a process held on any fold."""
+        """Largest memory of a process on any fold, in bytes."""
         return max(fold.peak_memory for fold in self.folds)
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,36 +213,48 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
             ``metrics`` (mean, sd, folds), ``pooled``, ``seconds``, ``peak_memory``,
             ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
-        spreads = {
+        metrics = {
             name: {
-                "mean": to_json_value(one.mean),
-                "sd": to_json_value(one.sd),
-                "folds": to_json_value([*one.values]),
+                "mean": to_json_value(summary.mean),
+                "sd": to_json_value(summary.sd),
+                "folds": to_json_value([*summary.values]),
             }
-            for name, one in self.items()
+            for name, summary in self.items()
         }
-        told = ("fold", "n_train", "n_test", "seconds", "peak_memory", "before", "after")
+        folds = [
+            {
+                "fold": fold.fold,
+                "n_train": fold.n_train,
+                "n_test": fold.n_test,
+                "seconds": to_json_value(fold.seconds),
+                "peak_memory": fold.peak_memory,
+                "before": to_json_value(fold.before),
+                "after": to_json_value(fold.after),
+            }
+            for fold in self.folds
+        ]
         return {
             "name": self.name,
             "random_state": self.random_state,
-            "metrics": spreads,
+            "metrics": metrics,
             "pooled": to_json_value(self.pooled),
             "seconds": self.seconds,
             "peak_memory": self.peak_memory,
-            "folds": [
-                {name: to_json_value(getattr(fold, name)) for name in told} for fold in self.folds
-            ],
+            "folds": folds,
         }
 
     def _repr_title(self) -> str:
+        """Return the data, the number of folds and the key metrics in a line."""
         means = {name: self[name].mean for name in KEY_METRICS if name in self}
         n_folds = len(self.folds)
-        judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
-        return f"CrossValidation of {self.name!r}: {judged}{key_metrics_text(means)}"
+        folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
+        return f"CrossValidation of {self.name!r}: {folds}{key_metrics_text(means)}"
 
     def _repr_table(self) -> TableView:
-        told = {name: (spread.mean, spread.sd) for name, spread in self.items()}
-        return metrics_table(told, ("mean", "sd"), self.folds[0].evaluation.groups)
+        """Return a row per metric with mean and standard deviation, and a column per group."""
+        means_and_sds = {name: (summary.mean, summary.sd) for name, summary in self.items()}
+        groups = self.folds[0].evaluation.groups
+        return metrics_table(means_and_sds, header=("mean", "sd"), groups=groups)
 
 
 def cross_validate(
@@ -258,40 +271,40 @@ def cross_validate(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> CrossValidation:
-    """Judge a classifier on folds, with or without resampling of the training parts.
+    """Evaluate a classifier on folds, with or without resampling of the training parts.
 
-    The data goes in whole and is split here: a resampler sees training rows only, and no copy of
-    a test row can reach a classifier.
+    The data set is split here: a resampler sees training rows only, and no copy of a test row can
+    reach a classifier.
 
     Parameters
     ----------
     data : MultilabelDataset
         The data.
     classifier : estimator or str
-        One of `scumble.learn`, its name (``"ecc"``), or any scikit-learn classifier that learns
-        several labels.
+        One of `scumble.learn`, its name (``"ecc"``), or any scikit-learn classifier that supports
+        multilabel targets.
     resampler : resampler, str or sequence of resamplers, optional
         One of `scumble.resample`, names (``"remedial+mlsmote"``), or anything with
         ``fit_resample(X, Y)`` that takes labels.
     splitter : splitter, str, int, path or iterable of (train, test), optional
-        Default 2x5 folds. ``"2x5"`` and 10 (folds) are dealt by chance; a path names a file for
+        Default 2x5 folds. ``"2x5"`` and 10 (folds) are assigned at random; a path names a file for
         `FixedFolds`.
     test : MultilabelDataset, optional
-        Learn from ``data`` and judge on this, instead of folds: there is one fold then.
+        Fit on ``data`` and evaluate on this data set, instead of folds: there is one fold then.
     undefined, ties : object
         See `evaluate`.
     groups : sequence of str, or mapping of str to labels, optional
-        Groups of labels that are judged apart, computed from each training part before resampling;
-        see `label_groups`. By default all that have a rule; None for none.
+        Groups of labels with metrics of their own, computed from each training part before
+        resampling; see `label_groups`. By default all that have a rule; None for none.
     keep : bool, default=False
         Whether folds keep the predicted labels of their test rows.
     random_state : None, int, Generator or RandomState
-        Seeds the splitter, the resampler and the classifier of every fold, where they have a
-        ``random_state`` that is None; each step of a chain of resamplers gets a seed of its own.
-        One seed, one answer, for any number of jobs.
+        Seeds the splitter, the resampler and the classifier of every fold, if they have a
+        ``random_state`` that is None; each step of a chain of resamplers gets a separate seed. The
+        same seed gives the same result, for any number of jobs.
     n_jobs : int, optional
         Number of processes that share the folds. None runs one fold after another, each with all
-        threads the classifier can use.
+        threads that the classifier can use.
 
     Returns
     -------
@@ -302,12 +315,12 @@ def cross_validate(
     See Also
     --------
     evaluate : The metrics.
-    scumble.evaluate.scorer : The same metrics in scikit-learn's own cross-validation.
+    scumble.evaluate.scorer : The same metrics in scikit-learn's cross-validation.
 
     Notes
     -----
-    Nominal columns: where the classifier has ``categorical_features`` and it is None, it is set
-    from the data. Instance weights are passed to classifiers that take ``sample_weight``.
+    Nominal columns: if the classifier has ``categorical_features`` and it is None, it is set from
+    the data. Instance weights are passed to classifiers that take ``sample_weight``.
 
     A metric of a group, such as ``minority.macro_f1``, is a mean over labels that occur in the test
     part and at least twice in the training part; its mean over folds leaves out folds without such
@@ -318,44 +331,55 @@ def cross_validate(
     >>> import scumble
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> data = scumble.make_multilabel(200, 6, mean_ir=5, scumble=0.1, random_state=0)
-    >>> found = scumble.evaluate.cross_validate(
+    >>> result = scumble.evaluate.cross_validate(
     ...     data, KNeighborsClassifier(), "remedial", splitter="2x5", random_state=0
     ... )
-    >>> len(found["macro_f1"].values), 0 < found["macro_f1"].mean < 1
+    >>> len(result["macro_f1"].values), 0 < result["macro_f1"].mean < 1
     (10, True)
-    >>> 0 <= found["minority.macro_f1"].mean < 1, 0 < found["pooled.macro_f1"].mean < 1
+    >>> 0 <= result["minority.macro_f1"].mean < 1, 0 < result["pooled.macro_f1"].mean < 1
     (True, True)
-    >>> found.folds[0].before["scumble"] > found.folds[0].after["scumble"]
+    >>> result.folds[0].before["scumble"] > result.folds[0].after["scumble"]
     True
 
     With a test part there is one fold.
 
     >>> train, test = scumble.evaluate.train_test_split(data, random_state=0)
-    >>> found = scumble.evaluate.cross_validate(train, "br", test=test, random_state=0)
-    >>> len(found.folds), found.folds[0].n_train, found.folds[0].n_test
+    >>> result = scumble.evaluate.cross_validate(train, "br", test=test, random_state=0)
+    >>> len(result.folds), result.folds[0].n_train, result.folds[0].n_test
     (1, 150, 50)
     """
     check_dataset(data, caller="cross_validate")
     UndefinedPolicy(undefined, caller="cross_validate")
-    wanted = check_groups(groups, caller="cross_validate")
-    group_masks(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
+    groups = check_groups(groups, caller="cross_validate")
+    # Refuses labels that the data does not have before any fold is run.
+    group_masks(groups, data.n_labels, data.Y, data.labels)
     seed = resolve_seed(random_state, caller="cross_validate")
     if test is not None and splitter is not None:
         raise ParameterError("cross_validate takes a 'test' part or a 'splitter'. Got both.")
     warn_if_resampled(data if test is None else test, caller="cross_validate")
-    data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
-    options = {"undefined": undefined, "ties": ties, "groups": wanted}
-    judge = FoldRunner(data, classifier, resampler, seed, options, keep)
+    data, splits = split_data(
+        data, splitter=splitter, test=test, seed=seed, caller="cross_validate"
+    )
+    runner = FoldRunner(
+        data=data,
+        classifier=classifier,
+        resampler=resampler,
+        seed=seed,
+        options={"undefined": undefined, "ties": ties, "groups": groups},
+        keep=keep,
+    )
     folds: list[FoldResult] = []
     with progress_bar(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
-        for fold in _run_all(judge, splits, n_jobs):
+        for fold in _run_folds(runner, splits, n_jobs):
             folds.append(fold)
             advance(1)
-    return CrossValidation(tuple(folds), seed, data.name, data.labels)
+    return CrossValidation(
+        folds=tuple(folds), random_state=seed, name=data.name, labels=data.labels
+    )
 
 
 def check_dataset(data: Any, *, caller: str) -> None:
-    """Refuse what is no data set."""
+    """Refuse anything but a MultilabelDataset."""
     if not isinstance(data, MultilabelDataset):
         raise ParameterTypeError(
             f"{caller} takes a MultilabelDataset, so that it can split and resample by "
@@ -366,7 +390,7 @@ def check_dataset(data: Any, *, caller: str) -> None:
 
 
 def resolve_seed(random_state: Any, *, caller: str) -> int:
-    """Turn any random_state into one number that can be told and used again."""
+    """Return an integer seed for any ``random_state``, so that it can be reported and reused."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ParameterError(f"random_state must not be negative. Got {random_state} instead.")
@@ -375,12 +399,12 @@ def resolve_seed(random_state: Any, *, caller: str) -> int:
 
 
 def split_data(
-    data: MultilabelDataset, splitter: Any, test: Any, seed: int, *, caller: str
+    data: MultilabelDataset, *, splitter: Any, test: Any, seed: int, caller: str
 ) -> tuple[MultilabelDataset, list[Split]]:
-    """Deal the rows as a user has asked for, or append a test part to them."""
+    """Return the data with the rows of a test part, if any, and the splits of its rows."""
     if test is not None:
-        both, split = append_test_set(data, test, caller=caller)
-        return both, [split]
+        combined, split = append_test_set(data, test, caller=caller)
+        return combined, [split]
     if splitter is None:
         splitter = RepeatedKFold()
     elif isinstance(splitter, str | int) or hasattr(splitter, "__fspath__"):
@@ -392,38 +416,39 @@ def split_data(
             f"The 'splitter' parameter of {caller} must be a splitter, '2x5', a number of "
             f"folds, a fold file, or pairs of row numbers. Got {splitter!r} instead."
         )
-    found = list(splitter.split(data.X, data.Y) if hasattr(splitter, "split") else splitter)
-    if not found:
+    splits = list(splitter.split(data.X, data.Y) if hasattr(splitter, "split") else splitter)
+    if not splits:
         raise DataError(f"{caller}: the splitter gives no splits. Expected at least one.")
-    return data, [_check_split(at, split, len(data)) for at, split in enumerate(found)]
+    return data, [_check_split(split, index, len(data)) for index, split in enumerate(splits)]
 
 
-def _check_split(at: int, split: Any, n_rows: int) -> Split:
-    """Refuse parts that overlap: a classifier must not be tested on what it has seen."""
+def _check_split(split: Any, index: int, n_rows: int) -> Split:
+    """Return a split as two arrays; refuse rows that do not exist and parts that overlap."""
     try:
         train, test = map(np.asarray, split)
     except (TypeError, ValueError):
         raise DataError(
-            f"cross_validate: split {at} must be a pair of row numbers, training rows and test "
+            f"cross_validate: split {index} must be a pair of row numbers, training rows and test "
             f"rows. Got {split!r} instead."
         ) from None
-    for part, name in ((train, "training"), (test, "test")):
-        is_rows = part.ndim == 1 and part.dtype.kind in "iu" and part.size
-        if not is_rows or part.min() < 0 or part.max() >= n_rows:
+    for rows, name in ((train, "training"), (test, "test")):
+        is_index_array = rows.ndim == 1 and rows.dtype.kind in "iu" and rows.size
+        if not is_index_array or rows.min() < 0 or rows.max() >= n_rows:
             raise DataError(
-                f"cross_validate: the {name} part of split {at} must be row numbers from 0 to "
-                f"{n_rows - 1}, at least one. Got {part!r} instead."
+                f"cross_validate: the {name} part of split {index} must be row numbers from 0 to "
+                f"{n_rows - 1}, at least one. Got {rows!r} instead."
             )
-    if (shared := np.intersect1d(train, test)).size:
+    shared = np.intersect1d(train, test)
+    if shared.size:
         raise DataError(
-            f"cross_validate: split {at} has row {shared[0]} in both its training and its test "
+            f"cross_validate: split {index} has row {shared[0]} in both its training and its test "
             f"part ({shared.size} rows in all). What is tested must not be trained on."
         )
     return train, test
 
 
 def resolve_resamplers(resampler: Any) -> list[Any]:
-    """Make resamplers of what a user has asked for."""
+    """Return the resamplers that a user's argument stands for, in order."""
     if resampler is None:
         return []
     if isinstance(resampler, str):
@@ -439,7 +464,7 @@ def resolve_resamplers(resampler: Any) -> list[Any]:
 
 
 def resolve_classifier(classifier: Any) -> Any:
-    """Make a classifier of what a user has asked for."""
+    """Return an unfitted copy of the classifier that a user's argument stands for."""
     if isinstance(classifier, str):
         return make_classifier(classifier)
     if isinstance(classifier, type) or not hasattr(classifier, "fit"):
@@ -450,61 +475,81 @@ def resolve_classifier(classifier: Any) -> Any:
     return clone(classifier)
 
 
-def _run_all(judge: FoldRunner, splits: list[Split], n_jobs: int | None) -> Iterator[FoldResult]:
-    """Run the folds here or in processes, in order; threads are shared among the processes."""
+def _run_folds(runner: FoldRunner, splits: list[Split], n_jobs: int | None) -> Iterator[FoldResult]:
+    """Yield the results of the folds in order; processes share the threads equally."""
     from joblib import Parallel, delayed, effective_n_jobs
 
-    thread_count(n_jobs)  # refuses what is no number of jobs
+    thread_count(n_jobs)  # refuses values that are no number of jobs
     n_workers = min(effective_n_jobs(n_jobs), len(splits))
     if n_workers == 1:
-        yield from itertools.starmap(judge.run_split, enumerate(splits))
+        for index, split in enumerate(splits):
+            yield runner.run_split(index, split)
         return
-    threads = max(1, thread_count() // n_workers)
-    run = Parallel(n_jobs=n_workers, return_as="generator")
-    yield from run(delayed(judge.run_split)(*task, threads) for task in enumerate(splits))
+    n_threads = max(1, thread_count() // n_workers)
+    parallel = Parallel(n_jobs=n_workers, return_as="generator")
+    yield from parallel(
+        delayed(runner.run_split)(index, split, n_threads) for index, split in enumerate(splits)
+    )
 
 
 @dataclass(eq=False)
 class FoldRunner:
-    """The classifier and resamplers that a user asked for, to be judged on parts of the data."""
+    """Runs a classifier and resamplers on splits of the data."""
 
     data: MultilabelDataset
     classifier: Any
     resampler: Any
-    seed: int  # of all folds
+    seed: int  # the seed of each fold comes from this one and the index of the fold
     options: dict[str, Any]  # of `run_fold`
-    keep: bool  # whether folds keep what was predicted
+    keep: bool  # whether folds keep the predicted labels
 
     def __post_init__(self) -> None:
-        self.chain, self.model = (
-            resolve_resamplers(self.resampler),
-            resolve_classifier(self.classifier),
+        self.resamplers = resolve_resamplers(self.resampler)
+        self.model = resolve_classifier(self.classifier)
+
+    def run_split(self, index: int, split: Split, n_threads: int | None = None) -> FoldResult:
+        """Return the result of a split, the fold of this index."""
+        seeds = np.random.SeedSequence([self.seed, index])
+        # The second seed is the classifier's: another order would change stored results.
+        first, classifier_seed, *further = map(int, seeds.generate_state(len(self.resamplers) + 2))
+        resamplers = _clone_with_seeds(self.resamplers, [first, *further])
+        train, test = split
+        with limit_threads(n_threads), PeakMemory() as memory:
+            fold = run_fold(
+                self.data[train],
+                self.data[test],
+                self.model,
+                resamplers,
+                random_state=classifier_seed,
+                **self.options,
+            )
+            before = _training_measures(fold.training) if self.resamplers else None
+            after = _training_measures(fold.resampled) if self.resamplers else None
+        return FoldResult(
+            fold=index,
+            evaluation=fold.evaluation,
+            seconds=fold.seconds,
+            peak_memory=memory.peak,
+            n_train=len(fold.resampled),
+            n_test=len(test),
+            before=before,
+            after=after,
+            predictions=fold.predictions if self.keep else None,
         )
 
-    def run_split(self, at: int, split: Split, threads: int | None = None) -> FoldResult:
-        """Judge on fold number ``at``; its seeds come from this number and the seed of all."""
-        drawn = np.random.SeedSequence([self.seed, at]).generate_state(len(self.chain) + 2)
-        first, own, *further = map(int, drawn)
-        steps = _seed_chain(self.chain, [first, *further])
-        (train, test), rules = split, {"random_state": own, **self.options}
-        with limit_threads(threads), PeakMemory() as memory:
-            fold = run_fold(self.data[train], self.data[test], self.model, steps, **rules)
-            parts = (fold.training, fold.resampled)
-            before, after = (_measure(part) if self.chain else None for part in parts)
-        told = (fold.evaluation, fold.seconds, memory.peak)
-        kept = fold.predictions if self.keep else None
-        return FoldResult(at, *told, len(fold.resampled), len(test), before, after, kept)
+
+def _clone_with_seeds(resamplers: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
+    """Return copies of the resamplers; those with an unset ``random_state`` get a seed each."""
+    copies = [clone(resampler) for resampler in resamplers]
+    unseeded = [
+        copy for copy in copies if hasattr(copy, "get_params") and unset_random_states(copy)
+    ]
+    for resampler, seed in zip(unseeded, seeds, strict=False):
+        set_random_states(resampler, seed)
+    return copies
 
 
-def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
-    """Clone the steps and give a seed of its own to each that was left without one, in order."""
-    steps = [clone(step) for step in chain]
-    waiting = (s for s in steps if hasattr(s, "get_params") and unset_random_states(s))
-    for step, seed in zip(waiting, seeds, strict=False):
-        set_random_states(step, seed)
-    return steps
-
-
-def _measure(part: MultilabelDataset) -> dict[str, float]:
+def _training_measures(part: MultilabelDataset) -> dict[str, float]:
+    """Return the measures of a training part."""
     summary = characterize(part.Y)
     return {name: getattr(summary, name) for name in MEASURES}

@@ -1,9 +1,9 @@
-"""All metrics at once; some of them as scikit-learn asks for scores."""
+"""Evaluation of predictions by all metrics at once, and scorers for scikit-learn."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,27 +22,35 @@ from scumble._core.validation import (
 )
 from scumble.evaluate import counts
 from scumble.evaluate.bipartition_metrics import hierarchical_loss, label_metrics
-from scumble.evaluate.counts import Counts, LabelConfusion, Rankings, UndefinedPolicy, confusion
+from scumble.evaluate.counts import (
+    Counts,
+    LabelConfusion,
+    LabelRankings,
+    LabelSubsetRankings,
+    Rankings,
+    UndefinedPolicy,
+    confusion,
+)
 from scumble.evaluate.groups import MIN_TRAINING_POSITIVES, check_groups, find_metric, group_masks
 from scumble.evaluate.metric import Metric
 from scumble.learn.predictions import predict_with_scores
 from scumble.measures.threaded_kernels import count_labels
 
-#: What a line about an evaluation tells, where it is known.
+#: Metrics in the one-line summary of an evaluation, where they are available.
 KEY_METRICS = ("macro_f1", "micro_f1", "hamming_loss", "ranking_loss")
 
 
 class Evaluation(TableReprMixin, Mapping[str, float]):
-    """Every metric by name.
+    """A mapping from the names of metrics to their values.
 
     Parameters
     ----------
     values : mapping of str to float
-        The metrics.
+        The value of each metric.
     by_label : mapping of str to ndarray
-        Values of every label.
+        Metrics per label: one value for every label.
     groups : mapping of str to ndarray of bool
-        Groups of labels.
+        Masks of the groups of labels.
 
     Attributes
     ----------
@@ -52,13 +60,13 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         ``auc``, ``average_precision``, ``interpolated_precision``, ``auc_pr``; with the labels of
         the training part ``training_positives``.
     groups : mapping of str to ndarray of bool
-        Which labels belong to which group.
+        For each group a mask of its labels.
 
     Examples
     --------
     >>> from scumble.evaluate import evaluate
-    >>> found = evaluate([[1, 0], [1, 1]], [[1, 0], [1, 0]])
-    >>> found["micro_recall"], found.by_label["recall"]
+    >>> result = evaluate([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    >>> result["micro_recall"], result.by_label["recall"]
     (0.6666666666666666, array([1., 0.]))
     """
 
@@ -74,19 +82,19 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
 
     def __getitem__(self, name: str) -> float:
         if name not in self._values:
-            raise KeyError(self._why_not(name))
+            raise KeyError(self._explain_missing(name))
         return self._values[name]
 
-    def _why_not(self, name: str) -> str:
-        """Say why a metric is not here."""
-        group, _, last = name.rpartition(".")
-        metric = registered_objects("metric").get(last)
+    def _explain_missing(self, name: str) -> str:
+        """Return the reason why this evaluation has no value of a metric."""
+        group, _, metric_name = name.rpartition(".")
+        metric = registered_objects("metric").get(metric_name)
         if metric is None or (group and not metric.label_based):
             return name
         if group and group not in self.groups:
             return f"{name}: there is no group {group!r} here"
-        given = "predictions" if metric.needs == "predictions" else "scores"
-        return f"{name} judges {metric.needs}: give evaluate the {given}"
+        argument = "predictions" if metric.needs == "predictions" else "scores"
+        return f"{name} judges {metric.needs}: give evaluate the {argument}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -95,31 +103,38 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         return len(self._values)
 
     def _repr_title(self) -> str:
+        """Return the number of values and the key metrics in a line."""
         return f"Evaluation: {len(self)} values{key_metrics_text(self._values)}"
 
     def _repr_table(self) -> TableView:
-        told = {name: (value,) for name, value in self._values.items()}
-        return metrics_table(told, ("value",), self.groups)
+        """Return a row per metric with its value, and a column per group."""
+        columns_by_metric = {name: (value,) for name, value in self._values.items()}
+        return metrics_table(columns_by_metric, header=("value",), groups=self.groups)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._values, dict(self.by_label), dict(self.groups))
 
 
 def key_metrics_text(values: Mapping[str, float]) -> str:
-    """Tell the key metrics in a line, where they are known."""
-    return "".join(f", {n} {format_cell(values[n])}" for n in KEY_METRICS if n in values)
+    """Return the available key metrics as text that continues a line."""
+    available = [name for name in KEY_METRICS if name in values]
+    return "".join(f", {name} {format_cell(values[name])}" for name in available)
 
 
 def metrics_table(
-    told: Mapping[str, tuple[float, ...]], head: tuple[str, ...], groups: Iterable[str]
+    values_by_metric: Mapping[str, tuple[float, ...]],
+    *,
+    header: tuple[str, ...],
+    groups: Iterable[str],
 ) -> TableView:
-    """List what is told of every metric, and beside it the first of that for each group."""
-    rows = [
-        (name, *values, *(told.get(f"{group}.{name}", (None,))[0] for group in groups))
-        for name, values in told.items()
-        if "." not in name
-    ]
-    return TableView(("metric", *head, *groups), rows, len(rows))
+    """Return a table with a row per metric: its values, and its first value for each group."""
+    groups = tuple(groups)
+    rows = []
+    for name, values in values_by_metric.items():
+        if "." not in name:
+            of_groups = [values_by_metric.get(f"{group}.{name}", (None,))[0] for group in groups]
+            rows.append((name, *values, *of_groups))
+    return TableView(("metric", *header, *groups), rows, len(rows))
 
 
 def evaluate(
@@ -134,36 +149,35 @@ def evaluate(
     training: Any = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Judge predictions by every metric there is.
+    """Compute all metrics of predictions and scores.
 
     Parameters
     ----------
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        The labels that are there. The hierarchy of a data set's labels is taken from it.
+        The true labels. The hierarchy of labels is taken from a data set that has one.
     predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
-        The labels that were predicted, 0/1 or True/False. Without them there are only metrics
-        of scores.
+        The predicted labels, 0/1 or True/False. Without them only metrics of scores are computed.
     scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
-        How sure the classifier is of each label; larger is surer. Without them there are only
-        metrics of predictions.
+        The scores; larger means that the label is more likely. Without them only metrics of
+        predictions are computed.
     undefined : {"mulan", "ignore"} or number
-        What to take where a metric has nothing to divide by, such as the precision of an instance
-        without predictions. ``"mulan"`` takes what MULAN takes, which every metric's page tells;
-        ``"ignore"`` leaves such instances or labels out of the mean; a number stands for them.
+        How undefined values count: 0/0, such as the precision of an instance without predictions.
+        ``"mulan"`` takes what MULAN takes, as the page of each metric states; ``"ignore"`` leaves
+        such instances or labels out of the mean; a number replaces the value.
     ties : {"mulan", "average", "worst"}
-        How labels with equal scores are ranked. ``"mulan"``: the label with the higher number
+        How labels with equal scores are ranked. ``"mulan"``: the label with the larger index
         first. ``"average"``: they share the mean of their ranks, and a tied pair is half wrong.
         ``"worst"``: they share the last of their ranks, and a tied pair is wrong, as in
         scikit-learn.
     label_parents : sequence of int, optional
-        For hierarchical labels the number of each label's parent, -1 at the top; adds
+        For hierarchical labels the index of each label's parent, -1 at the top; adds
         ``hierarchical_loss``.
     groups : sequence of str, or mapping of str to labels, optional
-        Groups of labels, see `label_groups`: adds ``minority.macro_f1`` and every other metric
-        that judges labels, of each group.
+        Groups of labels, see `label_groups`: adds ``minority.macro_f1`` and every other
+        label-based metric of each group.
     training : data set, array, sparse matrix or DataFrame, optional
-        The labels of the training part, before resampling. They tell which labels are rare,
-        difficult or few, and how often each could be learnt from.
+        The labels of the training part, before resampling. They define which labels are rare,
+        difficult or few, and add the number of training rows of each label.
     n_jobs : int, optional
         Number of threads; never changes a result.
 
@@ -178,14 +192,14 @@ def evaluate(
 
     Notes
     -----
-    Metrics of predictions cost as much as there are labels and predicted labels, never rows times
-    labels. Metrics of scores read the scores three times and sort none but those of labels that
-    are there.
+    The cost of metrics of predictions grows with the number of true and predicted cells, never with
+    rows times labels. Metrics of scores read all scores three times and sort only those of true
+    cells; a sparse score matrix is made dense in blocks.
 
-    The means of a group are taken over its labels that occur in ``Y`` and, where ``training`` is
-    known, at least twice in it: the others say nothing about a classifier. So no F is undefined
-    there; a precision that is, of a label that was never predicted, counts 0, whatever
-    ``undefined``, and an area under a curve that is undefined is left out. Micro averages are
+    The mean of a group is taken over its labels that occur in ``Y`` and, if ``training`` is given,
+    at least twice in it: the others carry no information about a classifier. So the F-measure of a
+    group is always defined; an undefined precision, of a label that is never predicted, counts 0,
+    whatever ``undefined``, and an undefined area under a curve is left out. Micro averages are
     taken over the cells of those labels. A group without such labels is NaN. The group ``all``
     has every label: ``all.macro_f1`` is ``macro_f1`` under this rule.
 
@@ -196,16 +210,16 @@ def evaluate(
     --------
     >>> from scumble.evaluate import evaluate
     >>> Y = [[1, 1, 0], [0, 1, 0]]
-    >>> found = evaluate(Y, [[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.1, 0.8, 0.3]])
-    >>> found["precision"], found["one_error"], found["ranking_loss"]
+    >>> result = evaluate(Y, [[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.1, 0.8, 0.3]])
+    >>> result["precision"], result["one_error"], result["ranking_loss"]
     (0.75, 0.0, 0.25)
-    >>> found.by_label["recall"]
+    >>> result.by_label["recall"]
     array([1. , 0.5, 0. ])
 
-    Groups of labels are judged apart:
+    Metrics of a group of labels:
 
-    >>> found = evaluate(Y, [[1, 0, 1], [0, 1, 0]], groups={"mine": [1, 2]})
-    >>> found["mine.macro_recall"], found["never_predicted"]
+    >>> result = evaluate(Y, [[1, 0, 1], [0, 1, 0]], groups={"mine": [1, 2]})
+    >>> result["mine.macro_recall"], result["never_predicted"]
     (0.5, 0.0)
     """
     if predictions is None and scores is None:
@@ -214,90 +228,101 @@ def evaluate(
     counts.check_ties(ties, caller="evaluate")
     if predictions is not None:
         Y, predictions = align_label_lists(Y, predictions)
-    for given, what in ((predictions, "predictions"), (scores, "scores")):
-        check_same_names(Y, given, what=what, caller="evaluate")
+    for argument, name in ((predictions, "predictions"), (scores, "scores")):
+        check_same_names(Y, argument, what=name, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
     truth = counts.check_truth(Y, caller="evaluate")
-    wanted = check_groups(groups, caller="evaluate")
-    trained = None if training is None else _check_training(training, truth.shape[1])
-    masks = group_masks(wanted, truth.shape[1], trained, get_label_names(Y))
-    counted = count_labels(truth) > 0
+    n_labels = truth.shape[1]
+    groups = check_groups(groups, caller="evaluate")
+    if training is not None:
+        training = _check_training(training, n_labels)
+    masks = group_masks(groups, n_labels, training, get_label_names(Y))
     values: dict[str, float] = {}
     by_label: dict[str, Array] = {}
     with limit_threads(n_jobs):
         if predictions is not None:
-            found = confusion(truth, predictions, caller="evaluate")
-            values |= {m.name: m.formula(found, policy) for m in _needing("predictions")}
+            true_and_predicted = confusion(truth, predictions, caller="evaluate")
+            for metric in _metrics_needing("predictions"):
+                values[metric.name] = metric.formula(true_and_predicted, policy)
             if parents is not None:
-                values["hierarchical_loss"] = hierarchical_loss(truth, found.predictions, parents)
-            by_label |= label_metrics(found, policy)
+                values["hierarchical_loss"] = hierarchical_loss(
+                    truth, true_and_predicted.predictions, parents
+                )
+            by_label |= label_metrics(true_and_predicted, policy)
         if scores is not None:
             rankings = Rankings(truth, scores, ties=ties)
-            values |= {m.name: m.formula(rankings, policy) for m in _needing("scores")}
-            values |= {
-                m.name: m.formula(rankings) if rankings.are_probabilities else math.nan
-                for m in _needing("probabilities")
-            }
-            curves = rankings.by_label._asdict()
-            by_label |= {name: policy.fill(part) for name, part in curves.items()}
-        if trained is not None:
-            by_label["training_positives"] = count_labels(trained)
-            counted &= by_label["training_positives"] >= MIN_TRAINING_POSITIVES
-        for name, mask in masks.items():
-            chosen = mask & counted
-            rated = {} if predictions is None else group_metrics(found.by_label.take(chosen))
-            rated |= {} if scores is None else _rate_order(rankings, chosen)
-            values |= {f"{name}.{metric}": value for metric, value in rated.items()}
+            for metric in _metrics_needing("scores"):
+                values[metric.name] = metric.formula(rankings, policy)
+            for metric in _metrics_needing("probabilities"):
+                is_defined = rankings.are_probabilities
+                values[metric.name] = metric.formula(rankings) if is_defined else math.nan
+            for name, label_values in rankings.by_label._asdict().items():
+                by_label[name] = policy.fill(label_values)
+        is_counted = count_labels(truth) > 0
+        if training is not None:
+            by_label["training_positives"] = count_labels(training)
+            is_counted &= by_label["training_positives"] >= MIN_TRAINING_POSITIVES
+        for group, mask in masks.items():
+            group_values: dict[str, float] = {}
+            if predictions is not None:
+                label_counts = true_and_predicted.by_label.take(mask & is_counted)
+                group_values |= group_metrics(label_counts)
+            if scores is not None:
+                group_values |= _group_ranking_metrics(rankings, mask & is_counted)
+            values |= {f"{group}.{name}": value for name, value in group_values.items()}
     return Evaluation(values, by_label, masks)
 
 
-def group_metrics(labels: Counts) -> dict[str, float]:
-    """Compute the metrics of predictions for some labels; NaN where there are none."""
-    some = LabelConfusion(labels)
-    policy = UndefinedPolicy(
-        "mulan"
-    )  # of a label that occurs, it takes 0 for an undefined precision
-    metrics = [metric for metric in _needing("predictions") if metric.label_based]
-    return {m.name: m.formula(some, policy) if len(labels.hits) else math.nan for m in metrics}
+def group_metrics(label_counts: Counts) -> dict[str, float]:
+    """Return the label-based metrics of predictions for some labels; NaN if there are none."""
+    metrics = [metric for metric in _metrics_needing("predictions") if metric.label_based]
+    if len(label_counts.hits) == 0:
+        return {metric.name: math.nan for metric in metrics}
+    # For a label that occurs, MULAN's policy takes 0 for an undefined precision.
+    policy = UndefinedPolicy("mulan")
+    return {metric.name: metric.formula(LabelConfusion(label_counts), policy) for metric in metrics}
 
 
-def _rate_order(rankings: Rankings, chosen: Array) -> dict[str, float]:
-    """Compute the metrics of scores for some labels."""
-    # As much of `Rankings` as metrics of labels read.
-    labels = rankings.by_label
-    some = SimpleNamespace(by_label=type(labels)(*(part[chosen] for part in labels)))
+def _group_ranking_metrics(rankings: Rankings, mask: Array) -> dict[str, float]:
+    """Return the label-based metrics of scores for some labels."""
+    of_labels = LabelRankings(*(values[mask] for values in rankings.by_label))
     policy = UndefinedPolicy("ignore")
-    return {m.name: m.formula(some, policy) for m in _needing("scores") if m.label_based}
+    metrics = [metric for metric in _metrics_needing("scores") if metric.label_based]
+    return {
+        metric.name: metric.formula(LabelSubsetRankings(of_labels), policy) for metric in metrics
+    }
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
-    found = check_labels(training, caller="evaluate, training")
-    if found.shape[1] != n_labels:
+    """Return the labels of the training part as a CSR matrix; refuse another number of labels."""
+    labels = check_labels(training, caller="evaluate, training")
+    if labels.shape[1] != n_labels:
         raise DataError(
             f"evaluate: the training part must have the labels of Y, {n_labels}. Got "
-            f"{found.shape[1]} instead."
+            f"{labels.shape[1]} instead."
         )
-    return found
+    return labels
 
 
-def _needing(what: str) -> list[Metric]:
-    return [metric for metric in registered_objects("metric").values() if metric.needs == what]
+def _metrics_needing(needs: str) -> list[Metric]:
+    """Return the registered metrics of predictions, scores or probabilities."""
+    return [metric for metric in registered_objects("metric").values() if metric.needs == needs]
 
 
-# For scikit-learn -------------------------------------------------------------------------------
+# Scorers for scikit-learn --------------------------------------------------------------------
 
 
 class Scorer:
-    """Judges a fitted classifier; larger is always better, so that losses come out negative.
+    """Scorer of a fitted classifier. Larger is always better: losses are negative.
 
     Parameters
     ----------
     metrics : tuple of Metric
-        What to compute.
+        The metrics to compute.
     single : bool
-        Whether a number is wanted rather than a mapping.
+        Whether to return the value of the first metric instead of a mapping.
     options : dict
-        Given to `evaluate`.
+        Options of `evaluate`.
 
     Examples
     --------
@@ -316,7 +341,7 @@ class Scorer:
         self._options = options
 
     def __call__(self, estimator: Any, X: Any, y: Any, **_: Any) -> Any:
-        """Predict the labels of ``X`` and compare them with ``y``."""
+        """Return the metrics of the classifier's predictions for ``X``."""
         if getattr(y, "ndim", 2) == 1:
             y = np.asarray(y).reshape(-1, 1)
         Y = check_labels(y, caller=repr(self))
@@ -326,8 +351,11 @@ class Scorer:
                 f"{self!r} judges scores, but {type(estimator).__name__} has neither predict_proba "
                 "nor decision_function."
             )
-        found = evaluate(Y, predictions, scores, **self._options)
-        values = {m.name: found[m.name] * (1 if m.greater_is_better else -1) for m in self._metrics}
+        evaluation = evaluate(Y, predictions, scores, **self._options)
+        values = {}
+        for metric in self._metrics:
+            sign = 1 if metric.greater_is_better else -1
+            values[metric.name] = sign * evaluation[metric.name]
         return next(iter(values.values())) if self._single else values
 
     def __repr__(self) -> str:
@@ -340,20 +368,21 @@ class Scorer:
 
 
 def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
-    """Make a scorer for scikit-learn from the name of a metric.
+    """Return a scorer for scikit-learn by the name of a metric.
 
     Parameters
     ----------
     name : str or sequence of str
-        A metric, such as ``"macro_f1"``; several make a scorer that returns all of them from one
-        prediction.
+        A metric, such as ``"macro_f1"``. A sequence makes a scorer that returns several metrics
+        of one prediction.
     **options : object
         ``undefined`` and ``ties``, see `evaluate`.
 
     Returns
     -------
-    callable
-        ``scorer(estimator, X, Y)``. Larger is always better: the value of a loss is negative.
+    Scorer
+        A callable with the arguments ``(estimator, X, y)``. Larger is always better: the value of
+        a loss is negative.
 
     Examples
     --------
@@ -365,8 +394,8 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
     >>> Y = np.column_stack([X < 6, X >= 6]).astype(int)
     >>> cross_val_score(KNeighborsClassifier(1), X, Y, cv=2, scoring=scorer("hamming_loss"))
     array([-1., -1.])
-    >>> found = scorer(["macro_f1", "one_error"])(KNeighborsClassifier(1).fit(X, Y), X, Y)
-    >>> found["macro_f1"], found["one_error"] == 0
+    >>> values = scorer(["macro_f1", "one_error"])(KNeighborsClassifier(1).fit(X, Y), X, Y)
+    >>> values["macro_f1"], values["one_error"] == 0
     (1.0, True)
     """
     single = isinstance(name, str)
@@ -378,4 +407,4 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
         raise ParameterError(
             f"scorer has no option {', '.join(sorted(unknown))!r}. Expected undefined or ties."
         )
-    return Scorer(tuple(find_metric(one) for one in names), single, options)
+    return Scorer(tuple(find_metric(metric_name) for metric_name in names), single, options)

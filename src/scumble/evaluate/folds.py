@@ -1,4 +1,4 @@
-"""One fold: resample the training part, learn, predict, judge; and counts of several folds."""
+"""One fold: resample the training part, fit, predict, evaluate; and counts of several folds."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ from scumble.learn import TextColumns, fit_dataset
 from scumble.learn.predictions import predict_with_scores
 from scumble.resample import run_chain
 
+#: Steps of a fold whose time is measured.
 STEPS = ("resample", "fit", "predict")
 
 
 @dataclass(frozen=True, eq=False)
 class FittedFold:
-    """Everything that came of one fold.
+    """The fitted model of one fold, its predictions and their evaluation.
 
     Attributes
     ----------
     training, resampled : MultilabelDataset
-        The training part before and after resampling, with numbers in the place of texts.
+        The training part before and after resampling, with texts replaced by numbers.
     model : estimator
         The fitted classifier.
     predictions : csr_array of bool
-        What it predicted for the test part.
+        The predicted labels of the test part.
     scores : ndarray of shape (n_samples, n_labels) or None
-        How sure it was, where it can tell.
+        The scores of the test part, if the classifier has any.
     evaluation : Evaluation
         All metrics, of all labels and of each group.
     seconds : dict of str to float
@@ -75,28 +76,28 @@ def run_fold(
     undefined: Any = "mulan",
     ties: str = "mulan",
 ) -> FittedFold:
-    """Learn from one part of the data and judge on another.
+    """Fit a classifier on one part of the data and evaluate it on another.
 
-    Cross-validation and experiments run their folds here, so that they cannot differ.
+    Cross-validation and experiments both run their folds by this function.
 
     Parameters
     ----------
     training, tested : MultilabelDataset
-        The two parts. Resamplers see the first alone, and so does what turns texts into numbers;
-        see `scumble.learn.TextColumns`.
+        The training and the test part. Resamplers, and the encoding of texts as numbers, see the
+        first part alone; see `scumble.learn.TextColumns`.
     classifier : estimator
-        Not changed; a copy is fitted, see `scumble.learn.fit_dataset`.
+        The classifier; a copy is fitted, see `scumble.learn.fit_dataset`.
     resamplers : sequence of resamplers
-        Applied in order; their seeds are set.
+        Applied in order; their seeds must be set.
     random_state : int, optional
-        Seed for what the classifier leaves open.
+        Seed of the classifier where its ``random_state`` is None.
     groups, undefined, ties : object
         See `evaluate`. Groups are those of the training part before resampling.
 
     Returns
     -------
-    Fold
-        The fitted model, its predictions and what they are worth.
+    FittedFold
+        The fitted model, its predictions and their evaluation.
 
     Examples
     --------
@@ -117,43 +118,58 @@ def run_fold(
         model = fit_dataset(classifier, resampled, random_state=random_state)
     with add_elapsed_seconds(seconds, "predict"):
         predictions, scores = predict_with_scores(model, texts.transform(tested).X, tested.n_labels)
-    rules = {"undefined": undefined, "ties": ties, "groups": groups}
-    evaluation = evaluate(tested, predictions, scores, training=training.Y, **rules)
-    return FittedFold(training, resampled, model, predictions, scores, evaluation, seconds)
+    evaluation = evaluate(
+        tested,
+        predictions,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        groups=groups,
+        training=training.Y,
+    )
+    return FittedFold(
+        training=training,
+        resampled=resampled,
+        model=model,
+        predictions=predictions,
+        scores=scores,
+        evaluation=evaluation,
+        seconds=seconds,
+    )
 
 
 @contextmanager
 def add_elapsed_seconds(seconds: dict[str, float], step: str) -> Iterator[None]:
-    """Add the wall time of a block to what a step took."""
+    """Add the wall time of the block to ``seconds[step]``."""
     started = time.perf_counter()
     yield
     seconds[step] += time.perf_counter() - started
 
 
-# Hits and misses of every label, added up over folds before anything is divided -------------------
+# Counts of every label, added up over folds before metrics are computed ------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelCounts(TableReprMixin):
-    """What one fold says of each label, in numbers that may be added up.
+    """Counts of each label on one fold, which can be added up over folds.
 
     Attributes
     ----------
     training : ndarray of int64
         Instances of the training part, before resampling, that have the label.
     hits, predicted, true : ndarray of int64
-        Instances of the test part with the label predicted rightly, predicted, and there.
+        True positives, predicted and true instances of the test part.
     n_test : int
         Instances of the test part.
     groups : mapping of str to ndarray of bool
-        Which labels belong to which group on this fold.
+        For each group a mask of its labels on this fold.
 
     Examples
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
-    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
-    >>> counts = found.label_counts[0]
+    >>> result = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> counts = result.label_counts[0]
     >>> counts.n_test, len(counts.hits)
     (30, 8)
     """
@@ -167,45 +183,53 @@ class LabelCounts(TableReprMixin):
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> LabelCounts:
-        """Take the counts out of what `evaluate` says of one fold.
+        """Return the counts of the evaluation of a fold.
 
         Parameters
         ----------
         evaluation : Evaluation
-            Made with ``training`` and predictions.
+            An evaluation with ``training`` and predictions.
 
         Returns
         -------
         LabelCounts
             The counts.
         """
-        table = evaluation.by_label
-        hits, others = table["true_positives"], table["true_negatives"]
-        predicted, true = hits + table["false_positives"], hits + table["false_negatives"]
-        n_test = int((predicted + true - hits + others)[0])
-        return cls(table["training_positives"], hits, predicted, true, n_test, evaluation.groups)
+        by_label = evaluation.by_label
+        hits = by_label["true_positives"]
+        predicted = hits + by_label["false_positives"]
+        true = hits + by_label["false_negatives"]
+        n_instances = predicted + true - hits + by_label["true_negatives"]
+        return cls(
+            training=by_label["training_positives"],
+            hits=hits,
+            predicted=predicted,
+            true=true,
+            n_test=int(n_instances[0]),
+            groups=evaluation.groups,
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return lists of whole numbers, as JSON can hold them.
+        """Return the counts as lists of numbers, for JSON.
 
         Returns
         -------
         dict
-            For `from_plain`.
+            The argument of `from_dict`.
         """
         columns = {name: getattr(self, name).tolist() for name in COLUMNS}
         groups = {name: np.flatnonzero(mask).tolist() for name, mask in self.groups.items()}
-        groups.pop("all", None)  # which is known
+        groups.pop("all", None)  # every label: `from_dict` adds it
         return {**columns, "n_test": self.n_test, "groups": groups}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> LabelCounts:
-        """Read what `to_plain` gave.
+        """Return the counts that `to_dict` has written.
 
         Parameters
         ----------
         plain : mapping
-            The lists.
+            The result of `to_dict`.
 
         Returns
         -------
@@ -215,19 +239,20 @@ class LabelCounts(TableReprMixin):
         columns = {name: np.array(plain[name], np.int64) for name in COLUMNS}
         labels = np.arange(len(columns["true"]))
         members = {"all": labels, **plain["groups"]}
-        groups = {name: np.isin(labels, chosen) for name, chosen in members.items()}
+        groups = {name: np.isin(labels, indices) for name, indices in members.items()}
         return cls(**columns, n_test=plain["n_test"], groups=groups)
 
 
+#: Fields with one number per label.
 COLUMNS = ("training", "hits", "predicted", "true")
 
 
 def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
     """Compute metrics from counts added up over folds.
 
-    A mean over folds of macro F does not punish false positives of labels that a fold's test part
-    does not hold, and a label with two test instances in five folds has three folds that say
-    nothing. Adding up first has neither fault.
+    The mean over folds of macro F1 does not punish false positives of labels that are absent from
+    a fold's test part, and a label with two test instances in five folds has no value on three of
+    them. Adding up first avoids both.
 
     Parameters
     ----------
@@ -242,13 +267,14 @@ def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
 
     Notes
     -----
-    Of a label the folds are added up whose training part has it at least twice and, for a group,
-    puts it into that group; it counts if it occurs in one of their test parts. Without a group
-    this is the rule for all labels.
+    The counts of a label are added up over the folds whose training part has the label at least
+    twice and, for a group, assigns it to the group. The label counts if it occurs in one of their
+    test parts. Metrics without a group follow this rule with all labels.
 
     Examples
     --------
-    On the first fold the label is found; on the second it is absent and predicted twice.
+    On the first fold the label is predicted correctly; on the second it is absent and predicted
+    twice.
 
     >>> import numpy as np
     >>> from scumble.evaluate.folds import LabelCounts, pooled_metrics
@@ -259,17 +285,17 @@ def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
     0.5
     """
     folds = list(folds)
-    found = group_metrics(_added(folds, None))
+    values = group_metrics(_pooled_counts(folds, group=None))
     for group in folds[0].groups:
-        rated = group_metrics(_added(folds, group))
-        found |= {f"{group}.{name}": value for name, value in rated.items()}
-    return found
+        group_values = group_metrics(_pooled_counts(folds, group=group))
+        values |= {f"{group}.{name}": value for name, value in group_values.items()}
+    return values
 
 
 def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordList[dict[str, Any]]:
-    """Tell for every label what the folds together say of it."""
+    """Return a row per label with its counts and metrics over all folds."""
     folds = list(folds)
-    counts = _summed(folds, np.ones((len(folds), len(names)), bool))
+    counts = _sum_counts(folds, np.ones((len(folds), len(names)), bool))
     columns: dict[str, Any] = {
         "name": list(names),
         "training_positives": np.mean([fold.training for fold in folds], axis=0).tolist(),
@@ -277,8 +303,9 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordLis
         "true_positives": counts.hits.tolist(),
         "false_positives": counts.false_positives.tolist(),
         "false_negatives": counts.false_negatives.tolist(),
-        **{name: RATES[name](counts)[0].tolist() for name in ("precision", "recall", "f1")},
     }
+    for name in ("precision", "recall", "f1"):
+        columns[name] = RATES[name](counts).values.tolist()
     for group in folds[0].groups:
         if group != "all":
             columns[group] = np.sum([fold.groups[group] for fold in folds], axis=0).tolist()
@@ -286,18 +313,24 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordLis
     return RecordList(rows, "labels", tuple(columns))
 
 
-def _added(folds: Sequence[LabelCounts], group: str | None) -> Counts:
-    """Add up each label over the folds on which it counts, and keep labels that occur."""
-    member = np.stack([fold.training >= MIN_TRAINING_POSITIVES for fold in folds])
+def _pooled_counts(folds: Sequence[LabelCounts], *, group: str | None) -> Counts:
+    """Return the counts of the labels that count, added up over the folds on which they do."""
+    is_counted = np.stack([fold.training >= MIN_TRAINING_POSITIVES for fold in folds])
     if group is not None:
-        member &= np.stack([fold.groups[group] for fold in folds])
-    counts = _summed(folds, member)
+        is_counted &= np.stack([fold.groups[group] for fold in folds])
+    counts = _sum_counts(folds, is_counted)
     return counts.take(counts.true > 0)
 
 
-def _summed(folds: Sequence[LabelCounts], member: Array) -> Counts:
-    def add(values: list[Any]) -> Array:
-        return (member * np.array(values)).sum(axis=0)
+def _sum_counts(folds: Sequence[LabelCounts], is_counted: Array) -> Counts:
+    """Return the sums of the counts over folds; ``is_counted`` has shape (n_folds, n_labels)."""
 
-    hits, predicted, true = (add([getattr(f, name) for f in folds]) for name in COLUMNS[1:])
-    return Counts(hits, predicted, true, add([[fold.n_test] for fold in folds]))
+    def add_up(values: list[Any]) -> Array:
+        return (is_counted * np.array(values)).sum(axis=0)
+
+    return Counts(
+        hits=add_up([fold.hits for fold in folds]),
+        predicted=add_up([fold.predicted for fold in folds]),
+        true=add_up([fold.true for fold in folds]),
+        size=add_up([[fold.n_test] for fold in folds]),
+    )

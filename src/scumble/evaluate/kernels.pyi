@@ -20,14 +20,20 @@ def count_topmost_errors(
     stop: int,
 ) -> int: ...
 def rank_rows(
-    indptr: Array, indices: Array, scores: Array, ties: int, judged: Array, start: int, stop: int
+    indptr: Array, indices: Array, scores: Array, ties: int, results: Array, start: int, stop: int
 ) -> None: ...
 def rank_labels(
-    indptr: Array, rows: Array, scores: Array, start: int, stop: int, grouped: bool, curves: Array
+    indptr: Array,
+    rows: Array,
+    scores: Array,
+    start: int,
+    stop: int,
+    is_grouped: bool,
+    results: Array,
 ) -> None: ...
 def count_positives_above(
-    scores: Array, distinct: Array, below: Array, start: int, stop: int
+    scores: Array, distinct: Array, n_below: Array, start: int, stop: int
 ) -> int: ...
-def sum_probability_losses(
-    indptr: Array, indices: Array, scores: Array, start: int, stop: int
-) -> tuple[float, float]: ...
+def add_probability_losses(
+    indptr: Array, indices: Array, scores: Array, totals: Array, start: int, stop: int
+) -> None: ...

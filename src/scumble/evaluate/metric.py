@@ -1,40 +1,54 @@
-"""How a metric presents itself, and how a formula becomes a public function."""
+"""Metrics in the catalogue: functions that are registered with a formula, and formulas alone.
 
-import inspect
+The metrics of scumble are plain functions of labels and predictions, or labels and scores, under
+`register_metric`. The metrics of other authors can be as short as a formula under
+`bipartition_metric`, `ranking_metric` or `probability_metric`.
+"""
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
-from scumble._core.errors import DataError
 from scumble._core.registry import register
-from scumble._core.validation import check_same_names
-from scumble.evaluate.counts import Confusion, Rankings, UndefinedPolicy, check_truth, confusion
+from scumble.evaluate.counts import (
+    Confusion,
+    Rankings,
+    UndefinedPolicy,
+    check_rankings,
+    confusion,
+)
 
 Needs = Literal["predictions", "scores", "probabilities"]
+#: Heading in the catalogue by what a metric needs.
+DISPLAY_GROUPS = {
+    "predictions": "Of predicted labels",
+    "scores": "Of rankings",
+    "probabilities": "Of probabilities",
+}
 Function = TypeVar("Function", bound=Callable[..., float])
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What the catalogue knows of a metric.
+    """Entry of a metric in the catalogue.
 
     Parameters
     ----------
     name : str
-        Name of the function, and its key in what `evaluate` returns.
+        Name of the function, and its key in the result of `evaluate`.
     needs : {"predictions", "scores", "probabilities"}
-        What it judges: predicted labels, an order of the labels, or probabilities.
+        What it evaluates: predicted labels, a ranking of the labels, or probabilities.
     greater_is_better : bool
         Whether larger values are better.
     lower, upper : float
-        Bounds of its values; NaN is allowed besides.
+        Bounds of its values; NaN is allowed too.
     function : callable
         The function of ``Y`` and predictions or scores.
     formula : callable
-        The same from counts or rankings that are already there.
-    of_labels : bool
-        Whether it reads nothing but what is known of each label, so that it can be told of a
-        group of labels, too.
+        The function that `evaluate` calls with counts or rankings, which all metrics share.
+    label_based : bool
+        Whether the formula reads ``by_label`` and ``overall`` only, so that the metric can also be
+        computed for a group of labels.
 
     Examples
     --------
@@ -54,64 +68,147 @@ class Metric:
     label_based: bool = False
 
 
-class BipartitionMetric(Protocol):
-    """A metric of predicted labels."""
+def register_metric(
+    formula: Callable[..., float],
+    *,
+    needs: Needs,
+    greater_is_better: bool = True,
+    lower: float = 0.0,
+    upper: float = 1.0,
+    label_based: bool = False,
+) -> Callable[[Function], Function]:
+    """Register a function with the formula that `evaluate` calls, and return it unchanged."""
 
-    __name__: str
+    def add_to_catalogue(function: Function) -> Function:
+        metric = Metric(
+            name=function.__name__,
+            needs=needs,
+            greater_is_better=greater_is_better,
+            lower=lower,
+            upper=upper,
+            function=function,
+            formula=formula,
+            label_based=label_based,
+        )
+        register("metric", metric.name, metric, display_group=DISPLAY_GROUPS[needs])
+        return function
 
-    def __call__(self, Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-        """Judge predictions."""
+    return add_to_catalogue
 
 
-class RankingMetric(Protocol):
-    """A metric of the order that scores give."""
+# From a user's arguments to a formula --------------------------------------------------------
 
-    __name__: str
+
+def apply_to_predictions(
+    formula: Callable[[Confusion, UndefinedPolicy], float],
+    Y: Any,
+    predictions: Any,
+    *,
+    undefined: Any,
+    caller: str,
+) -> float:
+    """Return the value of a formula on the counts of true and predicted labels."""
+    policy = UndefinedPolicy(undefined, caller=caller)
+    return formula(confusion(Y, predictions, caller=caller), policy)
+
+
+def apply_to_scores(
+    formula: Callable[[Rankings, UndefinedPolicy], float],
+    Y: Any,
+    scores: Any,
+    *,
+    undefined: Any,
+    ties: str,
+    caller: str,
+) -> float:
+    """Return the value of a formula on the rankings by scores."""
+    policy = UndefinedPolicy(undefined, caller=caller)
+    return formula(check_rankings(Y, scores, ties=ties, caller=caller), policy)
+
+
+def apply_to_probabilities(
+    formula: Callable[[Rankings], float], Y: Any, scores: Any, *, caller: str
+) -> float:
+    """Return the value of a formula on probabilities; refuse scores outside [0, 1]."""
+    rankings = check_rankings(Y, scores, caller=caller)
+    rankings.check_probabilities(caller=caller)
+    return formula(rankings)
+
+
+# Metrics that are a formula ------------------------------------------------------------------
+
+
+class FormulaMetric:
+    """A metric that is a formula, with the formula's name and docstring.
+
+    A call checks the arguments and applies the formula. Keyword-only parameters of the formula are
+    parameters of the metric; `evaluate` leaves them at their defaults.
+
+    Parameters
+    ----------
+    formula : callable
+        The formula.
+
+    Attributes
+    ----------
+    formula : callable
+        The formula.
+    """
+
+    def __init__(self, formula: Callable[..., float]) -> None:
+        self.formula = formula
+        self.__name__ = formula.__name__
+        self.__qualname__ = formula.__qualname__
+        self.__module__ = formula.__module__
+        self.__doc__ = formula.__doc__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.__name__}>"
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # pickle by name, as functions are
+
+    def _bind(self, parameters: dict[str, Any]) -> Callable[..., float]:
+        """Return the formula with its own parameters set."""
+        return lambda *arguments: self.formula(*arguments, **parameters)
+
+
+class BipartitionMetric(FormulaMetric):
+    """A metric of predicted labels that is a formula on their counts."""
 
     def __call__(
-        self, Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+        self, Y: Any, predictions: Any, *, undefined: Any = "mulan", **parameters: Any
     ) -> float:
-        """Judge scores."""
+        """Return the value for true and predicted labels."""
+        return apply_to_predictions(
+            self._bind(parameters), Y, predictions, undefined=undefined, caller=self.__name__
+        )
 
 
-class ProbabilityMetric(Protocol):
-    """A metric of probabilities."""
+class RankingMetric(FormulaMetric):
+    """A metric of scores that is a formula on their rankings."""
 
-    __name__: str
+    def __call__(
+        self,
+        Y: Any,
+        scores: Any,
+        *,
+        undefined: Any = "mulan",
+        ties: str = "mulan",
+        **parameters: Any,
+    ) -> float:
+        """Return the value for true labels and scores."""
+        return apply_to_scores(
+            self._bind(parameters), Y, scores, undefined=undefined, ties=ties, caller=self.__name__
+        )
 
-    def __call__(self, Y: Any, scores: Any) -> float:
-        """Judge probabilities."""
 
+class ProbabilityMetric(FormulaMetric):
+    """A metric of probabilities that is a formula."""
 
-_TRUTH = """Parameters
-----------
-Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-    The labels that are there.
-"""
-_PREDICTIONS = """predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-    The labels that were predicted, 0/1 or True/False.
-"""
-_SCORES = """scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-    How sure the classifier is of each label; larger is surer.
-"""
-_UNDEFINED = """undefined : {"mulan", "ignore"} or number
-    What stands for 0/0, see `evaluate`.
-"""
-_TIES = """ties : {"mulan", "average", "worst"}
-    How equal scores are ranked, see `evaluate`.
-"""
-#: By what a metric needs: its family in the catalogue, and what stands of its parameters.
-_KINDS = {
-    "predictions": ("Of predicted labels", _TRUTH + _PREDICTIONS + _UNDEFINED),
-    "scores": ("Of rankings", _TRUTH + _SCORES + _UNDEFINED + _TIES),
-    "probabilities": ("Of probabilities", _TRUTH + _SCORES),
-}
-_RETURNS = """
-Returns
--------
-float
-    The value, between {lower:g} and {upper:g}; {better} is better.
-"""
+    def __call__(self, Y: Any, scores: Any, **parameters: Any) -> float:
+        """Return the value for true labels and probabilities."""
+        return apply_to_probabilities(self._bind(parameters), Y, scores, caller=self.__name__)
 
 
 def bipartition_metric(
@@ -120,8 +217,8 @@ def bipartition_metric(
     lower: float = 0.0,
     upper: float = 1.0,
     label_based: bool = False,
-) -> Callable[[Callable[[Confusion, UndefinedPolicy], float]], BipartitionMetric]:
-    """Make a metric of predicted labels from a formula on their counts.
+) -> Callable[[Callable[..., float]], BipartitionMetric]:
+    """Register a formula on counts as a metric of predicted labels.
 
     Parameters
     ----------
@@ -129,15 +226,21 @@ def bipartition_metric(
         Whether larger values are better.
     lower, upper : float
         Bounds of its values, 0 and 1 by default.
-    of_labels : bool, default=False
-        Whether the formula reads ``by_label`` alone, so that the metric can also be told of a
-        group of labels.
+    label_based : bool, default=False
+        Whether the formula reads ``by_label`` and ``overall`` only, so that the metric can also be
+        computed for a group of labels.
 
     Returns
     -------
     callable
-        A decorator of a formula: a function of `Confusion` and of the policy for 0/0. What it makes
-        takes labels and predictions, has the whole docstring, and is in the catalogue.
+        A decorator of a formula, which is a function of `Confusion` and of the policy for undefined
+        values, and may have keyword-only parameters. It returns a metric object: a callable with
+        the arguments ``(Y, predictions, *, undefined="mulan")`` and those of the formula.
+
+    See Also
+    --------
+    ranking_metric : For formulas on rankings.
+    probability_metric : For formulas on probabilities.
 
     Examples
     --------
@@ -145,24 +248,28 @@ def bipartition_metric(
     >>> from scumble.evaluate import bipartition_metric, evaluate
     >>> @bipartition_metric(label_based=True)
     ... def prevalence(counts, undefined):
-    ...     '''Share of all cells that were predicted.'''
+    ...     '''Share of all cells that are predicted.'''
     ...     predicted = counts.by_label.predicted
     ...     return float(predicted.sum() / counts.by_label.size / len(predicted))
+    >>> prevalence([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    0.5
     >>> evaluate([[1, 0], [1, 1]], [[1, 0], [1, 0]])["prevalence"]
     0.5
     >>> catalogue.unregister("metric", "prevalence")
     """
-    facts = (greater_is_better, lower, upper)
 
-    def make(formula: Callable[[Confusion, UndefinedPolicy], float]) -> BipartitionMetric:
-        def function(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-            policy = UndefinedPolicy(undefined, caller=name)
-            return formula(confusion(Y, predictions, caller=name), policy)
+    def register_formula(formula: Callable[..., float]) -> BipartitionMetric:
+        add_to_catalogue = register_metric(
+            formula,
+            needs="predictions",
+            greater_is_better=greater_is_better,
+            lower=lower,
+            upper=upper,
+            label_based=label_based,
+        )
+        return add_to_catalogue(BipartitionMetric(formula))
 
-        name = formula.__name__
-        return _enter(function, Metric(name, "predictions", *facts, function, formula, label_based))
-
-    return make
+    return register_formula
 
 
 def ranking_metric(
@@ -171,8 +278,8 @@ def ranking_metric(
     lower: float = 0.0,
     upper: float = 1.0,
     label_based: bool = False,
-) -> Callable[[Callable[[Rankings, UndefinedPolicy], float]], RankingMetric]:
-    """Make a metric of the order of labels from a formula on their rankings.
+) -> Callable[[Callable[..., float]], RankingMetric]:
+    """Register a formula on rankings as a metric of scores.
 
     Parameters
     ----------
@@ -180,15 +287,25 @@ def ranking_metric(
         Whether larger values are better.
     lower, upper : float
         Bounds of its values, 0 and 1 by default.
-    of_labels : bool, default=False
-        Whether the formula looks at each label alone, so that the metric can also be told of a
+    label_based : bool, default=False
+        Whether the formula reads ``by_label`` only, so that the metric can also be computed for a
         group of labels.
 
     Returns
     -------
     callable
-        A decorator of a formula: a function of rankings and of the policy for 0/0. What it makes
-        takes labels and scores, has the whole docstring, and is in the catalogue.
+        A decorator of a formula, which is a function of rankings and of the policy for undefined
+        values, and may have keyword-only parameters. It returns a metric object: a callable with
+        the arguments ``(Y, scores, *, undefined="mulan", ties="mulan")`` and those of the formula.
+
+    See Also
+    --------
+    bipartition_metric : For formulas on counts of predicted labels.
+
+    Notes
+    -----
+    Rankings have ``by_instance``, ``by_label``, ``micro_auc``, ``top_labels(k)``, and ``Y`` and
+    ``scores``. Reading ``scores`` makes a sparse score matrix dense; the others do not.
 
     Examples
     --------
@@ -196,32 +313,32 @@ def ranking_metric(
     >>> from scumble.evaluate import ranking_metric
     >>> @ranking_metric()
     ... def best_is_right(rankings, undefined):
-    ...     '''Share of rows whose label of highest score is there.'''
-    ...     best = rankings.scores.argmax(axis=1)
-    ...     return float(rankings.Y.toarray()[range(len(best)), best].mean())
+    ...     '''Share of rows whose label with the highest score is true.'''
+    ...     hits = rankings.Y.multiply(rankings.top_labels(1))
+    ...     return float(hits.sum() / rankings.Y.shape[0])
     >>> best_is_right([[1, 0], [1, 0]], [[0.9, 0.2], [0.3, 0.4]])
     0.5
     >>> catalogue.unregister("metric", "best_is_right")
     """
-    facts = (greater_is_better, lower, upper)
 
-    def make(formula: Callable[[Rankings, UndefinedPolicy], float]) -> RankingMetric:
-        def function(
-            Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
-        ) -> float:
-            policy = UndefinedPolicy(undefined, caller=name)
-            return formula(_rankings(Y, scores, name, ties), policy)
+    def register_formula(formula: Callable[..., float]) -> RankingMetric:
+        add_to_catalogue = register_metric(
+            formula,
+            needs="scores",
+            greater_is_better=greater_is_better,
+            lower=lower,
+            upper=upper,
+            label_based=label_based,
+        )
+        return add_to_catalogue(RankingMetric(formula))
 
-        name = formula.__name__
-        return _enter(function, Metric(name, "scores", *facts, function, formula, label_based))
-
-    return make
+    return register_formula
 
 
 def probability_metric(
     *, lower: float = 0.0, upper: float = 1.0
-) -> Callable[[Callable[[Rankings], float]], ProbabilityMetric]:
-    """Make a metric of probabilities from a formula; smaller values are better.
+) -> Callable[[Callable[..., float]], ProbabilityMetric]:
+    """Register a formula on probabilities as a metric; smaller values are better.
 
     Parameters
     ----------
@@ -231,8 +348,13 @@ def probability_metric(
     Returns
     -------
     callable
-        A decorator of a formula, a function of rankings. What it makes takes labels and scores,
-        refuses scores that are no probabilities, and is in the catalogue.
+        A decorator of a formula, which is a function of rankings and may have keyword-only
+        parameters. It returns a metric object: a callable with the arguments ``(Y, scores)`` and
+        those of the formula, which refuses scores outside [0, 1].
+
+    See Also
+    --------
+    ranking_metric : For formulas on rankings.
 
     Examples
     --------
@@ -240,49 +362,17 @@ def probability_metric(
     >>> from scumble.evaluate import probability_metric
     >>> @probability_metric()
     ... def absolute_error(rankings):
-    ...     '''Distance between probabilities and the truth, averaged over all cells.'''
+    ...     '''Mean distance between the probabilities and the true labels, over all cells.'''
     ...     return float(abs(rankings.scores - rankings.Y.toarray()).mean())
     >>> absolute_error([[1, 0]], [[0.5, 0.5]])
     0.5
     >>> catalogue.unregister("metric", "absolute_error")
     """
-    facts = (False, lower, upper)
 
-    def make(formula: Callable[[Rankings], float]) -> ProbabilityMetric:
-        def function(Y: Any, scores: Any) -> float:
-            rankings = _rankings(Y, scores, name, "mulan")
-            if not rankings.are_probabilities:
-                raise DataError(
-                    f"{name}: scores must be probabilities, in [0, 1]. Found "
-                    f"{rankings.scores.min():g} to {rankings.scores.max():g}: use predict_proba "
-                    "rather than decision_function."
-                )
-            return formula(rankings)
-
-        name = formula.__name__
-        return _enter(function, Metric(name, "probabilities", *facts, function, formula))
-
-    return make
-
-
-def _rankings(Y: Any, scores: Any, caller: str, ties: str) -> Rankings:
-    if scores is None:
-        raise DataError(
-            f"{caller} judges scores, and there are none: give the classifier's confidences "
-            "(predict_proba), not only its predictions."
+    def register_formula(formula: Callable[..., float]) -> ProbabilityMetric:
+        add_to_catalogue = register_metric(
+            formula, needs="probabilities", greater_is_better=False, lower=lower, upper=upper
         )
-    check_same_names(Y, scores, what="scores", caller=caller)
-    return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
+        return add_to_catalogue(ProbabilityMetric(formula))
 
-
-def _enter(function: Function, entry: Metric) -> Function:
-    """Give the function its name and whole docstring, and the catalogue its record."""
-    for attribute in ("__name__", "__qualname__", "__module__"):
-        setattr(function, attribute, getattr(entry.formula, attribute))
-    family, parameters = _KINDS[entry.needs]
-    told, mark, example = inspect.cleandoc(entry.formula.__doc__ or "").partition("Examples\n")
-    better = "larger" if entry.greater_is_better else "smaller"
-    returns = _RETURNS.format(lower=entry.lower, upper=entry.upper, better=better)
-    function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
-    register("metric", entry.name, entry, display_group=family)
-    return function
+    return register_formula

@@ -1,31 +1,122 @@
-"""Metrics of the order that scores give to labels and instances, and of probabilities."""
+"""Metrics of scores: how they rank the labels of an instance and the instances of a label."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble.evaluate.counts import Rankings, UndefinedPolicy, ratio
-from scumble.evaluate.metric import probability_metric, ranking_metric
+from scumble._core.errors import ParameterError
+from scumble._core.parameters import Int
+from scumble.evaluate.averaging import Macro, Samples, UnitValues
+from scumble.evaluate.counts import (
+    InstanceRankings,
+    LabelRankings,
+    LabelSubsetRankings,
+    Rankings,
+    UndefinedPolicy,
+    check_rankings,
+    ratio,
+)
+from scumble.evaluate.metric import apply_to_probabilities, apply_to_scores, register_metric
+
+# Formulas: one value per instance ------------------------------------------------------------
 
 
-def _where(values: Array, defined: Array) -> Array:
-    """Put NaN where there is nothing to judge."""
-    return np.where(defined, values, math.nan)
+def one_errors(rankings: InstanceRankings) -> UnitValues:
+    """Return 1 where the label ranked first is irrelevant; MULAN takes 1 without labels."""
+    return UnitValues(_where_relevant(rankings, rankings.top_label_error), 1.0)
 
 
-def _geometric(values: Array, undefined: UndefinedPolicy) -> float:
-    """Average in log space; one 0 makes the mean 0."""
+def ranking_losses(rankings: InstanceRankings) -> UnitValues:
+    """Return the share of pairs that are ranked wrong; MULAN takes 0 without pairs."""
+    return UnitValues(ratio(rankings.wrong_pairs, rankings.n_pairs), 0.0)
+
+
+def coverages(rankings: InstanceRankings) -> UnitValues:
+    """Return the worst rank of a relevant label less one; MULAN takes 0 without labels."""
+    return UnitValues(_where_relevant(rankings, rankings.worst_rank - 1), 0.0)
+
+
+def instance_average_precisions(rankings: InstanceRankings) -> UnitValues:
+    """Return the average precision; MULAN leaves out instances without labels."""
+    return UnitValues(_where_relevant(rankings, rankings.average_precision), None)
+
+
+def instance_aucs(rankings: InstanceRankings) -> UnitValues:
+    """Return the area under the ROC curve; mldr takes one half where it is undefined."""
+    return UnitValues(1 - ratio(rankings.tied_wrong_pairs, rankings.n_pairs), 0.5)
+
+
+def _where_relevant(rankings: InstanceRankings, values: Array) -> Array:
+    """Return the values, NaN for instances without labels."""
+    return np.where(rankings.n_relevant > 0, values, math.nan)
+
+
+# Formulas: one value per label ---------------------------------------------------------------
+
+
+def aucs(rankings: LabelRankings) -> UnitValues:
+    """Return the area under the ROC curve."""
+    return UnitValues(rankings.auc, math.nan)
+
+
+def aucs_pr(rankings: LabelRankings) -> UnitValues:
+    """Return the area under the precision-recall curve."""
+    return UnitValues(rankings.auc_pr, math.nan)
+
+
+def average_precisions(rankings: LabelRankings) -> UnitValues:
+    """Return the average precision; MULAN leaves out labels without instances."""
+    return UnitValues(rankings.average_precision, None)
+
+
+def interpolated_precisions(rankings: LabelRankings) -> UnitValues:
+    """Return the interpolated precision; MULAN leaves out labels without instances."""
+    return UnitValues(rankings.interpolated_precision, None)
+
+
+def _geometric_mean(values: Array, undefined: UndefinedPolicy) -> float:
+    """Return the geometric mean, computed by logarithms; a single 0 makes it 0."""
     with np.errstate(divide="ignore"):
-        logs = np.log(undefined.fill(values))
-    return math.exp(undefined.mean(logs))
+        logarithms = np.log(undefined.fill(values))
+    return math.exp(undefined.mean(logarithms))
 
 
-@ranking_metric(greater_is_better=False)
-def one_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Share of instances whose best label is wrong.
+# Metrics per instance ------------------------------------------------------------------------
+
+
+def _is_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
+    """Return the share of instances with a pair that is ranked wrong."""
+    return float((rankings.by_instance.wrong_pairs > 0).mean())
+
+
+def _error_set_size(rankings: Rankings, undefined: UndefinedPolicy) -> float:
+    """Return the mean number of pairs that are ranked wrong."""
+    return float(rankings.by_instance.wrong_pairs.mean())
+
+
+@register_metric(Samples(one_errors), needs="scores", greater_is_better=False)
+def one_error(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
+    """Share of instances whose label ranked first is wrong.
 
     An instance without labels is undefined; MULAN counts it as an error.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; smaller is better.
 
     Examples
     --------
@@ -33,34 +124,70 @@ def one_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> one_error([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]])
     0.5
     """
-    found = rankings.by_instance
-    return undefined.mean(_where(found.top_label_error, found.n_relevant > 0), 1.0)
+    return apply_to_scores(
+        Samples(one_errors), Y, scores, undefined=undefined, ties=ties, caller="one_error"
+    )
 
 
-@ranking_metric(greater_is_better=False)
-def ranking_loss(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Share of pairs of a right and a wrong label with the wrong one first, over instances.
+@register_metric(Samples(ranking_losses), needs="scores", greater_is_better=False)
+def ranking_loss(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
+    """Share of pairs of labels that are ranked wrong, averaged over instances.
 
-    An instance with no label or all labels has no pairs and is undefined; MULAN takes 0.
+    A pair is a label that the instance has and one that it does not have; it is ranked wrong if the
+    latter comes first. An instance with no label or all labels has no pairs and is undefined; MULAN
+    takes 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; smaller is better.
 
     Examples
     --------
-    Of the second instance's two pairs both are wrong, of the first's none is.
+    Both pairs of the second instance are ranked wrong, none of the first.
 
     >>> from scumble.evaluate import ranking_loss
     >>> ranking_loss([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]])
     0.5
     """
-    found = rankings.by_instance
-    return undefined.mean(ratio(found.wrong_pairs, found.n_pairs), 0.0)
+    return apply_to_scores(
+        Samples(ranking_losses), Y, scores, undefined=undefined, ties=ties, caller="ranking_loss"
+    )
 
 
-@ranking_metric(greater_is_better=False, upper=math.inf)
-def coverage(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """How far down the ranking the labels of an instance reach, averaged over instances.
+@register_metric(Samples(coverages), needs="scores", greater_is_better=False, upper=math.inf)
+def coverage(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
+    """Worst rank of a true label less one, averaged over instances.
 
-    The worst rank of a right label, less one. An instance without labels is undefined; MULAN
-    takes 0.
+    This is the number of steps down the ranking that cover all labels of the instance. An instance
+    without labels is undefined; MULAN takes 0.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, inf); smaller is better.
 
     Examples
     --------
@@ -68,15 +195,35 @@ def coverage(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> coverage([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]])
     1.0
     """
-    found = rankings.by_instance
-    return undefined.mean(_where(found.worst_rank - 1, found.n_relevant > 0), 0.0)
+    return apply_to_scores(
+        Samples(coverages), Y, scores, undefined=undefined, ties=ties, caller="coverage"
+    )
 
 
-@ranking_metric()
-def average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """For each right label the share of right ones among those ranked as high, over instances.
+@register_metric(Samples(instance_average_precisions), needs="scores")
+def average_precision(
+    Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+) -> float:
+    """Label ranking average precision: precision at each true label, averaged over instances.
 
-    An instance without labels is undefined; MULAN leaves it out (mldr takes 1).
+    The precision at a label is the share of true labels among those ranked as high or higher. An
+    instance without labels is undefined; MULAN leaves it out, mldr takes 1.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -84,13 +231,35 @@ def average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> round(average_precision([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]]), 3)
     0.792
     """
-    found = rankings.by_instance
-    return undefined.mean(_where(found.average_precision, found.n_relevant > 0), skipna=True)
+    return apply_to_scores(
+        Samples(instance_average_precisions),
+        Y,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        caller="average_precision",
+    )
 
 
-@ranking_metric(greater_is_better=False)
-def is_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Share of instances with a wrong label ranked before a right one.
+@register_metric(_is_error, needs="scores", greater_is_better=False)
+def is_error(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
+    """Share of instances with a wrong label ranked before a true one.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; smaller is better.
 
     Examples
     --------
@@ -98,12 +267,28 @@ def is_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> is_error([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]])
     0.5
     """
-    return float((rankings.by_instance.wrong_pairs > 0).mean())
+    return apply_to_scores(_is_error, Y, scores, undefined=undefined, ties=ties, caller="is_error")
 
 
-@ranking_metric(greater_is_better=False, upper=math.inf)
-def error_set_size(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Pairs of a right and a wrong label with the wrong one first, per instance.
+@register_metric(_error_set_size, needs="scores", greater_is_better=False, upper=math.inf)
+def error_set_size(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
+    """Mean number of pairs of labels with the wrong one ranked before the true one.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, inf); smaller is better.
 
     Examples
     --------
@@ -111,15 +296,33 @@ def error_set_size(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> error_set_size([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]])
     1.0
     """
-    return float(rankings.by_instance.wrong_pairs.mean())
+    return apply_to_scores(
+        _error_set_size, Y, scores, undefined=undefined, ties=ties, caller="error_set_size"
+    )
 
 
-@ranking_metric()
-def example_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Area under the ROC curve of each instance's labels, averaged over instances.
+@register_metric(Samples(instance_aucs), needs="scores")
+def example_auc(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
+    """Area under the ROC curve of the labels of each instance, averaged over instances.
 
-    Equal scores count half, whatever `ties`. An instance with no label or all labels is
-    undefined; mldr takes one half, and so does ``"mulan"``, which has no such metric.
+    Equal scores count half, whatever ``ties``. An instance with no label or all labels is
+    undefined; mldr takes one half, and so does ``"mulan"``, because MULAN has no such metric.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -127,16 +330,55 @@ def example_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> example_auc([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]])
     0.5
     """
-    found = rankings.by_instance
-    return undefined.mean(1 - ratio(found.tied_wrong_pairs, found.n_pairs), 0.5)
+    return apply_to_scores(
+        Samples(instance_aucs), Y, scores, undefined=undefined, ties=ties, caller="example_auc"
+    )
 
 
-@ranking_metric(label_based=True)
-def macro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
+# Metrics per label, and over all cells -------------------------------------------------------
+
+
+def _micro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
+    """Return the area under the ROC curve of all cells."""
+    return undefined.mean(np.array([rankings.micro_auc]))
+
+
+def _geometric_mean_average_precision(
+    rankings: LabelSubsetRankings | Rankings, undefined: UndefinedPolicy
+) -> float:
+    """Return the geometric mean of the labels' average precision."""
+    return _geometric_mean(rankings.by_label.average_precision, undefined)
+
+
+def _geometric_mean_average_interpolated_precision(
+    rankings: LabelSubsetRankings | Rankings, undefined: UndefinedPolicy
+) -> float:
+    """Return the geometric mean of the labels' interpolated precision."""
+    return _geometric_mean(rankings.by_label.interpolated_precision, undefined)
+
+
+@register_metric(Macro(aucs), needs="scores", label_based=True)
+def macro_auc(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
     """Area under the ROC curve of each label, averaged over labels.
 
-    Equal scores count half, whatever `ties`. A label that no instance or all instances have is
+    Equal scores count half, whatever ``ties``. A label that no instance or every instance has is
     undefined; MULAN's mean is then NaN.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -144,14 +386,32 @@ def macro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> macro_auc([[1, 0], [0, 1], [1, 1]], [[0.9, 0.2], [0.8, 0.7], [0.7, 0.1]])
     0.5
     """
-    return undefined.mean(rankings.by_label.auc)
+    return apply_to_scores(
+        Macro(aucs), Y, scores, undefined=undefined, ties=ties, caller="macro_auc"
+    )
 
 
-@ranking_metric()
-def micro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
+@register_metric(_micro_auc, needs="scores")
+def micro_auc(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
     """Area under the ROC curve of all cells together.
 
-    Equal scores count half, whatever `ties`.
+    Equal scores count half, whatever ``ties``. Undefined if all or none of the cells are true.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -159,15 +419,33 @@ def micro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> micro_auc([[1, 0], [0, 1], [1, 1]], [[0.9, 0.2], [0.8, 0.7], [0.7, 0.1]])
     0.5
     """
-    return undefined.mean(np.array([rankings.micro_auc]))
+    return apply_to_scores(
+        _micro_auc, Y, scores, undefined=undefined, ties=ties, caller="micro_auc"
+    )
 
 
-@ranking_metric(label_based=True)
-def macro_auc_pr(rankings: Rankings, undefined: UndefinedPolicy) -> float:
+@register_metric(Macro(aucs_pr), needs="scores", label_based=True)
+def macro_auc_pr(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
     """Area under the precision-recall curve of each label, averaged over labels.
 
-    The curve is a step function: precision at each distinct score times the recall gained there.
-    A label without instances is undefined; MULAN's mean is then NaN.
+    The curve is a step function: precision at each distinct score times the gain in recall. A label
+    without instances is undefined; MULAN's mean is then NaN.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -175,15 +453,36 @@ def macro_auc_pr(rankings: Rankings, undefined: UndefinedPolicy) -> float:
     >>> round(macro_auc_pr([[1, 0], [0, 1], [1, 1]], [[0.9, 0.2], [0.8, 0.7], [0.7, 0.1]]), 3)
     0.833
     """
-    return undefined.mean(rankings.by_label.auc_pr)
+    return apply_to_scores(
+        Macro(aucs_pr), Y, scores, undefined=undefined, ties=ties, caller="macro_auc_pr"
+    )
 
 
-@ranking_metric(label_based=True)
-def mean_average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Precision at each instance that has a label, averaged per label and then over labels.
+@register_metric(Macro(average_precisions), needs="scores", label_based=True)
+def mean_average_precision(
+    Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+) -> float:
+    """Average precision of each label, averaged over labels.
 
-    MULAN ranks instances with equal scores in the order of the rows; with other `ties` they are
-    retrieved together. A label without instances is undefined; MULAN leaves it out.
+    Average precision is the mean of the precision at each instance with the label. MULAN ranks
+    instances with equal scores in the order of the rows; with other ``ties`` they are retrieved
+    together. A label without instances is undefined; MULAN leaves it out.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -192,15 +491,40 @@ def mean_average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> fl
     >>> round(mean_average_precision(Y, scores), 3)
     0.833
     """
-    return undefined.mean(rankings.by_label.average_precision, skipna=True)
+    return apply_to_scores(
+        Macro(average_precisions),
+        Y,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        caller="mean_average_precision",
+    )
 
 
-@ranking_metric(label_based=True)
-def geometric_mean_average_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Geometric mean over the labels of their average precision.
+@register_metric(_geometric_mean_average_precision, needs="scores", label_based=True)
+def geometric_mean_average_precision(
+    Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+) -> float:
+    """Average precision of each label, geometric mean over labels.
 
-    A few labels with bad rankings pull it down. A label without instances is undefined; MULAN's
-    mean is then NaN.
+    A few labels with bad rankings lower it. A label without instances is undefined; MULAN's mean is
+    then NaN.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -209,14 +533,40 @@ def geometric_mean_average_precision(rankings: Rankings, undefined: UndefinedPol
     >>> geometric_mean_average_precision(Y, scores)
     0.5
     """
-    return _geometric(rankings.by_label.average_precision, undefined)
+    return apply_to_scores(
+        _geometric_mean_average_precision,
+        Y,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        caller="geometric_mean_average_precision",
+    )
 
 
-@ranking_metric(label_based=True)
-def mean_average_interpolated_precision(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Best precision at a recall of 0, 1/9, ..., 1 or more, averaged per label and over labels.
+@register_metric(Macro(interpolated_precisions), needs="scores", label_based=True)
+def mean_average_interpolated_precision(
+    Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+) -> float:
+    """Interpolated precision of each label, averaged over labels.
 
-    Ties and undefined labels as in `mean_average_precision`.
+    Interpolated precision is the mean, over the recall levels 0, 1/9, ..., 1, of the best precision
+    at this recall or more. Ties and undefined labels count as in `mean_average_precision`.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -225,16 +575,39 @@ def mean_average_interpolated_precision(rankings: Rankings, undefined: Undefined
     >>> round(mean_average_interpolated_precision(Y, scores), 3)
     0.833
     """
-    return undefined.mean(rankings.by_label.interpolated_precision, skipna=True)
+    return apply_to_scores(
+        Macro(interpolated_precisions),
+        Y,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        caller="mean_average_interpolated_precision",
+    )
 
 
-@ranking_metric(label_based=True)
+@register_metric(_geometric_mean_average_interpolated_precision, needs="scores", label_based=True)
 def geometric_mean_average_interpolated_precision(
-    rankings: Rankings, undefined: UndefinedPolicy
+    Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
 ) -> float:
-    """Geometric mean over the labels of their average interpolated precision.
+    """Interpolated precision of each label, geometric mean over labels.
 
-    Ties and undefined labels as in `geometric_mean_average_precision`.
+    Ties and undefined labels count as in `geometric_mean_average_precision`.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely.
+    undefined : {"mulan", "ignore"} or number, default="mulan"
+        How undefined values count, see `evaluate`.
+    ties : {"mulan", "average", "worst"}, default="mulan"
+        How equal scores are ranked, see `evaluate`.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
 
     Examples
     --------
@@ -243,14 +616,46 @@ def geometric_mean_average_interpolated_precision(
     >>> geometric_mean_average_interpolated_precision(Y, scores)
     0.5
     """
-    return _geometric(rankings.by_label.interpolated_precision, undefined)
+    return apply_to_scores(
+        _geometric_mean_average_interpolated_precision,
+        Y,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        caller="geometric_mean_average_interpolated_precision",
+    )
 
 
-@probability_metric(upper=math.inf)
-def log_loss(rankings: Rankings) -> float:
-    """Negative log of the probability given to the truth, summed over labels, per instance.
+# Metrics of probabilities --------------------------------------------------------------------
 
-    Probabilities are kept 1e-8 away from 0 and 1, as MULAN does.
+
+def _log_loss(rankings: Rankings) -> float:
+    """Return the log loss per instance."""
+    return rankings.log_loss_and_squared_error[0] / rankings.Y.shape[0]
+
+
+def _mean_squared_error(rankings: Rankings) -> float:
+    """Return the squared error per cell."""
+    return rankings.log_loss_and_squared_error[1] / rankings.n_cells
+
+
+@register_metric(_log_loss, needs="probabilities", greater_is_better=False, upper=math.inf)
+def log_loss(Y: Any, scores: Any) -> float:
+    """Negative log of the probability of the true value, summed over labels, per instance.
+
+    Probabilities are clipped to [1e-8, 1 - 1e-8], as in MULAN.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The probability of each label.
+
+    Returns
+    -------
+    float
+        The value, in [0, inf); smaller is better.
 
     Examples
     --------
@@ -258,14 +663,26 @@ def log_loss(rankings: Rankings) -> float:
     >>> round(log_loss([[1, 0]], [[0.5, 0.5]]), 3)
     1.386
     """
-    return rankings.log_loss_and_squared_error[0] / rankings.Y.shape[0]
+    return apply_to_probabilities(_log_loss, Y, scores, caller="log_loss")
 
 
-@probability_metric()
-def mean_squared_error(rankings: Rankings) -> float:
-    """Squared distance between the probabilities and the truth, averaged over all cells.
+@register_metric(_mean_squared_error, needs="probabilities", greater_is_better=False)
+def mean_squared_error(Y: Any, scores: Any) -> float:
+    """Squared distance between probabilities and true labels, averaged over all cells.
 
     Also known as Brier score.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The probability of each label.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; smaller is better.
 
     Examples
     --------
@@ -273,4 +690,50 @@ def mean_squared_error(rankings: Rankings) -> float:
     >>> mean_squared_error([[1, 0]], [[0.5, 0.5]])
     0.25
     """
-    return rankings.log_loss_and_squared_error[1] / rankings.scores.size
+    return apply_to_probabilities(_mean_squared_error, Y, scores, caller="mean_squared_error")
+
+
+# Metrics with parameters, which `evaluate` does not compute ----------------------------------
+
+
+def _precision_at_k(rankings: Rankings, undefined: UndefinedPolicy, *, k: int) -> float:
+    """Return the mean share of true labels among the ``k`` labels ranked first."""
+    n_hits = rankings.Y.multiply(rankings.top_labels(k)).sum()
+    return float(n_hits / (k * rankings.Y.shape[0]))
+
+
+def precision_at_k(Y: Any, scores: Any, *, k: int = 5) -> float:
+    """Share of true labels among the ``k`` labels with the largest scores, averaged over instances.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The true labels.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The scores; larger means that the label is more likely. Of equal scores the label with the
+        larger index comes first, as in MULAN.
+    k : int, default=5
+        Number of labels, at most that of the columns.
+
+    Returns
+    -------
+    float
+        The value, in [0, 1]; larger is better.
+
+    Examples
+    --------
+    Of the two best labels one is true in the first instance, and both in the second.
+
+    >>> from scumble.evaluate import precision_at_k
+    >>> precision_at_k([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.1, 0.7, 0.8]], k=2)
+    0.75
+    """
+    Int(1).check(k, name="k", caller="precision_at_k")
+    rankings = check_rankings(Y, scores, caller="precision_at_k")
+    n_labels = rankings.Y.shape[1]
+    if k > n_labels:
+        raise ParameterError(
+            f"The 'k' parameter of precision_at_k must be at most {n_labels}, the number of "
+            f"labels. Got {k} instead."
+        )
+    return _precision_at_k(rankings, UndefinedPolicy(), k=k)

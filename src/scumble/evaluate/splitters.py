@@ -1,13 +1,10 @@
-"""Splitters: which rows train and which test, in scikit-learn's manner.
-
-Folds by chance, ours and MULAN's; folds that share the labels evenly; folds that are given.
-"""
+"""Splitters with scikit-learn's interface: random, MULAN's, stratified and fixed folds."""
 
 import csv
 import io
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -20,10 +17,10 @@ from scumble._core.java import JavaRandom
 from scumble._core.parameters import (
     AnyValue,
     Int,
+    ParameterConstraint,
     RandomStateConstraint,
     ValidatedParametersMixin,
     as_generator,
-    parameter_constraints,
 )
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.registry import find_object, register
@@ -33,35 +30,38 @@ from scumble.measures.stratification import assign_folds
 
 
 class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
-    """Base of all splitters.
+    """Base class of splitters.
 
-    A subclass implements `_deal`, which gives every row the number of its fold. Training and test
-    rows come out in ascending order. The subclass names itself for the catalogue:
-    ``class RepeatedKFold(..., name="kfold")``.
+    A subclass implements `_assign_folds`, which returns the fold of every row. Training and test
+    rows are in ascending order. A subclass registers itself in the catalogue by a keyword:
+    ``class RepeatedKFold(BaseSplitter, name="kfold")``.
 
     Parameters
     ----------
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew; ``n_splits`` times this many splits come out.
+        Number of repetitions: rows are assigned to folds so many times, which makes ``n_splits``
+        times as many splits.
     random_state : None, int, Generator or RandomState
-        One seed, one answer.
+        The same seed gives the same folds.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scumble.evaluate import BaseSplitter
-    >>> class InTurns(BaseSplitter):
-    ...     def _deal(self, Y, generator):
+    >>> class Alternating(BaseSplitter):
+    ...     def _assign_folds(self, Y, generator):
     ...         return np.arange(Y.shape[0]) % self.n_splits
-    >>> [test.tolist() for _, test in InTurns(2).split(None, np.ones((5, 1)))]
+    >>> [test.tolist() for _, test in Alternating(2).split(None, np.ones((5, 1)))]
     [[0, 2, 4], [1, 3]]
     """
 
-    _parameter_constraints = parameter_constraints(
-        n_splits=Int(2), n_repeats=Int(1), random_state=RandomStateConstraint()
-    )
+    _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = {
+        "n_splits": Int(2),
+        "n_repeats": Int(1),
+        "random_state": RandomStateConstraint(),
+    }
 
     def __init__(self, n_splits: int = 5, n_repeats: int = 1, *, random_state: Any = None) -> None:
         self.n_splits = n_splits
@@ -76,74 +76,75 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
             register("splitter", name, cls, display_group=display_group)
 
     def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        """Give every row of ``Y`` the number of its fold, from 0 to n_splits - 1."""
-        raise NotImplementedError  # the one thing every splitter does in its own way
+        """Return the fold of every row of ``Y``, from 0 to ``n_splits - 1``."""
+        raise NotImplementedError  # every splitter implements it
 
-    def split(self, X: Any, Y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
-        """Yield the rows of the training and the test part, fold by fold.
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
+        """Yield the training and the test rows of each fold.
 
         Parameters
         ----------
         X : MultilabelDataset, array, sparse matrix or DataFrame
-            The data; only a data set is looked at.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
-            Labels; a data set has its own.
+            The data; features are not used.
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
+            The labels; by default those of the data set ``X``.
         groups : None
-            Not used, here because scikit-learn hands it over.
+            Not used; scikit-learn passes it.
 
         Yields
         ------
         train, test : ndarray of int64
             Row numbers. Within a repetition every row is in one test part.
         """
-        labels = self._labels(X, Y)
-        warn_if_resampled(X, Y, caller=f"{type(self).__name__}.split")
-        yield from self._parts(labels)
+        labels = self._check_labels(X, y)
+        warn_if_resampled(X, y, caller=f"{type(self).__name__}.split")
+        yield from self._iterate_splits(labels)
 
-    def folds(self, X: Any, Y: Any = None) -> Array:
-        """Give every row the number of its fold, in every repetition.
+    def folds(self, X: Any, y: Any = None) -> Array:
+        """Return the fold of every row, in every repetition.
 
         Parameters
         ----------
         X : MultilabelDataset, array, sparse matrix or DataFrame
-            The data; only a data set is looked at.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
-            Labels; a data set has its own.
+            The data; features are not used.
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
+            The labels; by default those of the data set ``X``.
 
         Returns
         -------
         ndarray of int64, shape (n_samples, n_repeats)
-            Numbers of folds, from 0.
+            Fold numbers, from 0.
         """
-        return np.stack(list(self._repetitions(self._labels(X, Y))), axis=1)
+        return np.stack(list(self._repetitions(self._check_labels(X, y))), axis=1)
 
-    def get_n_splits(self, X: Any = None, Y: Any = None, groups: Any = None) -> int:
-        """Tell how many pairs of training and test parts there will be.
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
 
         Parameters
         ----------
-        X, Y, groups : object
+        X, y, groups : object
             Not used.
 
         Returns
         -------
         int
-            The folds of all repetitions.
+            Number of folds of all repetitions.
         """
-        return self._count_parts()
+        return self._count_splits()
 
-    def _count_parts(self) -> int:
+    def _count_splits(self) -> int:
+        """Return the number of folds times the number of repetitions."""
         self.check_parameters()
         return self.n_splits * self.n_repeats
 
-    def _parts(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
-        """Make training and test rows of fold numbers."""
+    def _iterate_splits(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
+        """Yield training and test rows of each fold of each repetition."""
         for folds in self._repetitions(Y):
             for fold in range(int(folds.max()) + 1):
                 yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
-        """Deal the rows once per repetition; one seed for each, so that they do not interfere."""
+        """Yield the fold of every row, once per repetition; each repetition has its seed."""
         self._check_rows(Y)
         caller = type(self).__name__
         generator = as_generator(self.random_state, caller=caller)
@@ -157,6 +158,7 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
             yield folds
 
     def _check_rows(self, Y: sparse.csr_array) -> None:
+        """Refuse wrong parameters and data with fewer rows than folds."""
         self.check_parameters()
         if Y.shape[0] < self.n_splits:
             raise DataError(
@@ -164,20 +166,21 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
                 "Choose fewer."
             )
 
-    def _labels(self, X: Any, Y: Any) -> sparse.csr_array:
+    def _check_labels(self, X: Any, y: Any) -> sparse.csr_array:
+        """Return the labels as a CSR matrix, those of the data set ``X`` if ``y`` is None."""
         caller = type(self).__name__
-        if Y is None and is_dataset(X):
-            Y = X.Y
-        if Y is None:
+        if y is None and is_dataset(X):
+            y = X.Y
+        if y is None:
             raise DataError(f"{caller}: to split rows by their labels, give split(X, Y) both.")
-        labels = check_labels(Y, caller=caller)
+        labels = check_labels(y, caller=caller)
         if hasattr(X, "shape"):
             check_consistent_length(X, labels, caller=caller)
         return labels
 
 
-def deal_blocks(order: Array, n_folds: int) -> Array:
-    """Cut rows in a given order into consecutive blocks, the first ones larger by one."""
+def assign_blocks(order: Array, n_folds: int) -> Array:
+    """Return the fold of every row; folds are consecutive blocks of ``order`` of equal size."""
     folds = np.empty(len(order), np.int64)
     for fold, rows in enumerate(np.array_split(order, n_folds)):
         folds[rows] = fold
@@ -185,17 +188,17 @@ def deal_blocks(order: Array, n_folds: int) -> Array:
 
 
 class RepeatedKFold(BaseSplitter, name="kfold", display_group="By chance"):
-    """Deal the rows into folds of equal size by chance.
+    """Assign rows to folds of equal size at random.
 
     Parameters
     ----------
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew. The default, two times five, is how the paper
-        measures: ``RepeatedKFold(3)`` makes six splits.
+        Number of repetitions. The default, two times five folds, is that of the paper;
+        ``RepeatedKFold(3)`` makes six splits.
     random_state : None, int, Generator or RandomState
-        One seed, one answer.
+        The same seed gives the same folds.
 
     Examples
     --------
@@ -212,26 +215,27 @@ class RepeatedKFold(BaseSplitter, name="kfold", display_group="By chance"):
         super().__init__(n_splits, n_repeats, random_state=random_state)
 
     def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        return deal_blocks(generator.permutation(Y.shape[0]), self.n_splits)
+        """Return random folds of equal size."""
+        return assign_blocks(generator.permutation(Y.shape[0]), self.n_splits)
 
 
 class MulanKFold(BaseSplitter, name="mulan", display_group="By chance"):
-    """Shuffle as MULAN does, then cut into consecutive blocks.
+    """Assign rows to the folds of MULAN: shuffle as WEKA does, then cut into blocks.
 
     Parameters
     ----------
     n_splits : int
         Number of folds.
     n_repeats : int
-        Number of repetitions; each takes the next seed.
+        Number of repetitions; each uses the next seed.
     random_state : int
-        The seed of Java's generator; MULAN's is 1.
+        The seed of Java's generator; MULAN's default is 1.
 
     Notes
     -----
     WEKA shuffles with ``java.util.Random`` from the last row down; the first folds are larger by
-    one where the rows do not divide. Training and test rows keep the shuffled order, as they do
-    there: it decides between equal neighbours.
+    one if the rows cannot be divided equally. Training and test rows stay in the shuffled order, as
+    in MULAN: it decides between equal neighbours.
 
     Examples
     --------
@@ -241,27 +245,35 @@ class MulanKFold(BaseSplitter, name="mulan", display_group="By chance"):
     [[3, 0, 5], [1, 2], [6, 4]]
     """
 
-    _parameter_constraints = parameter_constraints(random_state=Int(0))
+    _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = {
+        **BaseSplitter._parameter_constraints,
+        "random_state": Int(0),
+    }
 
     def __init__(self, n_splits: int = 10, n_repeats: int = 1, *, random_state: int = 1) -> None:
         super().__init__(n_splits, n_repeats, random_state=random_state)
 
-    def _parts(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
+    def _iterate_splits(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
+        """Yield training and test rows in the shuffled order."""
         for order in self._orders(Y):
             blocks = np.array_split(order, self.n_splits)
             for fold, test in enumerate(blocks):
                 yield np.concatenate(blocks[:fold] + blocks[fold + 1 :]), test
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
-        return (deal_blocks(order, self.n_splits) for order in self._orders(Y))
+        """Return the fold of every row, once per repetition."""
+        return (assign_blocks(order, self.n_splits) for order in self._orders(Y))
 
     def _orders(self, Y: sparse.csr_array) -> Iterator[Array]:
+        """Return the shuffled rows of every repetition."""
         self._check_rows(Y)
-        seed = self.random_state
-        return (_shuffled(Y.shape[0], seed + at) for at in range(self.n_repeats))
+        first_seed = self.random_state
+        seeds = range(first_seed, first_seed + self.n_repeats)
+        return (_shuffle_like_weka(Y.shape[0], seed) for seed in seeds)
 
 
-def _shuffled(n_rows: int, seed: int) -> Array:
+def _shuffle_like_weka(n_rows: int, seed: int) -> Array:
+    """Return the row numbers in the order of WEKA's ``Instances.randomize``."""
     random = JavaRandom(seed)
     order = np.arange(n_rows)
     for last in range(n_rows - 1, 0, -1):
@@ -271,31 +283,29 @@ def _shuffled(n_rows: int, seed: int) -> Array:
 
 
 class IterativeStratification(BaseSplitter, name="iterative", display_group="By labels"):
-    """Deal the rows so that every fold gets its share of every label, rare labels first.
+    """Assign rows so that every fold gets its share of every label, rare labels first.
 
     Parameters
     ----------
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew; once by default, so that ``n_splits`` is the number
-        of splits.
+        Number of repetitions; 1 by default, so that ``n_splits`` is the number of splits.
     random_state : None, int, Generator or RandomState
-        One seed, one answer: it orders the rows and breaks ties.
+        Orders the rows and breaks ties; the same seed gives the same folds.
 
     See Also
     --------
-    LabelsetStratification : Shares labelsets, which are many, instead of labels.
+    LabelsetStratification : Keeps labelsets, which are many, in proportion instead of labels.
 
     Notes
     -----
-    The method of Sechidis et al. [1]_: take the label with the fewest rows left (ties: the first
-    label), and give each of its rows to the fold that wants most of this label, then to the one
-    that wants most rows at all, then by chance. Rows without labels come last. Folds may differ
-    in size by a few rows.
+    The method of Sechidis et al. [1]_: take the label with the fewest remaining rows (ties: the
+    first label), and assign each of its rows to the fold that needs most rows of this label; ties
+    go to the fold that needs most rows in total, then to a random one. Rows without labels come
+    last. Folds may differ in size by a few rows.
 
-    Each assignment of a label is touched a few times, so that it takes about a second for ten
-    million of them.
+    Each label assignment is read a few times: ten million of them take about a second.
 
     References
     ----------
@@ -314,30 +324,30 @@ class IterativeStratification(BaseSplitter, name="iterative", display_group="By 
     """
 
     def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+        """Return folds by iterative stratification."""
         return assign_folds(Y, self.n_splits, generator)
 
 
 class LabelsetStratification(BaseSplitter, name="labelset", display_group="By labels"):
-    """Deal the rows of each labelset in turns, so that every fold gets its share of each.
+    """Assign the rows of each labelset in turn, so that every fold gets its share of each.
 
     Parameters
     ----------
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew; once by default, so that ``n_splits`` is the number
-        of splits.
+        Number of repetitions; 1 by default, so that ``n_splits`` is the number of splits.
     random_state : None, int, Generator or RandomState
-        One seed, one answer: it orders the rows of each labelset.
+        Orders the rows of each labelset; the same seed gives the same folds.
 
     See Also
     --------
-    IterativeStratification : Better where most labelsets occur but once.
+    IterativeStratification : Better if most labelsets occur only once.
 
     Notes
     -----
-    Dealing goes on from one labelset to the next, so that folds differ in size by one row at the
-    most, and the rows of labelsets that occur once are spread over all folds.
+    The turn continues from one labelset to the next. So folds differ in size by at most one row,
+    and the rows of labelsets that occur once are spread over all folds.
 
     Examples
     --------
@@ -349,21 +359,22 @@ class LabelsetStratification(BaseSplitter, name="labelset", display_group="By la
     """
 
     def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        numbers, _ = labelset_of_rows(Y)
-        order = generator.permutation(len(numbers))
-        order = order[np.argsort(numbers[order], kind="stable")]
+        """Return folds that the rows of each labelset take in turn."""
+        labelsets, _ = labelset_of_rows(Y)
+        order = generator.permutation(len(labelsets))
+        order = order[np.argsort(labelsets[order], kind="stable")]
         folds = np.empty(len(order), np.int64)
         folds[order] = np.arange(len(order)) % self.n_splits
         return folds
 
 
 class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
-    """Take the folds as they are given.
+    """Use fixed folds, from an array or a file.
 
     Parameters
     ----------
     fold_table : str, Path, or array of shape (n_samples,) or (n_samples, n_repeats)
-        The number of each row's fold, from 0, in every repetition; or a CSV file with a column
+        The fold of each row, from 0, in every repetition; or a CSV file with a column
         ``instance`` (row numbers from 0, each once, in any order) and one column of fold numbers
         per repetition, as `write_folds` writes it.
 
@@ -376,22 +387,26 @@ class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
     [[0, 2], [1]]
     """
 
-    _parameter_constraints = parameter_constraints(
-        fold_table=AnyValue("fold numbers, one per row, or the path of a CSV file")
-    )
+    _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = {
+        "fold_table": AnyValue("fold numbers, one per row, or the path of a CSV file"),
+    }
 
     def __init__(self, fold_table: Any) -> None:
         self.fold_table = fold_table
 
-    def _count_parts(self) -> int:
-        return int((self._table().max(axis=0) + 1).sum())
+    def _count_splits(self) -> int:
+        """Return the number of folds of all repetitions."""
+        return int((self._read_table().max(axis=0) + 1).sum())
 
-    def _table(self) -> Array:
-        given = self.fold_table
-        return read_folds(given) if isinstance(given, str | os.PathLike) else _as_table(given)
+    def _read_table(self) -> Array:
+        """Return the fold numbers as an array of shape (n_samples, n_repeats)."""
+        if isinstance(self.fold_table, str | os.PathLike):
+            return read_folds(self.fold_table)
+        return _check_fold_table(self.fold_table)
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
-        table = self._table()
+        """Return the columns of the table."""
+        table = self._read_table()
         if len(table) != Y.shape[0]:
             raise DataError(
                 f"FixedFolds: the folds are those of {len(table)} rows, the data has "
@@ -401,13 +416,13 @@ class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
 
 
 def read_folds(path: str | os.PathLike[str]) -> Array:
-    """Read fold numbers from a CSV file."""
+    """Read fold numbers, of shape (n_samples, n_repeats), from a CSV file."""
     source = InputFile(path)
     with source.open(progress=False) as stream:
         text = stream.read().decode("utf-8", "replace")
     try:
         lines = list(csv.reader(io.StringIO(text)))
-    except csv.Error as error:  # a line that ends within a cell, or a cell without end
+    except csv.Error as error:  # for example a quoted cell that is never closed
         raise source.error(f"this is no table of fold numbers: {error}.") from error
     if not lines or lines[0][:1] != ["instance"] or len(lines[0]) < 2:
         raise source.error(
@@ -417,28 +432,32 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
         )
     table = np.full((len(lines) - 1, len(lines[0]) - 1), -1, np.int64)
     for number, line in enumerate(lines[1:], 2):
-        if fault := _enter(line, table):
-            raise source.error(fault, line=number)
-    return _as_table(table)
+        problem = _fill_row(table, line)
+        if problem:
+            raise source.error(problem, line=number)
+    return _check_fold_table(table)
 
 
-def _enter(line: list[str], table: Array) -> str:
-    """Enter the folds of an instance, or say what is wrong with its line."""
-    cells, n_cells = [cell.strip() for cell in line], table.shape[1] + 1
+def _fill_row(table: Array, line: list[str]) -> str:
+    """Write the folds of an instance into the table; return what is wrong with the line, or ""."""
+    cells = [cell.strip() for cell in line]
+    n_cells = table.shape[1] + 1
     if len(cells) != n_cells or not all(map(str.isdecimal, cells)):
         return f"expected {n_cells} whole numbers, found {','.join(line)!r}."
     row, *folds = map(int, cells)
     if max(folds) >= len(table):
         return f"fold {max(folds)} of {len(table)} instances: expected numbers from 0 without gaps."
     if row >= len(table) or table[row, 0] >= 0:
-        what = "named twice" if row < len(table) else "beyond the last"
-        return f"instance {row} is {what}: expected the numbers 0 to {len(table) - 1}, each once."
+        problem = "named twice" if row < len(table) else "beyond the last"
+        return (
+            f"instance {row} is {problem}: expected the numbers 0 to {len(table) - 1}, each once."
+        )
     table[row] = folds
     return ""
 
 
 def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
-    """Make a splitter from what a user types.
+    """Return a splitter for a text such as ``"2x5"``.
 
     Parameters
     ----------
@@ -450,7 +469,7 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     Returns
     -------
     BaseSplitter
-        Not seeded yet.
+        The splitter, with ``random_state`` at its default.
 
     Examples
     --------
@@ -474,16 +493,16 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
 
 
 def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str]) -> None:
-    """Keep the folds of a splitter, so that others can use the same.
+    """Write the folds of a splitter to a file, so that others can use the same folds.
 
     Parameters
     ----------
     splitter : BaseSplitter
         Any splitter of this package.
     data : MultilabelDataset or labels
-        What it splits.
+        The data to split.
     path : str or Path
-        The CSV file; `FixedFolds` reads it.
+        The CSV file to write; `FixedFolds` reads it.
 
     Examples
     --------
@@ -496,14 +515,16 @@ def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str])
     6
     """
     folds = splitter.folds(data) if hasattr(data, "Y") else splitter.folds(None, data)
-    names = [f"rep{at}_fold" for at in range(folds.shape[1])]
-    lines = [",".join(["instance", *names])]
-    lines += [",".join(map(str, [row, *numbers])) for row, numbers in enumerate(folds.tolist())]
+    header = ["instance", *(f"rep{repetition}_fold" for repetition in range(folds.shape[1]))]
+    lines = [",".join(header)]
+    for row, numbers in enumerate(folds.tolist()):
+        lines.append(",".join(map(str, [row, *numbers])))
     with atomic_write(path) as target, target.open() as stream:
         stream.write(("\n".join(lines) + "\n").encode())
 
 
-def _as_table(folds: Any) -> Array:
+def _check_fold_table(folds: Any) -> Array:
+    """Return fold numbers as an array of shape (n_samples, n_repeats); refuse gaps in them."""
     try:
         table = np.asarray(folds)
     except ValueError:  # rows of different lengths
@@ -515,7 +536,7 @@ def _as_table(folds: Any) -> Array:
             f"instance. Got {folds!r} instead."
         )
     for numbers in table.T:
-        # A number beyond the rows leaves a gap, and counting up to it may take all memory.
+        # A number above that of the rows leaves a gap; counting up to it could take all memory.
         present = np.bincount(np.minimum(numbers, len(numbers)))
         if len(present) < 2 or not present.all():
             raise DataError(

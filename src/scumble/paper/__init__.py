@@ -1,4 +1,4 @@
-"""The paper recomputed: what it prints, what follows from it, what the data say."""
+"""Recomputation of the paper: its printed numbers, what follows from them, and our results."""
 
 from scumble.paper.audit import audit, check_displaced_rows
 from scumble.paper.claims import claims

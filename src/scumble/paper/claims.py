@@ -1,9 +1,8 @@
-"""Statements of the paper's text, checked on the data sets; what its numbers tell of MULAN."""
+"""Statements of the paper's text, checked on the data sets, and the version of MULAN it used."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,24 +26,30 @@ from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
 NO = "does not hold"
-#: Rounding may lift a label's score that does not change by this much.
+#: Rounding may change an unchanged score of a label by this much.
 SLACK = 1e-12
 #: The paper's figures shorten the names of genbase's labels.
 FILE_NAMES = {"P154": "PDOC00154", "P271": "PDOC00271", "P750": "PDOC00750"}
 
-#: Data sets of which single labels or several passes are discussed; others are let go at once.
-LOOKED_INTO = ("genbase", "yeast", "emotions")
+#: Data sets that statements about labels or passes need; others are released once measured.
+DATASETS_IN_DETAIL = ("genbase", "yeast", "emotions")
 
-#: What is known of the behaviour of MULAN over the years.
+# Notes on changes of MULAN over the years.
 STRICT = (
     "from 31 December 2010 to 17 July 2012 MULAN, asked not to be strict, left out labels and rows "
     "without a hit and rows without a prediction; since then they count as 0"
 )
 LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
 
-#: Whether a statement holds, and what decides.
-Outcome = tuple[bool, str]
-#: Classifier and score of every pair, by the name of a version.
+
+class Outcome(NamedTuple):
+    """Whether a statement holds, and the numbers that decide."""
+
+    holds: bool
+    evidence: str
+
+
+#: From the name of a version to the classifier and the score of every pair.
 Candidates = Mapping[str, Sequence[tuple[str, str]]]
 Check = Callable[[MultilabelDataset], Outcome]
 
@@ -59,88 +64,119 @@ def claims(
     Parameters
     ----------
     datasets : iterable of str, optional
-        Names of the data sets to look at; by default the paper's eleven and emotions.
+        Names of the data sets to check; by default the paper's eleven and emotions.
     cells : iterable of dict
-        Results of the paper's experiments, from `Store.cells`, for what is said about them.
+        Results of the paper's experiments, from `Store.cells`, for the statements about them.
 
     Returns
     -------
     list of Finding
         Verdicts ``"holds"``, ``"holds in k of n"``, ``"same direction"``, ``"does not hold"`` and
-        ``"not computable here"``; of versions of MULAN, which one fits.
+        ``"not computable here"``; for versions of MULAN the one that fits.
 
     Examples
     --------
-    Without data sets and results nothing can be said:
+    Without data sets and results nothing can be computed:
 
     >>> from scumble.paper import claims
     >>> {finding.verdict for finding in claims(datasets=[])}
     {'not computable here'}
     """
     means = FoldMeans(cells)
-    every = [*published.characteristics(), "emotions"]
-    wanted = every if datasets is None else list(datasets)
-    kept: dict[str, MultilabelDataset | None] = dict.fromkeys(every)
+    all_names = [*published.characteristics(), "emotions"]
+    requested = all_names if datasets is None else list(datasets)
+    loaded: dict[str, MultilabelDataset | None] = dict.fromkeys(all_names)
     outcomes: dict[str, dict[str, Outcome]] = {}
     notes = []
-    with progress_bar("Checking data sets", len(wanted)) as advance:
-        for name in wanted:
+    with progress_bar("Checking data sets", len(requested)) as advance:
+        for name in requested:
             data = sources.load(name)
             if data is not None:
-                kept[name] = data if name in LOOKED_INTO else None
-                outcomes[name] = _outcome(data)
-                if text := sources.substitute_note(name, data):
-                    notes.append(f"{name} is {text}")
+                loaded[name] = data if name in DATASETS_IN_DETAIL else None
+                outcomes[name] = _check_remedial(data)
+                note = sources.substitute_note(name, data)
+                if note:
+                    notes.append(f"{name} is {note}")
             advance(1)
-    of_data = (_about_labels(kept), _about_remedial(outcomes, notes), _about_passes(kept))
     return [
-        *chain(*of_data, _about_resampling(means), _about_wins(means), check_mulan_versions(means))
+        *_about_labels(loaded),
+        *_about_remedial(outcomes, notes),
+        *_about_passes(loaded),
+        *_about_resampling(means),
+        *_about_wins(means),
+        *check_mulan_versions(means),
     ]
 
 
 def _about_resampling(means: FoldMeans) -> Iterator[Finding]:
-    """Average the relative changes of MeanIR and MaxIR over data sets and both resamplers."""
-    for what, where, measure, names, percent in published.CLAIMED_CHANGES:
-        item = f"{what} {abs(percent)} % where {where}"
-        pairs = [p for p in published.imbalance() if p.measure == measure and p.dataset in names]
-        found = replace_with_our_values(pairs, means.imbalance_means)
-        if len(found) < len(pairs):
-            yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
+    """Yield findings on the mean changes of MeanIR and MaxIR by both resamplers."""
+    for claim in published.CLAIMED_CHANGES:
+        item = f"{claim.statement} {abs(claim.percent)} % where {claim.condition}"
+        printed = f"{claim.percent:+d} %"
+        pairs = [
+            pair
+            for pair in published.imbalance()
+            if pair.measure == claim.measure and pair.dataset in claim.datasets
+        ]
+        our_pairs = replace_with_our_values(pairs, means.imbalance_means)
+        if len(our_pairs) < len(pairs):
+            yield _absent("Resampling", item, printed=printed, note=NOT_RUN)
             continue
-        ours = mean_change(found, names)
-        same = (ours > 0) == (percent > 0)
-        verdict = "holds" if abs(ours - percent) <= 5 else "same direction" if same else NO
-        yield Finding("Resampling", item, f"{percent:+d} %", f"{ours:+.1f} %", verdict)
+        percent = mean_change(our_pairs, claim.datasets)
+        yield Finding(
+            part="Resampling",
+            item=item,
+            published=printed,
+            ours=f"{percent:+.1f} %",
+            verdict=_verdict(
+                holds=abs(percent - claim.percent) <= 5,
+                same_direction=(percent > 0) == (claim.percent > 0),
+            ),
+        )
 
 
 def _about_wins(means: FoldMeans) -> Iterator[Finding]:
-    """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
-
-    def measure(
-        pairs: Iterable[BeforeAfterPair], rules: Mapping[str, str]
-    ) -> list[BeforeAfterPair]:
-        return replace_with_our_values(
-            pairs, lambda pair: means.result_means(pair, rules[pair.measure])
+    """Yield findings on the numbers of results that REMEDIAL improves."""
+    names = resolve_metric_names(means, "fits")
+    for claim in published.CLAIMED_COUNTS:
+        item = f"{claim.subject} is {claim.statement}"
+        pairs = result_pairs(claim.classifier, *claim.metrics)
+        our_pairs = _replace_results(means, pairs, names)
+        if not our_pairs:
+            yield _absent("Counts", item, printed=claim.claimed, note=NOT_RUN)
+            continue
+        n_improved = count_improved(our_pairs, claim.improved)
+        n_claimed, n_pairs_claimed = map(int, claim.claimed.split(" of "))
+        share, claimed_share = n_improved / len(our_pairs), n_claimed / n_pairs_claimed
+        n_by_mulan = count_improved(_replace_results(means, pairs, METRIC_NAMES), claim.improved)
+        note = ""
+        if n_by_mulan != n_improved:
+            note = f"{n_by_mulan} by MULAN's rule for undefined values"
+        yield Finding(
+            part="Counts",
+            item=item,
+            published=claim.claimed,
+            ours=f"{n_improved} of {len(our_pairs)}",
+            verdict=_verdict(
+                holds=abs(share - claimed_share) <= 0.1,
+                same_direction=(share > 0.5) == (claimed_share > 0.5),
+            ),
+            note=note,
         )
 
-    rules = resolve_metric_names(means, "fits")
-    for who, what, said, classifier, metrics, improved in published.CLAIMED_COUNTS:
-        item, pairs = f"{who} is {what}", result_pairs(classifier, *metrics)
-        ours = measure(pairs, rules)
-        if not ours:
-            yield Finding("Counts", item, said, "-", ABSENT, NOT_RUN)
-            continue
-        counted, (n_said, _, of) = count_improved(ours, improved), said.split()
-        share, claimed = counted / len(ours), int(n_said) / int(of)
-        same = (share > 0.5) == (claimed > 0.5)
-        verdict = "holds" if abs(share - claimed) <= 0.1 else "same direction" if same else NO
-        by_mulan = count_improved(measure(pairs, METRIC_NAMES), improved)
-        note = f"{by_mulan} by MULAN's rule for undefined values" if by_mulan != counted else ""
-        yield Finding("Counts", item, said, f"{counted} of {len(ours)}", verdict, note)
+
+def _replace_results(
+    means: FoldMeans, pairs: Iterable[BeforeAfterPair], names: Mapping[str, str]
+) -> list[BeforeAfterPair]:
+    """Return pairs with our values; ``names`` maps metrics of the paper to scores."""
+    return replace_with_our_values(
+        pairs, lambda pair: means.result_means(pair, names[pair.measure])
+    )
 
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
-    wanted: tuple[tuple[str, str, Check], ...] = (
+    """Yield findings on statements about single labels."""
+    statements: tuple[tuple[str, str, Check], ...] = (
         ("genbase", "every sample with P750 has P271", lambda d: _always(d, "P750", "P271")),
         ("genbase", "P750 is a minority label", lambda d: _is_rare(d, "P750")),
         ("genbase", "P271 is a minority label", lambda d: _is_rare(d, "P271")),
@@ -148,16 +184,17 @@ def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
         ("yeast", "Class9 always meets a majority label", lambda d: _always(d, "Class9")),
         ("yeast", "Class14 always meets a majority label", lambda d: _always(d, "Class14")),
     )
-    for name, item, check in wanted:
-        yield _on_one("Labels", loaded[name], name, item, check)
+    for name, item, check in statements:
+        yield _check_dataset("Labels", loaded[name], name=name, item=item, check=check)
 
 
 def _about_remedial(outcomes: dict[str, dict[str, Outcome]], notes: list[str]) -> Iterator[Finding]:
-    ours = {name: outcomes[name] for name in published.characteristics() if name in outcomes}
-    absent = [name for name in published.characteristics() if name not in ours]
-    without = [f"without {', '.join(absent)}"] if absent else []
-    note = "; ".join([*without, *notes])
-    wanted = (
+    """Yield findings on the effect of REMEDIAL over data sets."""
+    names = [name for name in published.characteristics() if name in outcomes]
+    absent = [name for name in published.characteristics() if name not in outcomes]
+    if absent:
+        notes = [f"without {', '.join(absent)}", *notes]
+    statements = (
         ("there are fewer labelsets", "fewer_labelsets"),
         ("SCUMBLE is lower", "lower_scumble"),
         ("SCUMBLELbl is lower, on average over labels", "lower_by_label_on_average"),
@@ -168,118 +205,169 @@ def _about_remedial(outcomes: dict[str, dict[str, Outcome]], notes: list[str]) -
         ("samples above the mean hold minority and majority labels", "two_sided"),
         ("SCUMBLELbl is lower for majority labels", "majority_lower"),
     )
-    for item, key in wanted:
-        found = {name: checked[key] for name, checked in ours.items()}
-        yield _on_many(item, found, note)
+    for item, key in statements:
+        of_datasets = {name: outcomes[name][key] for name in names}
+        yield _summarize_datasets(item, of_datasets, note="; ".join(notes))
 
 
 def _about_passes(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
+    """Yield the finding on two passes of REMEDIAL."""
+
     def falls(data: MultilabelDataset) -> Outcome:
-        after = [REMEDIAL(passes=passes).resample(data) for passes in (1, 2)]
-        values = [characterize(each.Y).scumble for each in (data, *after)]
-        return values[0] > values[1] > values[2], ", ".join(f"{value:.4f}" for value in values)
+        treated = [REMEDIAL(passes=passes).resample(data) for passes in (1, 2)]
+        values = [characterize(version.Y).scumble for version in (data, *treated)]
+        evidence = ", ".join(f"{value:.4f}" for value in values)
+        return Outcome(values[0] > values[1] > values[2], evidence)
 
     item = "SCUMBLE falls with every pass of REMEDIAL"
-    yield _on_one("REMEDIAL", loaded["emotions"], "emotions", item, falls)
+    yield _check_dataset("REMEDIAL", loaded["emotions"], name="emotions", item=item, check=falls)
 
 
-def _outcome(data: MultilabelDataset) -> dict[str, Outcome]:
-    """Apply REMEDIAL once and compare."""
+def _check_remedial(data: MultilabelDataset) -> dict[str, Outcome]:
+    """Return the outcomes of the statements on REMEDIAL for a data set."""
 
-    def falls(before: float, after: float, form: str = ".3f") -> Outcome:
-        return after < before, f"{before:{form}} -> {after:{form}}"
+    def falls(before: float, after: float, number_format: str = ".3f") -> Outcome:
+        return Outcome(after < before, f"{before:{number_format}} -> {after:{number_format}}")
 
-    after = REMEDIAL().resample(data)
-    old, new = characterize(data.Y), characterize(after.Y)
-    before_labels, after_labels = scumble_by_label(data.Y), scumble_by_label(after.Y)
-    rising = int(np.sum(after_labels > before_labels + SLACK))
-    rare = is_minority(data.Y)
-    treated = old.scumble_by_instance > old.scumble + SLACK
-    both = (data.Y @ rare > 0) & (data.Y @ ~rare > 0)
-    mixed = int((treated & both).sum())
-    means = [float(np.nanmean(before_labels[side])) for side in (rare, ~rare)]
-    averages = [float(np.nanmean(values)) for values in (before_labels, after_labels)]
-    lower, cardinality = falls(old.cardinality, new.cardinality)
-    same_counts = bool((old.labels["count"] == new.labels["count"]).all())
-    same_mean = abs(old.mean_ir - new.mean_ir) < 1e-9 * old.mean_ir
+    treated_data = REMEDIAL().resample(data)
+    before, after = characterize(data.Y), characterize(treated_data.Y)
+    label_scores, label_scores_after = scumble_by_label(data.Y), scumble_by_label(treated_data.Y)
+    n_rising = int(np.sum(label_scores_after > label_scores + SLACK))
+    is_rare = is_minority(data.Y)
+    is_split = before.scumble_by_instance > before.scumble + SLACK
+    n_split = int(is_split.sum())
+    has_rare_and_frequent = (data.Y @ is_rare > 0) & (data.Y @ ~is_rare > 0)
+    n_two_sided = int((is_split & has_rare_and_frequent).sum())
+    rare_mean = float(np.nanmean(label_scores[is_rare]))
+    frequent_mean = float(np.nanmean(label_scores[~is_rare]))
+    cardinality = falls(before.cardinality, after.cardinality)
+    has_same_counts = bool((before.labels["count"] == after.labels["count"]).all())
+    has_same_mean_ir = abs(before.mean_ir - after.mean_ir) < 1e-9 * before.mean_ir
     return {
-        "fewer_labelsets": falls(old.n_labelsets, new.n_labelsets, "d"),
-        "lower_scumble": falls(old.scumble, new.scumble),
-        "lower_by_label_on_average": falls(averages[0], averages[1]),
-        "lower_by_label": (rising == 0, f"{rising} of {len(rare)} labels rise"),
-        "grows": (new.n_instances > old.n_instances, f"{old.n_instances} -> {new.n_instances}"),
-        "lower_cardinality": (lower and new.density < old.density, cardinality),
-        "same_counts": (same_counts and same_mean, "equal"),
-        "two_sided": (mixed == int(treated.sum()), f"{mixed} of {int(treated.sum())}"),
-        "majority_lower": (means[1] < means[0], f"{means[0]:.3f} against {means[1]:.3f}"),
+        "fewer_labelsets": falls(before.n_labelsets, after.n_labelsets, "d"),
+        "lower_scumble": falls(before.scumble, after.scumble),
+        "lower_by_label_on_average": falls(
+            float(np.nanmean(label_scores)), float(np.nanmean(label_scores_after))
+        ),
+        "lower_by_label": Outcome(n_rising == 0, f"{n_rising} of {len(is_rare)} labels rise"),
+        "grows": Outcome(
+            after.n_instances > before.n_instances, f"{before.n_instances} -> {after.n_instances}"
+        ),
+        "lower_cardinality": Outcome(
+            cardinality.holds and after.density < before.density, cardinality.evidence
+        ),
+        "same_counts": Outcome(has_same_counts and has_same_mean_ir, "equal"),
+        "two_sided": Outcome(n_two_sided == n_split, f"{n_two_sided} of {n_split}"),
+        "majority_lower": Outcome(
+            frequent_mean < rare_mean, f"{rare_mean:.3f} against {frequent_mean:.3f}"
+        ),
     }
 
 
 def _always(data: MultilabelDataset, label: str, other: str | None = None) -> Outcome:
-    """Tell whether all rows with a label have another one, or one of the majority labels."""
-    partner = data.Y @ ~is_minority(data.Y) > 0 if other is None else _column(data, other)
-    meets = partner[_column(data, label)]
-    return bool(meets.all()), f"{int(meets.sum())} of {len(meets)}"
+    """Check whether all rows with a label have another one, by default any majority label."""
+    if other is None:
+        has_other = data.Y @ ~is_minority(data.Y) > 0
+    else:
+        has_other = _label_column(data, other)
+    has_both = has_other[_label_column(data, label)]
+    return Outcome(bool(has_both.all()), f"{int(has_both.sum())} of {len(has_both)}")
 
 
 def _is_rare(data: MultilabelDataset, label: str) -> Outcome:
-    at = _index(data, label)
+    """Check whether a label is a minority label."""
     summary = characterize(data.Y)
-    ratio = float(summary.labels["irlbl"][at])
-    return ratio > summary.mean_ir, f"IRLbl {ratio:.1f}, MeanIR {summary.mean_ir:.1f}"
+    ratio = float(summary.labels["irlbl"][_label_index(data, label)])
+    return Outcome(ratio > summary.mean_ir, f"IRLbl {ratio:.1f}, MeanIR {summary.mean_ir:.1f}")
 
 
-def _column(data: MultilabelDataset, label: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    column = data.Y[:, [_index(data, label)]].toarray().ravel()
+def _label_column(data: MultilabelDataset, label: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return the column of a label."""
+    column = data.Y[:, [_label_index(data, label)]].toarray().ravel()
     return np.asarray(column, dtype=bool)
 
 
-def _index(data: MultilabelDataset, label: str) -> int:
+def _label_index(data: MultilabelDataset, label: str) -> int:
+    """Return the index of a label by its name in the paper's figures."""
     return data.labels.index(FILE_NAMES.get(label, label))
 
 
-def _on_one(
-    part: str, data: MultilabelDataset | None, name: str, item: str, check: Check
+def _check_dataset(
+    part: str, data: MultilabelDataset | None, *, name: str, item: str, check: Check
 ) -> Finding:
+    """Return the finding on a statement about one data set."""
     title = f"{name}: {item}"
     if data is None:
-        return Finding(part, title, "stated", "-", ABSENT, f"{name} is not on this machine")
-    holds, ours = check(data)
-    return Finding(part, title, "stated", ours, "holds" if holds else NO)
+        return _absent(part, title, printed="stated", note=f"{name} is not on this machine")
+    outcome = check(data)
+    return Finding(
+        part=part,
+        item=title,
+        published="stated",
+        ours=outcome.evidence,
+        verdict="holds" if outcome.holds else NO,
+    )
 
 
-def _on_many(item: str, outcomes: dict[str, Outcome], note: str) -> Finding:
-    """Sum up a statement over data sets; those where it fails are named."""
+def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -> Finding:
+    """Return the finding on a statement about several data sets; the note names failing ones."""
     if not outcomes:
-        return Finding("REMEDIAL", item, "stated", "-", ABSENT, "no data set is on this machine")
-    failing = [f"{name} {ours}" for name, (holds, ours) in outcomes.items() if not holds]
+        return _absent("REMEDIAL", item, printed="stated", note="no data set is on this machine")
+    failing = [
+        f"{name} {outcome.evidence}" for name, outcome in outcomes.items() if not outcome.holds
+    ]
     n_holding = len(outcomes) - len(failing)
-    held = f"{n_holding} of {len(outcomes)}"
-    verdict = "holds" if not failing else f"holds in {held}" if n_holding else NO
-    told = "; ".join(filter(None, (*failing, note)))
-    return Finding("REMEDIAL", item, "stated", held, verdict, told)
+    share = f"{n_holding} of {len(outcomes)}"
+    if not failing:
+        verdict = "holds"
+    elif n_holding:
+        verdict = f"holds in {share}"
+    else:
+        verdict = NO
+    return Finding(
+        part="REMEDIAL",
+        item=item,
+        published="stated",
+        ours=share,
+        verdict=verdict,
+        note="; ".join(filter(None, (*failing, note))),
+    )
 
 
-# Which behaviour of MULAN, whose classifiers the paper runs, its printed numbers fit --------------
+def _absent(part: str, item: str, *, printed: str, note: str) -> Finding:
+    """Return the finding on a statement that cannot be checked here."""
+    return Finding(part=part, item=item, published=printed, ours="-", verdict=ABSENT, note=note)
+
+
+def _verdict(*, holds: bool, same_direction: bool) -> str:
+    """Return the verdict on a number of the text."""
+    if holds:
+        return "holds"
+    return "same direction" if same_direction else NO
+
+
+# The version of MULAN that the printed numbers fit -------------------------------------------
 
 
 def check_mulan_versions(means: FoldMeans) -> Iterator[Finding]:
-    """Say which version of a rule or a classifier reproduces most of the printed numbers."""
-    # A number is reached within two standard errors. Values of displaced rows are put back; data
-    # sets for which others stand in are left out.
-    rules = resolve_metric_names(means, "fits")
-    for metric, names in UNDEFINED_VALUE_RULES.items():
-        pairs = _pairs(None, metric)
-        candidates = {name: [(pair.method, name) for pair in pairs] for name in names}
-        yield _finding(f"{metric}: undefined values", fit(means, pairs, candidates), STRICT)
-    for classifier, others in CLASSIFIER_VARIANTS.items():
-        pairs = _pairs(classifier, *METRIC_NAMES)
+    """Yield findings on the versions of rules and classifiers that fit the printed numbers."""
+    # A number is reached within two standard errors. Displaced rows are corrected; substitute data
+    # sets are left out.
+    names = resolve_metric_names(means, "fits")
+    for metric, rules in UNDEFINED_VALUE_RULES.items():
+        pairs = _corrected_pairs(None, metric)
+        candidates = {rule: [(pair.method, rule) for pair in pairs] for rule in rules}
+        item = f"{metric}: undefined values"
+        yield _version_finding(item, fit(means, pairs, candidates), note=STRICT)
+    for classifier, variants in CLASSIFIER_VARIANTS.items():
+        pairs = _corrected_pairs(classifier, *METRIC_NAMES)
         candidates = {
-            name: [(name, rules[pair.measure]) for pair in pairs] for name in (classifier, *others)
+            variant: [(variant, names[pair.measure]) for pair in pairs]
+            for variant in (classifier, *variants)
         }
+        reached = fit(means, pairs, candidates, differing=True)
         note = LOST_VOTES if classifier == "CLR" else ""
-        found = fit(means, pairs, candidates, differing=True)
-        yield _finding(f"{classifier}, where versions differ", found, note)
+        yield _version_finding(f"{classifier}, where versions differ", reached, note=note)
 
 
 def fit(
@@ -289,37 +377,51 @@ def fit(
     *,
     differing: bool = False,
 ) -> dict[str, list[bool]]:
-    """Find the printed numbers that each candidate reaches; of all, or where candidates differ."""
+    """Return for each candidate which printed numbers it reaches.
+
+    With ``differing``, numbers for which all candidates have the same values are left out.
+    """
     reached: dict[str, list[bool]] = {name: [] for name in candidates}
-    for at, pair in enumerate(pairs):
-        for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
-            place = (pair.dataset, arm)
-            folds = {name: means.folds(*place, *scores[at]) for name, scores in candidates.items()}
-            # On the same folds, or other folds would pass for another version.
+    for index, pair in enumerate(pairs):
+        for resampler, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
+            folds = {}
+            for name, classifiers_and_scores in candidates.items():
+                classifier, score = classifiers_and_scores[index]
+                folds[name] = means.folds(pair.dataset, resampler, classifier, score)
+            # All candidates are compared on the same folds, or folds would look like versions.
             shared = set.intersection(*map(set, folds.values()))
-            values = {name: [found[fold] for fold in shared] for name, found in folds.items()}
+            values = {name: [of_fold[fold] for fold in shared] for name, of_fold in folds.items()}
             if not shared or (differing and len(set(map(tuple, values.values()))) == 1):
                 continue
-            for name, some in values.items():
-                near = is_near(printed, fmean(some), verdicts.standard_error(some), pair.decimals)
-                reached[name].append(near)
+            for name, fold_values in values.items():
+                error = verdicts.standard_error(fold_values)
+                reached[name].append(is_near(printed, fmean(fold_values), error, pair.decimals))
     return reached
 
 
-def _pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterPair]:
-    """Select results, displaced rows put back, of data sets that are the paper's own."""
-    chosen = result_pairs(classifier, *metrics)
+def _corrected_pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterPair]:
+    """Return results with displaced rows corrected, without substitute data sets."""
+    pairs = result_pairs(classifier, *metrics)
     return [
-        restore_displaced_value(pair) for pair in chosen if pair.dataset not in sources.SUBSTITUTES
+        restore_displaced_value(pair) for pair in pairs if pair.dataset not in sources.SUBSTITUTES
     ]
 
 
-def _finding(item: str, reached: Mapping[str, Sequence[bool]], note: str) -> Finding:
-    """Name the candidates that reach most numbers, and those that cannot be told from them."""
-    most = max(reached.values(), key=sum)
-    if not most:
-        return Finding("Versions", item, "-", "-", ABSENT, NOT_RUN)
-    fitting = [name for name, near in reached.items() if win_tie_loss(near, most).p_value >= ALPHA]
-    told = ", ".join(f"{name} {sum(near)}" for name, near in reached.items())
-    verdict = f"fits {' or '.join(fitting)}"
-    return Finding("Versions", item, f"{len(most)} numbers", told, verdict, note)
+def _version_finding(item: str, reached: Mapping[str, Sequence[bool]], *, note: str) -> Finding:
+    """Return the finding that names the best candidates: the best, and those not clearly worse."""
+    best = max(reached.values(), key=sum)
+    if not best:
+        return _absent("Versions", item, printed="-", note=NOT_RUN)
+    fitting = [
+        name
+        for name, is_reached in reached.items()
+        if win_tie_loss(is_reached, best).p_value >= ALPHA
+    ]
+    return Finding(
+        part="Versions",
+        item=item,
+        published=f"{len(best)} numbers",
+        ours=", ".join(f"{name} {sum(is_reached)}" for name, is_reached in reached.items()),
+        verdict=f"fits {' or '.join(fitting)}",
+        note=note,
+    )

@@ -1,11 +1,10 @@
-"""The whole comparison: every published number, ours, and a verdict."""
+"""The ledger: every published number, ours, and a verdict."""
 
 import csv
 import io
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from scumble._core.progress import progress_bar
 from scumble._core.validation import check_choice
@@ -22,6 +21,10 @@ from scumble.paper.published import BeforeAfterPair
 from scumble.paper.verdicts import (
     CAUSES,
     F_MEASURE_AVERAGES,
+    NOT_COMPUTABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    SAME_DIRECTION,
     VERDICTS,
     FoldMeans,
     PrintedNumber,
@@ -30,14 +33,15 @@ from scumble.paper.verdicts import (
 
 Rule = Literal["fits", "mulan"]
 ALPHA = 0.05
-#: Correlations that differ by no more are called the same.
+#: Correlations that differ by at most this count as reproduced.
 CORRELATION_TOLERANCE = 0.05
 NOT_RUN = "not run, or not every fold is done"
-#: What the prefixes mean, for reasons.
+#: Rules for undefined values by the prefix of a score, as texts for reasons.
 RULES = {
     "ignore": "undefined values left out",
     "hits": "0/0 where nothing is predicted right, and left out",
 }
+#: Percentages of resampling that the experiments cover; the paper does not state its own.
 PERCENTS = (10, 20, 25)
 CAL500 = (
     "every labelset of cal500 is unique, so the published pseudo-code changes nothing; about 35 % "
@@ -50,7 +54,8 @@ KNOWN_REASONS = {
     **MISPRINTS,
     ("tmc2007", "max_ir"): "the printed value is that of another variant of the data set",
 }
-#: Classifiers as other versions have them, by the labels of ``compare_experiments/paper_variants.toml``.
+#: Classifiers as in other versions of MULAN, by the labels of the plan
+#: ``compare_experiments/paper_variants.toml``.
 CLASSIFIER_VARIANTS = {
     "CLR": ("CLR that loses votes",),
     "HOMER": ("HOMER by the book", "HOMER with MULAN's confidences"),
@@ -67,16 +72,16 @@ def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[Repr
     Parameters
     ----------
     cells : iterable of dict
-        Results of the plans `scumble.paper.phase` gives, from `Store.cells`. Those of classifiers
-        as other versions of MULAN have them help to find causes.
+        Results of the plans of `scumble.paper.phase`, from `Store.cells`. Results of classifiers as
+        in other versions of MULAN help to find causes.
     rule : {"fits", "mulan"}
-        What to take for undefined values: the rule that fits the printed numbers best, or that of
-        MULAN since 1.4.
+        Rule for undefined values: the one that fits the printed numbers best, or that of MULAN
+        since 1.4.
 
     Returns
     -------
-    list of Entry
-        855 of them. Characteristics are measured on the data sets of this machine.
+    list of ReproductionResult
+        The 855 results. Characteristics are measured on the data sets of this machine.
 
     Examples
     --------
@@ -92,36 +97,55 @@ def ledger(cells: Iterable[dict[str, Any]], *, rule: Rule = "fits") -> list[Repr
 
 
 def compare_experiments(means: FoldMeans, *, rule: Rule = "fits") -> list[ReproductionResult]:
-    """Compare Tables 2 to 10, for which no data set is read."""
+    """Return the results for Tables 2 to 10, which need no data set."""
     check_choice(rule, ("fits", "mulan"), name="rule", caller="ledger")
-    by_rule = (f_measures(means, rule), results(means, rule), significances(means, rule))
-    return [*chain(imbalance(means), correlations(means), *by_rule)]
+    return [
+        *imbalance(means),
+        *correlations(means),
+        *f_measures(means, rule),
+        *results(means, rule),
+        *significances(means, rule),
+    ]
 
 
 def count_verdicts_by_table(entries: Iterable[ReproductionResult]) -> dict[int, dict[str, int]]:
-    """Count verdicts by table."""
-    counted = verdicts.count_verdicts(entries, "table")
-    return {table: {v: counts[v] for v in VERDICTS} for table, counts in counted.items()}
+    """Return the number of results by table and verdict."""
+    by_table = verdicts.count_verdicts(entries, "table")
+    return {
+        table: {verdict: counts[verdict] for verdict in VERDICTS}
+        for table, counts in by_table.items()
+    }
 
 
 def causes(entries: Iterable[ReproductionResult]) -> dict[str, dict[str, int]]:
-    """Count causes by verdict, the most frequent cause first."""
-    counted = verdicts.count_verdicts((entry for entry in entries if entry.cause), "cause")
-    order = sorted(counted, key=lambda cause: (-counted[cause].total(), [*CAUSES].index(cause)))
-    return {cause: {v: counted[cause][v] for v in VERDICTS[:3]} for cause in order}
+    """Return the number of results by cause and verdict, the most frequent cause first."""
+    by_cause = verdicts.count_verdicts((entry for entry in entries if entry.cause), "cause")
+    order = sorted(by_cause, key=lambda cause: (-by_cause[cause].total(), [*CAUSES].index(cause)))
+    return {
+        cause: {verdict: by_cause[cause][verdict] for verdict in VERDICTS[:3]} for cause in order
+    }
 
 
 def to_csv(entries: Iterable[ReproductionResult]) -> str:
-    """Write a ledger as CSV."""
+    """Return a ledger as CSV text."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     numbers = ("compared", "ours", "difference", "error")
     writer.writerow(("table", "item", "published", *numbers, "verdict", "cause", "reason"))
-    for one in entries:
-        values = (getattr(one, name) for name in numbers)
-        texts = ("" if value is None else f"{value:.6g}" for value in values)
-        place, judged = (one.table, one.item, one.published), (one.verdict, one.cause, one.reason)
-        writer.writerow((*place, *texts, *judged))
+    for entry in entries:
+        values = [getattr(entry, name) for name in numbers]
+        texts = ["" if value is None else f"{value:.6g}" for value in values]
+        writer.writerow(
+            (
+                entry.table,
+                entry.item,
+                entry.published,
+                *texts,
+                entry.verdict,
+                entry.cause,
+                entry.reason,
+            )
+        )
     return stream.getvalue()
 
 
@@ -129,173 +153,294 @@ def to_csv(entries: Iterable[ReproductionResult]) -> str:
 
 
 def compare_characteristics() -> Iterator[ReproductionResult]:
-    """Measure the data sets of Table 1."""
+    """Yield the results for Table 1, measured on the data sets."""
     from scumble.measures import characterize
 
-    counts = {"attributes": "n_features"}
-    counts |= {key: f"n_{key}" for key in ("instances", "labels", "labelsets")}
+    attributes = {
+        "attributes": "n_features",
+        "instances": "n_instances",
+        "labels": "n_labels",
+        "labelsets": "n_labelsets",
+    }
     table = published.characteristics()
     with progress_bar("Measuring data sets", len(table)) as advance:
-        for dataset, printed in table.items():
+        for dataset, printed_values in table.items():
             data = sources.load(dataset)
             note = "" if data is None else sources.substitute_note(dataset, data)
-            found = None if data is None or dataset == "mediamill" else characterize(data)
-            for key, value in printed.items():
-                ours = None if found is None else float(getattr(found, counts.get(key, key)))
-                yield _exact(dataset, key, value, ours, note)
+            summary = None
+            if data is not None and dataset != "mediamill":
+                summary = characterize(data)
+            for key, printed in printed_values.items():
+                our_value = None
+                if summary is not None:
+                    our_value = float(getattr(summary, attributes.get(key, key)))
+                yield _compare_exactly(
+                    dataset, key=key, printed=printed, our_value=our_value, note=note
+                )
             advance(1)
 
 
-def _exact(
-    dataset: str, key: str, printed: float, ours: float | None, note: str
+def _compare_exactly(
+    dataset: str, *, key: str, printed: float, our_value: float | None, note: str
 ) -> ReproductionResult:
-    """Compare what does not depend on chance, to the printed decimals."""
-    item, reason = f"{dataset} {key}", KNOWN_REASONS.get((dataset, key), note)
-    if ours is None:
-        return ReproductionResult(
-            1, item, printed, None, VERDICTS[3], reason or "data not available"
-        )
-    if abs(ours - printed) <= 0.00051:
-        return ReproductionResult(1, item, printed, ours, VERDICTS[0])
-    is_misprint = (dataset, key) in MISPRINTS
-    cause = "misprint" if is_misprint else "substitute data" if note else "unknown"
-    return ReproductionResult(1, item, printed, ours, VERDICTS[2], reason, cause=cause)
+    """Return the result for a number that does not depend on chance, at the printed decimals."""
+    verdict, cause = NOT_REPRODUCED, "unknown"
+    reason = KNOWN_REASONS.get((dataset, key), note)
+    if our_value is None:
+        verdict, cause, reason = NOT_COMPUTABLE, "", reason or "data not available"
+    elif abs(our_value - printed) <= 0.00051:
+        verdict, cause, reason = REPRODUCED, "", ""
+    elif (dataset, key) in MISPRINTS:
+        cause = "misprint"
+    elif note:
+        cause = "substitute data"
+    return ReproductionResult(
+        table=1,
+        item=f"{dataset} {key}",
+        published=printed,
+        ours=our_value,
+        verdict=verdict,
+        reason=reason,
+        cause=cause,
+    )
 
 
 # Tables 2 and 3 ----------------------------------------------------------------------------------
 
 
 def imbalance(means: FoldMeans) -> Iterator[ReproductionResult]:
-    """Compare MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
+    """Yield the results for Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
     for pair in published.imbalance():
-        first, second = _printed(pair, f"{pair.dataset} {pair.method} {pair.measure}")
-        before, after = means.imbalance_means(pair)
-        if before is None or after is None:
-            yield from (printed.as_not_computable(NOT_RUN) for printed in (first, second))
+        printed = _printed_numbers(pair, f"{pair.dataset} {pair.method} {pair.measure}")
+        our_means = means.imbalance_means(pair)
+        if our_means.before is None or our_means.after is None:
+            yield printed.before.as_not_computable(NOT_RUN)
+            yield printed.after.as_not_computable(NOT_RUN)
             continue
-        place, name = (pair.dataset, f"{pair.method} 25 %", "none"), verdicts.imbalance_name(pair)
-        yield first.compare(before, means.error(*place, f"before.{name}"))
-        moved = EXCHANGED if second.corrected_value != second.value else ""
-        found = {percent: means.imbalance_means(pair, percent)[1] for percent in PERCENTS}
-        others = {percent: value for percent, value in found.items() if value is not None}
-        reason = "; ".join(
-            filter(None, (moved, _imbalance_reason(pair, second.corrected_value, others)))
+        resampler, name = f"{pair.method} 25 %", verdicts.imbalance_name(pair)
+        error_before = means.error(pair.dataset, resampler, "none", f"before.{name}")
+        yield printed.before.compare(our_means.before, error_before)
+        after_by_percent = {}
+        for percent in PERCENTS:
+            after = means.imbalance_means(pair, percent).after
+            if after is not None:
+                after_by_percent[percent] = after
+        reasons = [_imbalance_reason(pair, printed.after.corrected_value, after_by_percent)]
+        if printed.after.corrected_value != printed.after.value:
+            reasons.insert(0, EXCHANGED)
+        error = means.error(pair.dataset, resampler, "none", f"after.{name}")
+        fits_other_percent = any(
+            printed.after.is_near(after, error) for after in after_by_percent.values()
         )
-        error = means.error(*place, f"after.{name}")
-        causes = [("undefined rule", any(second.is_near(v, error) for v in others.values()))]
-        yield second.compare(after, error, before=before, reason=reason, causes=causes)
+        yield printed.after.compare(
+            our_means.after,
+            error,
+            before=our_means.before,
+            reason="; ".join(filter(None, reasons)),
+            causes=[("undefined rule", fits_other_percent)],
+        )
 
 
-def _printed(pair: BeforeAfterPair, item: str) -> tuple[PrintedNumber, PrintedNumber]:
-    """Return both values of a pair as they are to be compared, a displaced one put back."""
-    before = PrintedNumber(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
-    values = (pair.after, restore_displaced_value(pair).after, pair.decimals, pair.before)
-    return before, PrintedNumber(pair.table, f"{item} after", *values)
+class _PrintedPair(NamedTuple):
+    """The two numbers of a pair."""
+
+    before: PrintedNumber
+    after: PrintedNumber
+
+
+def _printed_numbers(pair: BeforeAfterPair, item: str) -> _PrintedPair:
+    """Return both numbers of a pair; the second is corrected if its row is displaced."""
+    before = PrintedNumber(
+        table=pair.table,
+        item=f"{item} before",
+        value=pair.before,
+        corrected_value=pair.before,
+        decimals=pair.decimals,
+    )
+    after = PrintedNumber(
+        table=pair.table,
+        item=f"{item} after",
+        value=pair.after,
+        corrected_value=restore_displaced_value(pair).after,
+        decimals=pair.decimals,
+        before=pair.before,
+    )
+    return _PrintedPair(before, after)
 
 
 def _imbalance_reason(
-    pair: BeforeAfterPair, corrected_value: float, others: dict[int, float]
+    pair: BeforeAfterPair, corrected_value: float, after_by_percent: dict[int, float]
 ) -> str:
-    """Say what is known of a difference, or that another percentage fits better."""
+    """Return the known reason of a difference, or the percentage that fits better."""
     if pair.dataset == "cal500" and pair.method == "LP-ROS":
         return CAL500
-    fits = {percent: abs(after - corrected_value) for percent, after in others.items()}
-    best = min(fits, key=fits.__getitem__, default=25)
-    return f"{best} % fits better" if fits and fits[best] < fits.get(25, 0.0) else ""
+    distances = {
+        percent: abs(after - corrected_value) for percent, after in after_by_percent.items()
+    }
+    best = min(distances, key=distances.__getitem__, default=25)
+    if distances and distances[best] < distances.get(25, 0.0):
+        return f"{best} % fits better"
+    return ""
 
 
 def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
-    """Compare Table 3: SCUMBLE against our own relative changes."""
+    """Yield the results for Table 3: SCUMBLE and our relative changes of the imbalance."""
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"
-        first, second = (f"{item} r", row.coefficient), (f"{item} p", row.p_value)
         pairs = imbalance_pairs(row.resampler, row.measure)
-        ours = verdicts.replace_with_our_values(pairs, means.imbalance_means)
-        if len(ours) < len(pairs):
-            yield from (
-                ReproductionResult(3, *one, None, VERDICTS[3], NOT_RUN) for one in (first, second)
+        our_pairs = verdicts.replace_with_our_values(pairs, means.imbalance_means)
+        our_coefficient = our_p_value = None
+        verdict, reason, cause = NOT_COMPUTABLE, NOT_RUN, ""
+        if len(our_pairs) == len(pairs):
+            scumble, changes = scumble_and_change(
+                [pair for pair in our_pairs if pair.before and pair.after]
             )
-            continue
-        found = pearson(*scumble_and_change([p for p in ours if p.before and p.after]))
-        # A weak correlation with the right sign says nothing: it must be significant alike.
-        same = (found.coefficient > 0) == (row.coefficient > 0)
-        same = same and (found.p_value < ALPHA) == (row.p_value < ALPHA)
-        near = abs(found.coefficient - row.coefficient) <= CORRELATION_TOLERANCE
-        verdict = VERDICTS[2 if not same else 0 if near else 1]
-        cause = "" if verdict == VERDICTS[0] else "other numbers"
-        yield ReproductionResult(3, *first, found.coefficient, verdict, cause=cause)
-        yield ReproductionResult(3, *second, found.p_value, verdict, cause=cause)
+            our_correlation = pearson(scumble, changes)
+            our_coefficient, our_p_value = our_correlation.coefficient, our_correlation.p_value
+            reason = ""
+            # The sign of a weak correlation carries no information: significance must agree too.
+            has_same_sign = (our_correlation.coefficient > 0) == (row.coefficient > 0)
+            has_same_significance = (our_correlation.p_value < ALPHA) == (row.p_value < ALPHA)
+            if not (has_same_sign and has_same_significance):
+                verdict = NOT_REPRODUCED
+            elif abs(our_correlation.coefficient - row.coefficient) <= CORRELATION_TOLERANCE:
+                verdict = REPRODUCED
+            else:
+                verdict = SAME_DIRECTION
+            cause = "" if verdict == REPRODUCED else "other numbers"
+        for symbol, printed, our_value in (
+            ("r", row.coefficient, our_coefficient),
+            ("p", row.p_value, our_p_value),
+        ):
+            yield ReproductionResult(
+                table=3,
+                item=f"{item} {symbol}",
+                published=printed,
+                ours=our_value,
+                verdict=verdict,
+                reason=reason,
+                cause=cause,
+            )
 
 
 # Table 4 -----------------------------------------------------------------------------------------
 
 
 def f_measures(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
-    """Compare the F-measure of HOMER, by the average that fits the printed values best."""
-    known = [average for average in F_MEASURE_AVERAGES if rule == "fits" or "." not in average]
-    average = verdicts.best_average(means, known)
-    told = RULES.get(average.partition(".")[0], "")
-    reason = f"average: {average}" + (f" ({told})" if told else "") if average else NOT_RUN
-    seen: set[str] = set()
+    """Yield the results for Table 4: HOMER's F-measure, by the average that fits best."""
+    averages = [name for name in F_MEASURE_AVERAGES if rule == "fits" or "." not in name]
+    average = verdicts.best_average(means, averages)
+    reason = NOT_RUN
+    if average:
+        reason = f"average: {average}"
+        rule_text = RULES.get(average.partition(".")[0], "")
+        if rule_text:
+            reason = f"{reason} ({rule_text})"
+    datasets_with_base: set[str] = set()
     for row in published.f_measures():
-        resamplers = ("none", f"{row.resampler} 25 %")
-        untreated, treated = ((row.dataset, r, "HOMER", average) for r in resamplers)
-        if row.dataset not in seen:
-            seen.add(row.dataset)
-            printed = PrintedNumber(4, f"{row.dataset} base", row.before, row.before, 4)
-            yield _f_measure(means, printed, untreated, reason)
-        item, base = f"{row.dataset} {row.resampler}", means.get(*untreated)
-        printed = PrintedNumber(4, item, row.after, row.after, 4, before=row.before)
-        yield _f_measure(means, printed, treated, reason, base)
-        printed = PrintedNumber(4, f"{item} change", row.percent, row.percent, 2, before=0.0)
-        after = means.get(*treated)
-        if not base or after is None:
+        resampler = f"{row.resampler} 25 %"
+        if row.dataset not in datasets_with_base:
+            datasets_with_base.add(row.dataset)
+            printed = PrintedNumber(
+                table=4,
+                item=f"{row.dataset} base",
+                value=row.before,
+                corrected_value=row.before,
+                decimals=4,
+            )
+            yield _compare_f_measure(means, printed, row.dataset, "none", average, reason=reason)
+        before = means.get(row.dataset, "none", "HOMER", average)
+        printed = PrintedNumber(
+            table=4,
+            item=f"{row.dataset} {row.resampler}",
+            value=row.after,
+            corrected_value=row.after,
+            decimals=4,
+            before=row.before,
+        )
+        yield _compare_f_measure(
+            means, printed, row.dataset, resampler, average, reason=reason, before=before
+        )
+        printed = PrintedNumber(
+            table=4,
+            item=f"{row.dataset} {row.resampler} change",
+            value=row.percent,
+            corrected_value=row.percent,
+            decimals=2,
+            before=0.0,
+        )
+        after = means.get(row.dataset, resampler, "HOMER", average)
+        if not before or after is None:
             yield printed.as_not_computable(reason)
             continue
-        error = 100 * means.error_of_change(*treated)
-        change = 100 * (after - base) / base
-        causes = [("other numbers", True)]
-        yield printed.compare(change, error, before=0.0, reason=reason, causes=causes)
+        error = 100 * means.error_of_change(row.dataset, resampler, "HOMER", average)
+        yield printed.compare(
+            100 * (after - before) / before,
+            error,
+            before=0.0,
+            reason=reason,
+            causes=[("other numbers", True)],
+        )
 
 
-def _f_measure(
+def _compare_f_measure(
     means: FoldMeans,
     printed: PrintedNumber,
-    place: tuple[str, ...],
+    dataset: str,
+    resampler: str,
+    average: str,
+    *,
     reason: str,
     before: float | None = None,
 ) -> ReproductionResult:
-    """Compare one F-measure; another average may give the printed value."""
-    ours = means.get(*place)
-    if ours is None:
+    """Return the result for one F-measure; another average may give the printed value."""
+    our_value = means.get(dataset, resampler, "HOMER", average)
+    if our_value is None:
         return printed.as_not_computable(reason)
-    other = any(_fits(means, printed, *place[:-1], average) for average in F_MEASURE_AVERAGES)
-    causes = [("undefined rule", other)]
-    return printed.compare(ours, means.error(*place), before=before, reason=reason, causes=causes)
+    fits_other_average = any(
+        _fits(means, printed, dataset, resampler, "HOMER", other) for other in F_MEASURE_AVERAGES
+    )
+    return printed.compare(
+        our_value,
+        means.error(dataset, resampler, "HOMER", average),
+        before=before,
+        reason=reason,
+        causes=[("undefined rule", fits_other_average)],
+    )
 
 
-def _fits(means: FoldMeans, printed: PrintedNumber, *place: str) -> bool:
-    """Tell whether one of our means is the printed value."""
-    ours, error = means.get(*place), means.error(*place)
-    return ours is not None and printed.is_near(ours, error)
+def _fits(
+    means: FoldMeans,
+    printed: PrintedNumber,
+    dataset: str,
+    resampler: str,
+    classifier: str,
+    name: str,
+) -> bool:
+    """Return whether one of our means is near the printed value."""
+    our_value = means.get(dataset, resampler, classifier, name)
+    error = means.error(dataset, resampler, classifier, name)
+    return our_value is not None and printed.is_near(our_value, error)
 
 
 # Tables 5 to 10 ----------------------------------------------------------------------------------
 
 
 def results(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
-    """Compare five metrics before and after REMEDIAL."""
-    rules = resolve_metric_names(means, rule)
+    """Yield the results for Tables 5 to 9: five metrics before and after REMEDIAL."""
+    names = resolve_metric_names(means, rule)
     for pair in published.results():
-        name = rules[pair.measure]
-        first, second = _printed(pair, f"{pair.measure} {pair.dataset} {pair.method}")
-        before, _ = means.result_means(pair, name)
-        yield _result(means, pair, first, "none", name)
-        yield _result(means, pair, second, "REMEDIAL", name, before)
+        name = names[pair.measure]
+        printed = _printed_numbers(pair, f"{pair.measure} {pair.dataset} {pair.method}")
+        before = means.result_means(pair, name).before
+        yield _compare_result(means, pair, printed.before, resampler="none", name=name)
+        yield _compare_result(
+            means, pair, printed.after, resampler="REMEDIAL", name=name, before=before
+        )
 
 
 def resolve_metric_names(means: FoldMeans, rule: Rule) -> dict[str, str]:
-    """Name the score that stands for each of the paper's metrics."""
+    """Return the score that stands for each of the paper's metrics."""
     if rule == "mulan":
         return verdicts.METRIC_NAMES
     return {
@@ -303,63 +448,79 @@ def resolve_metric_names(means: FoldMeans, rule: Rule) -> dict[str, str]:
     }
 
 
-def _result(
+def _compare_result(
     means: FoldMeans,
     pair: BeforeAfterPair,
     printed: PrintedNumber,
-    arm: str,
+    *,
+    resampler: str,
     name: str,
     before: float | None = None,
 ) -> ReproductionResult:
-    """Compare one number of Tables 5 to 9, and look for the cause of a difference."""
-    place = (pair.dataset, arm)
-    ours = means.get(*place, pair.method, name)
-    if ours is None or (arm != "none" and before is None):
-        away = "data not available: 2,000 of 43,907 instances are"
-        return printed.as_not_computable(away if pair.dataset == "mediamill" else NOT_RUN)
-
-    def causes() -> Iterator[tuple[str, bool]]:
-        rules, variants = (
-            verdicts.UNDEFINED_VALUE_RULES.get(pair.measure, ()),
-            CLASSIFIER_VARIANTS.get(pair.method, ()),
-        )
-        yield "undefined rule", any(_fits(means, printed, *place, pair.method, r) for r in rules)
-        yield "version of MULAN", any(_fits(means, printed, *place, v, name) for v in variants)
-
-    is_substitute, reason = pair.dataset in sources.SUBSTITUTES, _result_reason(pair, printed, name)
-    rest: dict[str, Any] = {"reason": reason, "is_substitute": is_substitute, "causes": causes()}
-    return printed.compare(ours, means.error(*place, pair.method, name), before=before, **rest)
+    """Return the result for one number of Tables 5 to 9, with the cause of a difference."""
+    dataset, classifier = pair.dataset, pair.method
+    our_value = means.get(dataset, resampler, classifier, name)
+    if our_value is None or (resampler != "none" and before is None):
+        if dataset == "mediamill":
+            return printed.as_not_computable("data not available: 2,000 of 43,907 instances are")
+        return printed.as_not_computable(NOT_RUN)
+    other_rules = verdicts.UNDEFINED_VALUE_RULES.get(pair.measure, ())
+    other_versions = CLASSIFIER_VARIANTS.get(classifier, ())
+    fits_other_rule = any(
+        _fits(means, printed, dataset, resampler, classifier, other) for other in other_rules
+    )
+    fits_other_version = any(
+        _fits(means, printed, dataset, resampler, other, name) for other in other_versions
+    )
+    return printed.compare(
+        our_value,
+        means.error(dataset, resampler, classifier, name),
+        before=before,
+        reason=_result_reason(pair, printed, name),
+        is_substitute=dataset in sources.SUBSTITUTES,
+        causes=[("undefined rule", fits_other_rule), ("version of MULAN", fits_other_version)],
+    )
 
 
 def _result_reason(pair: BeforeAfterPair, printed: PrintedNumber, name: str) -> str:
-    """Tell the rule, what stands in for the data, and whether the printed row looks displaced."""
-    other, how = sources.SUBSTITUTES.get(pair.dataset, ("", ""))
-    parts = (
-        RULES.get(name.partition(".")[0], ""),
-        f"{other}: {how}" if other else "",
-        "the printed column looks shifted by a row"
-        if printed.corrected_value != printed.value
-        else "",
-    )
-    return "; ".join(filter(None, parts))
+    """Return remarks on the rule, on substitute data, and on a displaced row of a number."""
+    remarks = [RULES.get(name.partition(".")[0], "")]
+    if pair.dataset in sources.SUBSTITUTES:
+        substitute, difference = sources.SUBSTITUTES[pair.dataset]
+        remarks.append(f"{substitute}: {difference}")
+    if printed.corrected_value != printed.value:
+        remarks.append("the printed column looks shifted by a row")
+    return "; ".join(filter(None, remarks))
 
 
 def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
-    """Compare Table 10: Wilcoxon's test over the data sets that were run."""
-    rules = resolve_metric_names(means, rule)
+    """Yield the results for Table 10: Wilcoxon's test over the data sets that were run."""
+    names = resolve_metric_names(means, rule)
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
         pairs = result_pairs(row.classifier, row.metric)
-        ours = verdicts.replace_with_our_values(
-            pairs, partial(means.result_means, name=rules[row.metric])
+        our_pairs = verdicts.replace_with_our_values(
+            pairs, partial(means.result_means, name=names[row.metric])
         )
-        if len(ours) < 5:
-            reason = f"needs five data sets; {len(ours)} were run"
-            yield ReproductionResult(10, item, row.p_value, None, VERDICTS[3], reason)
+        if len(our_pairs) < 5:
+            yield ReproductionResult(
+                table=10,
+                item=item,
+                published=row.p_value,
+                ours=None,
+                verdict=NOT_COMPUTABLE,
+                reason=f"needs five data sets; {len(our_pairs)} were run",
+            )
             continue
-        found = p_value(ours)
-        agree = (found < ALPHA) == (row.p_value < ALPHA)
-        reason = f"over {len(ours)} of {len(pairs)} data sets"
-        moved = not agree and any(restore_displaced_value(pair) != pair for pair in pairs)
-        verdict, cause = VERDICTS[1 if agree else 2], "repaired row" if moved else "other numbers"
-        yield ReproductionResult(10, item, row.p_value, found, verdict, reason, cause=cause)
+        our_p_value = p_value(our_pairs)
+        agrees = (our_p_value < ALPHA) == (row.p_value < ALPHA)
+        is_displaced = any(restore_displaced_value(pair) != pair for pair in pairs)
+        yield ReproductionResult(
+            table=10,
+            item=item,
+            published=row.p_value,
+            ours=our_p_value,
+            verdict=SAME_DIRECTION if agrees else NOT_REPRODUCED,
+            reason=f"over {len(our_pairs)} of {len(pairs)} data sets",
+            cause="repaired row" if is_displaced and not agrees else "other numbers",
+        )

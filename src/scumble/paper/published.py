@@ -1,8 +1,8 @@
-"""The numbers the paper prints, as typed rows.
+"""The numbers that the paper prints, as typed rows.
 
-The tables lie beside the code as small CSV files, one per table of the paper: values as printed,
-which of a pair is set in bold, which p-values carry a star, and the counts of better and worse
-results that stand in the comments of its source.
+The tables are stored as small CSV files, one per table of the paper: values as printed, the bold
+value of a pair, the stars of p-values, and the counts of better and worse results that are comments
+in the paper's source.
 """
 
 import csv
@@ -15,29 +15,52 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 HIGHER_IS_BETTER = {"HL": False, "Precision": True, "MacroFM": True, "OE": False, "RL": False}
 METRICS = tuple(HIGHER_IS_BETTER)
 CLASSIFIERS = ("BR", "CLR", "ECC", "EPS", "HOMER", "IBLR")
-#: Data sets of the first phase, by falling SCUMBLE.
+#: Data sets of the first phase, by decreasing SCUMBLE.
 PHASE_1_DATASETS = ("corel5k", "cal500", "enron", "yeast", "medical", "genbase")
-#: How the text says that imbalance changes: what, where, measure, data sets and percent.
-CLAIMED_CHANGES = (
-    ("MeanIR falls by", "SCUMBLE > 0.3", "mean_ir", PHASE_1_DATASETS[:3], -6),
-    ("MaxIR grows by", "SCUMBLE > 0.3", "max_ir", PHASE_1_DATASETS[:3], 6),
-    ("MeanIR falls by", "SCUMBLE < 0.11", "mean_ir", PHASE_1_DATASETS[3:], -52),
-    ("MaxIR falls by", "SCUMBLE < 0.11", "max_ir", PHASE_1_DATASETS[3:], -54),
-)
-#: How many results the text says improve, or do not: who, what, how many, classifier and metrics.
-CLAIMED_COUNTS = (
-    ("Precision", "not improved", "9 of 64", None, ("Precision",), False),
-    ("HOMER", "improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
-    ("HOMER", "improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
-)
 
 Record = TypeVar("Record")
-#: How the cells of a field are read, where its type does not read them.
+#: Readers of the cells of a field whose type does not read them.
 _READERS: dict[type, Callable[[str], Any]] = {bool: "yes".__eq__}
 
 
+class ClaimedChange(NamedTuple):
+    """A mean relative change of the imbalance, as the text claims it."""
+
+    statement: str
+    condition: str  # on the data sets
+    measure: str
+    datasets: tuple[str, ...]
+    percent: int
+
+
+class ClaimedCount(NamedTuple):
+    """A number of results that improve, or do not, as the text claims it."""
+
+    subject: str
+    statement: str
+    claimed: str  # "9 of 64"
+    classifier: str | None  # None for all
+    metrics: tuple[str, ...]
+    improved: bool  # whether the improved results are counted, or the others
+
+
+CLAIMED_CHANGES = (
+    ClaimedChange("MeanIR falls by", "SCUMBLE > 0.3", "mean_ir", PHASE_1_DATASETS[:3], -6),
+    ClaimedChange("MaxIR grows by", "SCUMBLE > 0.3", "max_ir", PHASE_1_DATASETS[:3], 6),
+    ClaimedChange("MeanIR falls by", "SCUMBLE < 0.11", "mean_ir", PHASE_1_DATASETS[3:], -52),
+    ClaimedChange("MaxIR falls by", "SCUMBLE < 0.11", "max_ir", PHASE_1_DATASETS[3:], -54),
+)
+CLAIMED_COUNTS = (
+    ClaimedCount("Precision", "not improved", "9 of 64", None, ("Precision",), False),
+    ClaimedCount(
+        "HOMER", "improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True
+    ),
+    ClaimedCount("HOMER", "improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
+)
+
+
 class BeforeAfterPair(NamedTuple):
-    """Two printed values, before and after something was done to the data."""
+    """Two printed values, before and after resampling."""
 
     dataset: str
     method: str  # a resampler, or a classifier
@@ -48,22 +71,22 @@ class BeforeAfterPair(NamedTuple):
 
     @property
     def table(self) -> int:
-        """Number of the table: imbalance stands in the second, a table of each metric follows."""
+        """Number of the table: 2 for imbalance, 5 to 9 for the metrics."""
         return 5 + METRICS.index(self.measure) if self.measure in METRICS else 2
 
     @property
     def decimals(self) -> int:
-        """How many decimals the table prints."""
+        """Number of decimals that the table prints."""
         return 3 if self.table == 2 else 4
 
     @property
     def change(self) -> float:
-        """Relative change, 0.1 for ten percent more."""
+        """Relative change: 0.1 for ten percent more."""
         return (self.after - self.before) / self.before
 
     @property
     def better(self) -> str:
-        """Which value is better: ``"before"``, ``"after"``, or ``"none"`` where they are equal."""
+        """The better value: ``"before"``, ``"after"``, or ``"none"`` if they are equal."""
         if self.after == self.before:
             return "none"
         improved = (self.after > self.before) == HIGHER_IS_BETTER[self.measure]
@@ -71,7 +94,7 @@ class BeforeAfterPair(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """SCUMBLE against the change of a measure by a resampler, as printed."""
+    """The correlation of SCUMBLE with the change of a measure by a resampler, as printed."""
 
     resampler: str
     measure: str
@@ -99,7 +122,7 @@ class Significance(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Results that are better and worse after REMEDIAL, as the paper counts them."""
+    """Numbers of results that are better and worse after REMEDIAL, as the paper counts them."""
 
     by: str  # "classifier", "dataset" or "metric"
     name: str
@@ -110,30 +133,38 @@ class Count(NamedTuple):
 @cache
 def characteristics() -> dict[str, dict[str, float]]:
     """Return Table 1: measures of the eleven data sets."""
-    return {row.pop("dataset"): {k: float(v) for k, v in row.items()} for row in _rows("datasets")}
+    table = {}
+    for row in _read_rows("datasets"):
+        dataset = row.pop("dataset")
+        table[dataset] = {measure: float(text) for measure, text in row.items()}
+    return table
 
 
-def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
-    """Read a file whose columns are the fields of a record, in their order; some have fewer."""
-    readers = [_READERS.get(field, field) for field in get_type_hints(kind).values()]
-    rows = (zip(readers, row.values(), strict=False) for row in _rows(name))
-    return tuple(kind(*(read(cell) for read, cell in row)) for row in rows)
+def _read_records(name: str, record_type: type[Record]) -> tuple[Record, ...]:
+    """Return the rows of a file as records; its columns are the first fields, in their order."""
+    readers = [_READERS.get(field, field) for field in get_type_hints(record_type).values()]
+    records = []
+    for row in _read_rows(name):
+        cells = zip(readers, row.values(), strict=False)
+        records.append(record_type(*(reader(cell) for reader, cell in cells)))
+    return tuple(records)
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def _read_rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV file of printed numbers."""
     path = resources.files(__package__) / "printed" / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
 #: Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS.
-imbalance = cache(partial(_records, "imbalance", BeforeAfterPair))
-#: Table 3: SCUMBLE against the relative change of the imbalance.
-correlations = cache(partial(_records, "correlation", Correlation))
+imbalance = cache(partial(_read_records, "imbalance", BeforeAfterPair))
+#: Table 3: correlations of SCUMBLE with the relative change of the imbalance.
+correlations = cache(partial(_read_records, "correlation", Correlation))
 #: Table 4: HOMER's F-measure before and after resampling.
-f_measures = cache(partial(_records, "f_measure", Change))
+f_measures = cache(partial(_read_records, "f_measure", Change))
 #: Tables 5 to 9: five metrics before and after REMEDIAL.
-results = cache(partial(_records, "results", BeforeAfterPair))
+results = cache(partial(_read_records, "results", BeforeAfterPair))
 #: Table 10: p-values of Wilcoxon's test.
-significances = cache(partial(_records, "wilcoxon", Significance))
-#: How often the paper counts results as better and worse.
-counts = cache(partial(_records, "counts", Count))
+significances = cache(partial(_read_records, "wilcoxon", Significance))
+#: Numbers of better and worse results, as the paper counts them.
+counts = cache(partial(_read_records, "counts", Count))

@@ -8,12 +8,12 @@ from scumble._core.errors import DataError, ParameterError, ScumbleWarning, did_
 from scumble.data import MultilabelDataset, repository
 from scumble.experiment.plan import Plan, plan_from_dict
 
-#: Why a data set that was found is not quite the paper's.
+#: Data sets that replace those of the paper, with the difference.
 SUBSTITUTES = {
     "mediamill": ("mediamill_reduced", "2,000 of its 43,907 instances"),
     "tmc2007": ("tmc2007-500", "the same labels with 500 features"),
 }
-#: What can be run, with the tables it fills.
+#: Experiments of the paper, with the tables that they reproduce.
 PHASES = {
     "imbalance": "MaxIR and MeanIR before and after LP-ROS and LP-RUS (Tables 2 and 3)",
     "homer": "HOMER's F-measure before and after resampling (Table 4)",
@@ -23,11 +23,11 @@ PHASES = {
 
 
 def load(name: str) -> MultilabelDataset | None:
-    """Load one of the paper's data sets; None where it is not on this machine."""
+    """Load one of the paper's data sets; return None if it is not on this machine."""
     # Nothing is downloaded: a check of the paper must not start with an hour of transfers.
-    # 'scumble data get NAME' brings a missing one.
+    # 'scumble data get NAME' downloads a missing data set.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes itself
+        warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes
         try:
             repository.locate(name)
         except DataError:
@@ -36,9 +36,9 @@ def load(name: str) -> MultilabelDataset | None:
 
 
 def substitute_note(name: str, data: MultilabelDataset) -> str:
-    """Tell what stands in for a data set of the paper."""
-    other, how = SUBSTITUTES.get(name, ("", ""))
-    return f"{other}: {how}" if data.name == other else ""
+    """Return the name and the difference of a data set that replaces one of the paper, or ""."""
+    substitute, difference = SUBSTITUTES.get(name, ("", ""))
+    return f"{substitute}: {difference}" if data.name == substitute else ""
 
 
 # Plans --------------------------------------------------------------------------------------------
@@ -50,12 +50,12 @@ def phase(name: str) -> Plan:
     Parameters
     ----------
     name : {"imbalance", "homer", "remedial", "seeds"}
-        The experiment; `PHASES` says which tables it fills.
+        The experiment; `PHASES` lists the tables that it reproduces.
 
     Returns
     -------
     Plan
-        To be run, or changed.
+        The plan, to run or to change.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def phase_text(name: str) -> str:
     Returns
     -------
     str
-        A starting point for a plan of one's own.
+        The plan, as a starting point for a changed one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Our own numbers beside the paper's: means over folds, what is said of them, why they differ."""
+"""Our numbers and the paper's: means over folds, verdicts, and causes of differences."""
 
 import math
 from collections import Counter, defaultdict
@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble.paper import published
 from scumble.paper.published import BeforeAfterPair
 
-VERDICTS = ("reproduced", "same direction", "not reproduced", "not computable here")
-#: A number within so many standard errors of the printed one counts as reproduced.
-NEAR = 2.0
-#: Beyond the first and within this many, a difference may still be that of the folds.
-FAR = 3.0
-#: Why a number is not reproduced; of several the first that holds.
+REPRODUCED = "reproduced"
+SAME_DIRECTION = "same direction"
+NOT_REPRODUCED = "not reproduced"
+NOT_COMPUTABLE = "not computable here"
+VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED, NOT_COMPUTABLE)
+#: A number within this many standard errors of the printed one counts as reproduced: about 95 % of
+#: differences by chance.
+MAX_ERRORS_REPRODUCED = 2.0
+#: Within this many standard errors a difference may be due to the folds: 99.7 %.
+MAX_ERRORS_NOISE = 3.0
+#: Causes why a number is not reproduced; the first that holds counts.
 CAUSES = {
     "misprint": "the printed value does not follow from the data, which are the same",
     "repaired row": "the printed value stands in a wrong row; put back, it is reproduced",
@@ -31,36 +36,36 @@ CAUSES = {
 
 @dataclass(frozen=True)
 class ReproductionResult:
-    """A published number beside ours.
+    """A published number and ours, with a verdict.
 
     Attributes
     ----------
     table : int
         Number of the table in the paper.
     item : str
-        What the number is about.
+        Name of the number: data set, method and metric.
     published : float
-        As printed.
+        The printed number.
     ours : float or None
-        None where it cannot be computed.
+        Our number; None if it cannot be computed.
     verdict : str
         One of `VERDICTS`.
     reason : str
-        What else is to be known: rules, substitutes, where a value stands.
+        Remarks: rules for undefined values, substitute data, displaced rows.
     error : float or None
-        Standard error of the difference of both means over folds; None where no chance is
-        involved, or it is not known.
+        Standard error of the difference of both means over folds; None if it is not known, or if
+        the number does not depend on chance.
     cause : str
-        Why it is not reproduced, one of `CAUSES`; also of a number that is reproduced once its row
-        is put back.
+        Why the number is not reproduced, one of `CAUSES`; also given for a number that is
+        reproduced once its row is corrected.
     compared : float or None
-        What ours is compared with, where that is not the number as printed: the one of a repaired
-        row.
+        The number that ours is compared with if it is not the printed one: that of a corrected row.
 
     Examples
     --------
-    >>> from scumble.paper import CatalogueEntry
-    >>> round(CatalogueEntry(2, "yeast LP-ROS max_ir after", 8.0, 8.2, "reproduced").difference, 6)
+    >>> from scumble.paper import ReproductionResult
+    >>> result = ReproductionResult(2, "yeast LP-ROS max_ir after", 8.0, 8.2, "reproduced")
+    >>> round(result.difference, 6)
     0.2
     """
 
@@ -76,40 +81,45 @@ class ReproductionResult:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus published (of a repaired row: minus the number that belongs there)."""
-        meant = self.published if self.compared is None else self.compared
-        return None if self.ours is None else self.ours - meant
+        """Our number less the published one, or less the number of the corrected row."""
+        if self.ours is None:
+            return None
+        return self.ours - (self.published if self.compared is None else self.compared)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its attributes and the difference as a dict."""
+        """Return the attributes and the difference as a dict."""
         return {**asdict(self), "difference": self.difference}
 
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number of the paper that is about to be compared."""
-
-    # `meant` differs from `value` where a row is put back; `before` is the printed value before
-    # treatment, where there is one and the direction of the change counts.
+    """A number of the paper, ready to be compared with ours."""
 
     table: int
     item: str
     value: float
-    corrected_value: float
+    corrected_value: float  # differs from `value` if the printed row is displaced
     decimals: int
-    before: float | None = None
+    before: float | None = None  # the printed value before treatment, if the direction counts
 
     def as_not_computable(self, reason: str) -> ReproductionResult:
-        """Say that a number cannot be computed."""
-        return ReproductionResult(self.table, self.item, self.value, None, VERDICTS[3], reason)
+        """Return the result for a number that cannot be computed."""
+        return ReproductionResult(
+            table=self.table,
+            item=self.item,
+            published=self.value,
+            ours=None,
+            verdict=NOT_COMPUTABLE,
+            reason=reason,
+        )
 
-    def is_near(self, ours: float, error: float) -> bool:
-        """Tell whether one of our numbers is the one that is meant."""
-        return is_near(self.corrected_value, ours, error, self.decimals)
+    def is_near(self, our_value: float, error: float) -> bool:
+        """Return whether one of our numbers is near the corrected one."""
+        return is_near(self.corrected_value, our_value, error=error, decimals=self.decimals)
 
     def compare(
         self,
-        ours: float,
+        our_value: float,
         error: float,
         *,
         before: float | None = None,
@@ -117,43 +127,61 @@ class PrintedNumber:
         is_substitute: bool = False,
         causes: Iterable[tuple[str, bool]] = (),
     ) -> ReproductionResult:
-        """Compare with a number that depends on folds, and name the first cause that holds.
+        """Return the result for a number that depends on folds, with the first cause that holds.
 
-        ``before`` is ours before treatment.
+        ``before`` is our number before treatment.
         """
-        near, moved, cause = self.is_near(ours, error), self.corrected_value != self.value, ""
-        if not near:
-            noise = abs(ours - self.corrected_value) <= FAR * error
-            known = chain((("substitute data", is_substitute), ("fold noise", noise)), causes)
-            cause = next((cause for cause, holds in known if holds), "unknown")
-        elif moved and not is_near(self.value, ours, error, self.decimals):
+        is_reproduced = self.is_near(our_value, error)
+        is_corrected = self.corrected_value != self.value
+        cause = ""
+        if not is_reproduced:
+            is_noise = abs(our_value - self.corrected_value) <= MAX_ERRORS_NOISE * error
+            candidates = chain(
+                (("substitute data", is_substitute), ("fold noise", is_noise)), causes
+            )
+            cause = next((candidate for candidate, holds in candidates if holds), "unknown")
+        elif is_corrected and not is_near(
+            self.value, our_value, error=error, decimals=self.decimals
+        ):
             cause = "repaired row"
-        same = before is not None and self._same_direction(before, ours)
-        verdict, meant = (
-            VERDICTS[0 if near else 1 if same else 2],
-            self.corrected_value if moved else None,
+        if is_reproduced:
+            verdict = REPRODUCED
+        elif before is not None and self._has_same_direction(before, our_value):
+            verdict = SAME_DIRECTION
+        else:
+            verdict = NOT_REPRODUCED
+        return ReproductionResult(
+            table=self.table,
+            item=self.item,
+            published=self.value,
+            ours=our_value,
+            verdict=verdict,
+            reason=reason,
+            error=error,
+            cause=cause,
+            compared=self.corrected_value if is_corrected else None,
         )
-        place = (self.table, self.item, self.value)
-        return ReproductionResult(*place, ours, verdict, reason, error, cause, meant)
 
-    def _same_direction(self, before: float, after: float) -> bool:
+    def _has_same_direction(self, before: float, after: float) -> bool:
+        """Return whether our number and the printed one change in the same direction."""
         if self.before is None:
             return False
-        theirs, ours = self.corrected_value - self.before, after - before
-        return (ours > 0) == (theirs > 0) and (ours == 0) == (theirs == 0)
+        printed_change, our_change = self.corrected_value - self.before, after - before
+        is_same_gain = (our_change > 0) == (printed_change > 0)
+        return is_same_gain and (our_change == 0) == (printed_change == 0)
 
 
-def is_near(printed: float, ours: float, error: float, decimals: int) -> bool:
-    """Tell whether two numbers differ by no more than chance and rounding explain."""
-    return abs(ours - printed) <= NEAR * error + 0.5000001 * 10.0**-decimals
+def is_near(printed: float, our_value: float, error: float, decimals: int) -> bool:
+    """Return whether chance and rounding explain the difference of two numbers."""
+    return abs(our_value - printed) <= MAX_ERRORS_REPRODUCED * error + 0.5000001 * 10.0**-decimals
 
 
-# What follows, or holds --------------------------------------------------------------------------
+# Findings of the audit and the claims --------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the paper prints, what comes out, and whether they agree.
+    """A printed number or statement, the recomputed one, and whether they agree.
 
     Attributes
     ----------
@@ -162,12 +190,12 @@ class Finding:
     item : str
         The number or statement in question.
     published, ours : str
-        Both as text, to the digits the paper prints.
+        The printed and the recomputed number as text, with the digits that the paper prints.
     verdict : str
-        Of the audit ``"follows"``, ``"follows before rounding"`` or ``"does not follow"``; those
-        of the claims are described there.
+        ``"follows"``, ``"follows before rounding"`` or ``"does not follow"`` in the audit; see
+        `claims` for those of the claims.
     note : str
-        Why, where it is known.
+        The reason, if it is known.
 
     Examples
     --------
@@ -184,7 +212,7 @@ class Finding:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its attributes as a dict."""
+        """Return the attributes as a dict."""
         return asdict(self)
 
 
@@ -210,21 +238,27 @@ def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     return {part: dict(counts) for part, counts in count_verdicts(findings, "part").items()}
 
 
-def count_verdicts(found: Iterable[Any], by: str) -> dict[Any, Counter[str]]:
-    """Count the verdicts of findings or entries by one of their attributes."""
-    counted: dict[Any, Counter[str]] = defaultdict(Counter)
-    for one in found:
-        counted[getattr(one, by)][one.verdict] += 1
-    return counted
+def count_verdicts(results: Iterable[Any], by: str) -> dict[Any, Counter[str]]:
+    """Return the numbers of verdicts of findings or results by one of their attributes."""
+    counts: dict[Any, Counter[str]] = defaultdict(Counter)
+    for result in results:
+        counts[getattr(result, by)][result.verdict] += 1
+    return counts
 
 
-# Means over folds, and how far chance carries them -----------------------------------------------
+# Means over folds and their standard errors --------------------------------------------------
 
-#: A mean before and one after treatment; None where there is none.
-Both = tuple[float | None, float | None]
-#: Folds behind a printed number: 2x5, other ones than ours.
+
+class MeansBeforeAfter(NamedTuple):
+    """A mean before and one after treatment; None where there is none."""
+
+    before: float | None
+    after: float | None
+
+
+#: Folds of a printed number: 2x5, other folds than ours.
 N_PRINTED_FOLDS = 10
-#: The paper's metrics by our names.
+#: From the paper's names of metrics to ours.
 METRIC_NAMES = {
     "HL": "hamming_loss",
     "Precision": "precision",
@@ -232,9 +266,9 @@ METRIC_NAMES = {
     "OE": "one_error",
     "RL": "ranking_loss",
 }
-#: What "F-measure" may be: means over rows, over those with a hit, pooled, over labels.
+#: Possible meanings of "F-measure": means over rows, rows with a hit, cells, or labels.
 F_MEASURE_AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
-#: Rules for undefined values that a metric may have been computed with; MULAN's of today is first.
+#: Scores by the possible rules for undefined values; that of MULAN today comes first.
 UNDEFINED_VALUE_RULES = {
     "Precision": ("precision", "ignore.precision"),
     "MacroFM": ("macro_f1", "ignore.macro_f1", "hits.macro_f1"),
@@ -242,116 +276,130 @@ UNDEFINED_VALUE_RULES = {
 
 
 class FoldMeans:
-    """Means over folds of what a store holds, and their standard errors."""
+    """Means over folds of the results in stores, and their standard errors.
 
-    # A place is a data set, a resampler, a classifier and the name of a score.
-    # A seed of which a fold is pending or failed does not count: half of its folds would pass for
-    # all of them.
+    Methods take a data set, a resampler, a classifier and the name of a score. A seed with a
+    pending or failed fold is left out: a part of its folds must not count as all of them.
+    """
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
         self._values: dict[tuple[str, ...], dict[Any, float]] = {}
-        # Stores may overlap; a fold counts once, and is done if it is done in one of them.
+        # Stores may overlap: a fold counts once, and is done if it is done in one of them.
         by_key: dict[Any, dict[str, Any]] = {}
-        for at, cell in enumerate(cells):
-            key = cell.get("key", at)
+        for number, cell in enumerate(cells):
+            key = cell.get("key", number)
             if key not in by_key or cell["state"] == "done":
                 by_key[key] = cell
-        unfinished = {_place(cell) for cell in by_key.values() if cell["state"] != "done"}
+        unfinished = {_seed_key(cell) for cell in by_key.values() if cell["state"] != "done"}
         for key, cell in by_key.items():
-            *place, seed = _place(cell)
-            if (*place, seed) in unfinished:
+            dataset, resampler, classifier, seed = _seed_key(cell)
+            if (dataset, resampler, classifier, seed) in unfinished:
                 continue
             for name, value in cell["scores"].items():
-                self._values.setdefault((*place, name), {})[seed, cell.get("fold", key)] = value
+                folds = self._values.setdefault((dataset, resampler, classifier, name), {})
+                folds[seed, cell.get("fold", key)] = value
 
-    def folds(self, *place: str) -> dict[Any, float]:
-        """Return the value of every fold that has one."""
-        found = self._values.get(place, {})
-        return {fold: value for fold, value in found.items() if not math.isnan(value)}
+    def folds(self, dataset: str, resampler: str, classifier: str, name: str) -> dict[Any, float]:
+        """Return the values of a score by fold, without NaN."""
+        values = self._values.get((dataset, resampler, classifier, name), {})
+        return {fold: value for fold, value in values.items() if not math.isnan(value)}
 
-    def get(self, *place: str) -> float | None:
-        """Return a mean, or None where there is nothing."""
-        known = self.folds(*place)
-        return fmean(known.values()) if known else None
+    def get(self, dataset: str, resampler: str, classifier: str, name: str) -> float | None:
+        """Return the mean of a score over folds, or None if there is no value."""
+        folds = self.folds(dataset, resampler, classifier, name)
+        return fmean(folds.values()) if folds else None
 
-    def error(self, *place: str) -> float:
+    def error(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
         """Return the standard error of the difference from a mean over ten other folds."""
-        return standard_error(self.folds(*place).values())
+        return standard_error(self.folds(dataset, resampler, classifier, name).values())
 
     def error_of_change(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
-        """Return the same for the change by a treatment, fold by fold, relative to what was."""
+        """Return the standard error of the relative change by a treatment, fold by fold."""
         before = self.folds(dataset, "none", classifier, name)
         after = self.folds(dataset, resampler, classifier, name)
         shared = before.keys() & after.keys()
-        base = fmean(before.values()) if before else 0.0
-        return standard_error([after[fold] - before[fold] for fold in shared]) / base if base else 0
+        mean_before = fmean(before.values()) if before else 0.0
+        if not mean_before:
+            return 0
+        return standard_error([after[fold] - before[fold] for fold in shared]) / mean_before
 
-    def imbalance_means(self, pair: BeforeAfterPair, percent: int = 25) -> Both:
+    def imbalance_means(self, pair: BeforeAfterPair, percent: int = 25) -> MeansBeforeAfter:
         """Return our MaxIR or MeanIR before and after resampling."""
-        place, name = (pair.dataset, f"{pair.method} {percent} %", "none"), imbalance_name(pair)
-        return self.get(*place, f"before.{name}"), self.get(*place, f"after.{name}")
+        resampler, name = f"{pair.method} {percent} %", imbalance_name(pair)
+        return MeansBeforeAfter(
+            before=self.get(pair.dataset, resampler, "none", f"before.{name}"),
+            after=self.get(pair.dataset, resampler, "none", f"after.{name}"),
+        )
 
-    def result_means(self, pair: BeforeAfterPair, name: str) -> Both:
-        """Return our values of a score before and after REMEDIAL."""
-        before = self.get(pair.dataset, "none", pair.method, name)
-        return before, self.get(pair.dataset, "REMEDIAL", pair.method, name)
+    def result_means(self, pair: BeforeAfterPair, name: str) -> MeansBeforeAfter:
+        """Return our means of a score before and after REMEDIAL."""
+        return MeansBeforeAfter(
+            before=self.get(pair.dataset, "none", pair.method, name),
+            after=self.get(pair.dataset, "REMEDIAL", pair.method, name),
+        )
 
 
-def _place(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
-    """Tell what must be whole to count: one seed of a combination."""
+def _seed_key(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
+    """Return the data set, resampler, classifier and seed, whose folds count together or not."""
     return cell["dataset"], cell["resampler"], cell["classifier"], cell.get("seed")
 
 
 def standard_error(values: Iterable[float]) -> float:
     """Return the standard error of our mean less one over ten other folds; 0 for a single value."""
-    known = list(values)
-    if len(known) < 2:
+    values = list(values)
+    if len(values) < 2:
         return 0.0
-    return stdev(known) * math.sqrt(1 / N_PRINTED_FOLDS + 1 / len(known))
+    return stdev(values) * math.sqrt(1 / N_PRINTED_FOLDS + 1 / len(values))
 
 
 def imbalance_name(pair: BeforeAfterPair) -> str:
-    """Name the measure of Table 2; labels never seen count as mldr counts them."""
+    """Return the measure of Table 2; unseen labels count as in mldr."""
     return "max_ir" if pair.measure == "max_ir" else "mean_ir_zero"
 
 
 def replace_with_our_values(
-    pairs: Iterable[BeforeAfterPair], means_of: Callable[[BeforeAfterPair], Both]
+    pairs: Iterable[BeforeAfterPair], means_of: Callable[[BeforeAfterPair], MeansBeforeAfter]
 ) -> list[BeforeAfterPair]:
-    """Put our values into the place of the printed ones; pairs that were not run are left out."""
-    found = ((pair, *means_of(pair)) for pair in pairs)
-    return [
-        pair._replace(before=before, after=after)
-        for pair, before, after in found
-        if before is not None and after is not None
-    ]
+    """Return the pairs with our values instead of the printed ones, if both were computed."""
+    replaced = []
+    for pair in pairs:
+        means = means_of(pair)
+        if means.before is not None and means.after is not None:
+            replaced.append(pair._replace(before=means.before, after=means.after))
+    return replaced
 
 
 def best_undefined_value_rule(means: FoldMeans, metric: str) -> str:
-    """Find the rule for undefined values that fits the values before REMEDIAL best."""
+    """Return the score whose rule for undefined values fits the values before REMEDIAL best."""
     candidates = UNDEFINED_VALUE_RULES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
-    ours = {
-        name: [(p.before, means.result_means(p, name)[0]) for p in pairs] for name in candidates
+    values = {
+        name: [(pair.before, means.result_means(pair, name).before) for pair in pairs]
+        for name in candidates
     }
-    return _nearest(ours) or candidates[0]
+    return _nearest(values) or candidates[0]
 
 
 def best_average(means: FoldMeans, averages: Iterable[str] = F_MEASURE_AVERAGES) -> str:
-    """Find the F-measure that fits HOMER's untreated values best."""
-    bases = {row.dataset: row.before for row in published.f_measures()}
-    ours = {
-        average: [(base, means.get(name, "none", "HOMER", average)) for name, base in bases.items()]
-        for average in averages
-    }
-    return _nearest(ours)
+    """Return the F-measure that fits HOMER's untreated values best."""
+    printed = {row.dataset: row.before for row in published.f_measures()}
+    values = {}
+    for average in averages:
+        values[average] = [
+            (value, means.get(dataset, "none", "HOMER", average))
+            for dataset, value in printed.items()
+        ]
+    return _nearest(values)
 
 
-def _nearest(ours: Mapping[str, list[tuple[float, float | None]]]) -> str:
-    """Return the name whose values lie nearest to the printed ones; empty where there are none."""
-    misfits = {
-        name: fmean(found)
-        for name, pairs in ours.items()
-        if (found := [abs(value - printed) for printed, value in pairs if value is not None])
-    }
+def _nearest(values: Mapping[str, list[tuple[float, float | None]]]) -> str:
+    """Return the name whose values are nearest to the printed ones, or "" if there are none.
+
+    ``values`` holds pairs of a printed value and ours.
+    """
+    misfits = {}
+    for name, pairs in values.items():
+        distances = [abs(value - printed) for printed, value in pairs if value is not None]
+        if distances:
+            misfits[name] = fmean(distances)
     return min(misfits, key=misfits.__getitem__, default="")

@@ -1,8 +1,7 @@
-"""Tests and tallies that compare methods over data sets.
+"""Statistical tests, effect sizes and counts that compare methods over data sets.
 
-Every function takes plain numbers, or a store or table of results as `score_table` reads it, and
-returns a small frozen record, so that the same test serves an experiment, the paper's tables and a
-user's own notebook.
+Every function takes numbers, or a store or table of results as `score_table` reads it, and returns
+a frozen record. So the same test serves an experiment, the tables of the paper and a notebook.
 """
 
 from scumble.evaluate.statistics.pairs import (

@@ -1,4 +1,4 @@
-"""Two methods by their pairs of values: tests, effect sizes, counts and correlations."""
+"""Statistics of two paired samples: tests, effect sizes, counts and correlation."""
 
 import math
 from dataclasses import dataclass
@@ -15,32 +15,32 @@ from scumble.evaluate.statistics.score_table import FloatArray, check_numbers, s
 
 METHODS = ("exact", "normal")
 ZEROS = ("drop", "pratt")
-#: Differences closer than this (relative to the larger value) are ties: 0.3 - 0.1 is not 0.2.
+#: Significant digits to which differences are rounded: in binary, 0.3 - 0.1 is not 0.2.
 DECIMALS = 12
-#: Weights are drawn in blocks of this many, so that memory stays small.
+#: Draws of weights that are held in memory at a time.
 BLOCK = 1000
 
 
 @dataclass(frozen=True)
 class WilcoxonResult(TableReprMixin):
-    """What `wilcoxon` found.
+    """Result of `wilcoxon`.
 
     Attributes
     ----------
     positive, negative : float
         Sums of the ranks of the differences ``y - x`` above and below zero.
     n_pairs, n_zeros : int
-        How many pairs there were, and how many without a difference.
+        Number of pairs, and of pairs without a difference.
     p_value : float
-        Two-sided; 1 where no pair differs.
+        Two-sided p-value; 1 if no pair differs.
     method : str
         ``"exact"`` or ``"normal"``.
 
     Examples
     --------
     >>> from scumble.evaluate.statistics import wilcoxon
-    >>> found = wilcoxon([1, 2, 3], [2, 4, 3])
-    >>> found.positive, found.negative, found.n_zeros
+    >>> result = wilcoxon([1, 2, 3], [2, 4, 3])
+    >>> result.positive, result.negative, result.n_zeros
     (3.0, 0.0, 1)
     """
 
@@ -74,25 +74,26 @@ def wilcoxon(
     x, y : array-like of shape (n_pairs,)
         For example scores before and after a treatment, one pair per data set.
     results : Store, DataFrame, path or mapping, optional
-        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+        Results to read the values from, see `score_table`; ``x`` and ``y`` are then names of two
+        methods.
     metric : str, optional
-        Which metric of the results.
+        The metric to read from the results.
     method : {"exact", "normal"}
         ``"exact"`` counts all sign patterns, ties and zeros included. ``"normal"`` is the
         approximation that R's ``wilcox.test(exact = FALSE)`` and most papers report.
     correction : bool
         Whether the approximation moves the statistic half a rank towards its mean, as R does.
     zeros : {"drop", "pratt"}
-        Pairs without a difference are left out (Wilcoxon, R), or ranked and then left out.
+        Leave out pairs without a difference (Wilcoxon, R), or rank them and then leave them out.
 
     Returns
     -------
     WilcoxonResult
-        With a two-sided p-value.
+        Rank sums and a two-sided p-value.
 
     See Also
     --------
-    bayesian_signed_rank : How probable it is that one is better, rather than whether they differ.
+    bayesian_signed_rank : The probability that one of the two is better.
 
     Notes
     -----
@@ -120,9 +121,10 @@ def wilcoxon(
     >>> round(wilcoxon(before, after, method="normal").p_value, 6)
     0.003857
     """
-    for name, given, known in (("method", method, METHODS), ("zeros", zeros, ZEROS)):
-        if given not in known:
-            raise parameter_error(name, "wilcoxon", f"be one of {', '.join(known)}", given)
+    if method not in METHODS:
+        raise parameter_error("method", "wilcoxon", f"be one of {', '.join(METHODS)}", method)
+    if zeros not in ZEROS:
+        raise parameter_error("zeros", "wilcoxon", f"be one of {', '.join(ZEROS)}", zeros)
     first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)
@@ -133,12 +135,18 @@ def wilcoxon(
         p_value = _exact_p(ranks, min(positive, negative))
     else:
         p_value = _normal_p(ranks, positive, correction)
-    n_zeros = int((differences == 0).sum())
-    return WilcoxonResult(positive, negative, len(first), n_zeros, p_value, method)
+    return WilcoxonResult(
+        positive=positive,
+        negative=negative,
+        n_pairs=len(first),
+        n_zeros=int((differences == 0).sum()),
+        p_value=p_value,
+        method=method,
+    )
 
 
 def paired_differences(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Subtract pair by pair, so that equal differences of decimal numbers are equal."""
+    """Return ``y - x``, rounded so that equal differences of decimal numbers are equal."""
     largest = max(float(np.abs(x).max()), float(np.abs(y).max()))
     digits = 0 if largest == 0 else math.floor(math.log10(largest)) + 1
     scale = 10.0 ** min(DECIMALS - digits, 300)
@@ -146,24 +154,27 @@ def paired_differences(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _signed_ranks(differences: FloatArray, zeros: str) -> tuple[FloatArray, FloatArray]:
-    """Rank the sizes of the differences; pairs without one end up in neither sum."""
-    kept = differences if zeros == "pratt" else differences[differences != 0]
-    ranks = np.asarray(stats.rankdata(np.abs(kept)), dtype=np.float64)
-    return ranks[kept != 0], np.sign(kept[kept != 0])
+    """Return the rank and the sign of each difference that is not zero."""
+    if zeros == "drop":
+        differences = differences[differences != 0]
+    ranks = np.asarray(stats.rankdata(np.abs(differences)), dtype=np.float64)
+    is_nonzero = differences != 0
+    return ranks[is_nonzero], np.sign(differences[is_nonzero])
 
 
 def _exact_p(ranks: FloatArray, smaller: float) -> float:
-    """Share of sign patterns whose smaller sum is at most the one observed."""
+    """Return the share of sign patterns whose smaller rank sum is at most the observed one."""
     doubled = np.round(2 * ranks).astype(np.int64)
-    chances = np.zeros(int(doubled.sum()) + 1)
-    chances[0] = 1.0
+    probabilities = np.zeros(int(doubled.sum()) + 1)
+    probabilities[0] = 1.0
     for rank in doubled:
-        chances *= 0.5
-        chances[rank:] += chances[:-rank].copy()
-    return min(1.0, 2.0 * float(chances[: round(2 * smaller) + 1].sum()))
+        probabilities *= 0.5
+        probabilities[rank:] += probabilities[:-rank].copy()
+    return min(1.0, 2.0 * float(probabilities[: round(2 * smaller) + 1].sum()))
 
 
 def _normal_p(ranks: FloatArray, positive: float, correction: bool) -> float:
+    """Return the p-value of a positive rank sum by the normal approximation."""
     distance = abs(positive - ranks.sum() / 2)
     if correction and distance > 0:
         distance = abs(distance - 0.5)
@@ -172,24 +183,24 @@ def _normal_p(ranks: FloatArray, positive: float, correction: bool) -> float:
 
 @dataclass(frozen=True)
 class FoldDifference(TableReprMixin):
-    """How far one method is from another, and how sure that is.
+    """Mean difference of two methods over folds, with its confidence interval.
 
     Attributes
     ----------
     difference : float
         Mean of ``y - x`` over the folds.
     low, high : float
-        Interval for it; infinite with a single fold, which tells nothing of chance.
+        Confidence interval of the difference; infinite with a single fold.
     p_value : float
-        Two-sided; NaN with a single fold.
+        Two-sided p-value; NaN with a single fold.
     n_folds : int
         Number of folds.
 
     Examples
     --------
     >>> from scumble.evaluate.statistics import corrected_t_test
-    >>> found = corrected_t_test([0.5, 0.6, 0.4], [0.7, 0.7, 0.6], test_over_train=0.5)
-    >>> round(found.difference, 3), found.n_folds
+    >>> result = corrected_t_test([0.5, 0.6, 0.4], [0.7, 0.7, 0.6], test_over_train=0.5)
+    >>> round(result.difference, 3), result.n_folds
     (0.167, 3)
     """
 
@@ -205,9 +216,9 @@ def corrected_t_test(
 ) -> FoldDifference:
     r"""Compare two methods by their values on the same folds.
 
-    The folds of a cross-validation share most of their training rows, so their values are more
-    alike than independent ones, and a plain paired t-test finds differences that are none. The
-    correction by Nadeau and Bengio widens its variance.
+    The folds of a cross-validation share most of their training rows. Their values are not
+    independent, and a plain paired t-test reports differences that are due to chance. The
+    correction by Nadeau and Bengio increases its variance.
 
     Parameters
     ----------
@@ -216,12 +227,12 @@ def corrected_t_test(
     test_over_train : float
         Test rows over training rows of a fold: 1/9 for ten folds, 1/4 for five.
     confidence : float, default=0.95
-        Share of intervals that hold the true difference.
+        Probability that the interval contains the true difference.
 
     Returns
     -------
     FoldDifference
-        From ``x`` to ``y``.
+        The mean of ``y - x`` with its interval and p-value.
 
     Notes
     -----
@@ -242,8 +253,8 @@ def corrected_t_test(
     the root of 1/3 + 1.
 
     >>> from scumble.evaluate.statistics import corrected_t_test
-    >>> found = corrected_t_test([0, 0, 0], [1, 2, 3], test_over_train=1.0)
-    >>> found.difference, round((found.high - found.difference) / (4 / 3) ** 0.5, 3)
+    >>> result = corrected_t_test([0, 0, 0], [1, 2, 3], test_over_train=1.0)
+    >>> result.difference, round((result.high - result.difference) / (4 / 3) ** 0.5, 3)
     (2.0, 4.303)
     """
     first, second = check_pairs(x, y, caller="corrected_t_test")
@@ -252,26 +263,39 @@ def corrected_t_test(
     differences = second - first
     n_folds, mean = len(differences), float(differences.mean())
     if n_folds == 1:
-        return FoldDifference(mean, -math.inf, math.inf, math.nan, 1)
+        return FoldDifference(
+            difference=mean, low=-math.inf, high=math.inf, p_value=math.nan, n_folds=1
+        )
     variance = float(differences.var(ddof=1)) * (1 / n_folds + test_over_train)
     if variance == 0:
-        return FoldDifference(mean, mean, mean, 1.0 if mean == 0 else 0.0, n_folds)
-    error, freedom = math.sqrt(variance), n_folds - 1
-    p_value = 2 * float(special.stdtr(freedom, -abs(mean) / error))
-    reach = error * float(special.stdtrit(freedom, (1 + confidence) / 2))
-    return FoldDifference(mean, mean - reach, mean + reach, p_value, n_folds)
+        p_value = 1.0 if mean == 0 else 0.0
+        return FoldDifference(
+            difference=mean, low=mean, high=mean, p_value=p_value, n_folds=n_folds
+        )
+    standard_error = math.sqrt(variance)
+    degrees_of_freedom = n_folds - 1
+    p_value = 2 * float(special.stdtr(degrees_of_freedom, -abs(mean) / standard_error))
+    quantile = float(special.stdtrit(degrees_of_freedom, (1 + confidence) / 2))
+    half_width = standard_error * quantile
+    return FoldDifference(
+        difference=mean,
+        low=mean - half_width,
+        high=mean + half_width,
+        p_value=p_value,
+        n_folds=n_folds,
+    )
 
 
 @dataclass(frozen=True)
 class EffectSizes(TableReprMixin):
-    """Sizes of the change from ``x`` to ``y``; positive where ``y`` is larger.
+    """Effect sizes of the change from ``x`` to ``y``; positive if ``y`` is larger.
 
     Attributes
     ----------
     rank_biserial : float
         Share of the rank sum in favour of ``y`` minus the share against it, in [-1, 1].
     cohen_d : float
-        Mean difference over the sample standard deviation of the differences; NaN where the
+        Mean difference over the sample standard deviation of the differences; NaN if the
         differences do not vary.
     cliff_delta : float
         Probability that a random value of ``y`` exceeds a random one of ``x``, minus the reverse.
@@ -293,21 +317,22 @@ class EffectSizes(TableReprMixin):
 
 
 def effect_sizes(x: Any, y: Any, *, results: Any = None, metric: str | None = None) -> EffectSizes:
-    """Measure how far ``y`` is from ``x``.
+    """Compute effect sizes of the change from ``x`` to ``y``.
 
     Parameters
     ----------
     x, y : array-like of shape (n_pairs,)
         Values before and after, or of two methods.
     results : Store, DataFrame, path or mapping, optional
-        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+        Results to read the values from, see `score_table`; ``x`` and ``y`` are then names of two
+        methods.
     metric : str, optional
-        Which metric of the results.
+        The metric to read from the results.
 
     Returns
     -------
     EffectSizes
-        Three standardised sizes and two plain ones.
+        Three standardised effect sizes, and the mean and median difference.
 
     Examples
     --------
@@ -332,12 +357,12 @@ def effect_sizes(x: Any, y: Any, *, results: Any = None, metric: str | None = No
 
 @dataclass(frozen=True)
 class WinTieLoss(TableReprMixin):
-    """How often ``y`` was better than ``x``, equal, worse.
+    """Numbers of pairs in which ``y`` is better than ``x``, equal or worse.
 
     Attributes
     ----------
     wins, ties, losses : int
-        Pairs.
+        Numbers of pairs.
 
     Examples
     --------
@@ -352,7 +377,7 @@ class WinTieLoss(TableReprMixin):
 
     @property
     def p_value(self) -> float:
-        """Two-sided sign test over the pairs that differ; 1 where none does."""
+        """P-value of the two-sided sign test over the pairs that differ; 1 if none does."""
         decided = self.wins + self.losses
         return float(stats.binomtest(self.wins, decided).pvalue) if decided else 1.0
 
@@ -373,18 +398,19 @@ def win_tie_loss(
     x, y : array-like of shape (n_pairs,)
         Values before and after, or of two methods.
     results : Store, DataFrame, path or mapping, optional
-        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+        Results to read the values from, see `score_table`; ``x`` and ``y`` are then names of two
+        methods.
     metric : str, optional
-        Which metric of the results.
+        The metric to read from the results.
     higher_is_better : bool, optional
-        False for losses; by default as the metric says, else True.
+        False for losses; by default as the metric is registered, else True.
     tolerance : float
         Differences up to this count as ties.
 
     Returns
     -------
     WinTieLoss
-        From the point of view of ``y``.
+        The numbers of wins, ties and losses of ``y``.
 
     Examples
     --------
@@ -398,22 +424,23 @@ def win_tie_loss(
     first, second = check_pairs(x, y, caller="win_tie_loss", results=results)
     Real(0).check(tolerance, name="tolerance", caller="win_tie_loss")
     gains = paired_differences(first, second) * (-1 if higher_is_better is False else 1)
-    wins, losses = int(np.sum(gains > tolerance)), int(np.sum(gains < -tolerance))
-    return WinTieLoss(wins, len(gains) - wins - losses, losses)
+    wins = int(np.sum(gains > tolerance))
+    losses = int(np.sum(gains < -tolerance))
+    return WinTieLoss(wins=wins, ties=len(gains) - wins - losses, losses=losses)
 
 
 @dataclass(frozen=True)
 class PearsonResult(TableReprMixin):
-    """What `pearson` found.
+    """Result of `pearson`.
 
     Attributes
     ----------
     coefficient : float
-        Between -1 and 1; NaN where one side does not vary.
+        Coefficient in [-1, 1]; NaN if ``x`` or ``y`` does not vary.
     p_value : float
-        Two-sided, against a coefficient of 0.
+        Two-sided p-value of the hypothesis that the coefficient is 0.
     n_pairs : int
-        How many pairs there were.
+        Number of pairs.
 
     Examples
     --------
@@ -428,7 +455,7 @@ class PearsonResult(TableReprMixin):
 
 
 def pearson(x: Any, y: Any) -> PearsonResult:
-    """Correlate two lists of numbers.
+    """Compute the Pearson correlation of two samples.
 
     Parameters
     ----------
@@ -443,35 +470,37 @@ def pearson(x: Any, y: Any) -> PearsonResult:
     Examples
     --------
     >>> from scumble.evaluate.statistics import pearson
-    >>> found = pearson([1, 2, 3, 4], [1, 3, 2, 4])
-    >>> round(found.coefficient, 3), round(found.p_value, 3)
+    >>> result = pearson([1, 2, 3, 4], [1, 3, 2, 4])
+    >>> round(result.coefficient, 3), round(result.p_value, 3)
     (0.8, 0.2)
     """
     first, second = check_pairs(x, y, caller="pearson")
     if len(first) < 3:
         raise ParameterError(f"pearson needs at least three pairs. Got {len(first)}.")
     if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return PearsonResult(float("nan"), float("nan"), len(first))
-    found = stats.pearsonr(first, second)
-    return PearsonResult(float(found.statistic), float(found.pvalue), len(first))
+        return PearsonResult(coefficient=math.nan, p_value=math.nan, n_pairs=len(first))
+    result = stats.pearsonr(first, second)
+    return PearsonResult(
+        coefficient=float(result.statistic), p_value=float(result.pvalue), n_pairs=len(first)
+    )
 
 
 @dataclass(frozen=True)
 class BayesianResult(TableReprMixin):
-    """Posterior probabilities, which sum to 1.
+    """Result of `bayesian_signed_rank`: posterior probabilities, which sum to 1.
 
     Attributes
     ----------
     lower, equal, higher : float
-        That ``y`` is in truth lower than ``x``, practically equal, higher.
+        Probabilities that ``y`` is lower than ``x``, practically equal, or higher.
     rope : float
-        What counted as practically equal.
+        Largest difference that counts as practically equal.
 
     Examples
     --------
     >>> from scumble.evaluate.statistics import bayesian_signed_rank
-    >>> found = bayesian_signed_rank([0.1, 0.2, 0.3], [0.4, 0.6, 0.5], random_state=0)
-    >>> found.higher > 0.9
+    >>> result = bayesian_signed_rank([0.1, 0.2, 0.3], [0.4, 0.6, 0.5], random_state=0)
+    >>> result.higher > 0.9
     True
     """
 
@@ -492,24 +521,25 @@ def bayesian_signed_rank(
     n_draws: int = 20_000,
     random_state: Any = 0,
 ) -> BayesianResult:
-    """Tell how probable it is that ``y`` is lower, practically equal or higher than ``x``.
+    """Estimate the probabilities that ``y`` is lower than ``x``, practically equal, or higher.
 
     Parameters
     ----------
     x, y : array-like of shape (n_pairs,)
         Scores of two methods, one pair per data set.
     results : Store, DataFrame, path or mapping, optional
-        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+        Results to read the values from, see `score_table`; ``x`` and ``y`` are then names of two
+        methods.
     metric : str, optional
-        Which metric of the results.
+        The metric to read from the results.
     rope : float
-        Region of practical equivalence: differences up to this do not matter.
+        Region of practical equivalence: larger differences matter.
     prior : float
-        Weight of one imagined pair without a difference.
+        Weight of a prior pair without a difference.
     n_draws : int
-        How many weightings of the pairs are drawn.
+        Number of draws of the weights of the pairs.
     random_state : int, Generator or None
-        Where they come from.
+        Seed of the draws.
 
     Returns
     -------
@@ -520,7 +550,7 @@ def bayesian_signed_rank(
     -----
     Pairs get random weights from a Dirichlet distribution. In every draw the mean of two pairs,
     drawn by these weights, falls below, inside or above the region of practical equivalence with
-    some chance; the largest of the three chances wins the draw (ties share it) [1]_.
+    certain probabilities; the largest of the three wins the draw (ties share it) [1]_.
 
     References
     ----------
@@ -531,11 +561,11 @@ def bayesian_signed_rank(
     Examples
     --------
     >>> from scumble.evaluate.statistics import bayesian_signed_rank
-    >>> found = bayesian_signed_rank([0.5, 0.6, 0.7, 0.4, 0.5], [0.6, 0.7, 0.8, 0.5, 0.7])
-    >>> found.higher > 0.95
+    >>> result = bayesian_signed_rank([0.5, 0.6, 0.7, 0.4, 0.5], [0.6, 0.7, 0.8, 0.5, 0.7])
+    >>> result.higher > 0.95
     True
     >>> results = {"br": [0.5, 0.6, 0.7, 0.4, 0.5], "rare": [0.6, 0.7, 0.8, 0.5, 0.7]}
-    >>> bayesian_signed_rank("br", "rare", results=results) == found
+    >>> bayesian_signed_rank("br", "rare", results=results) == result
     True
     """
     first, second = check_pairs(x, y, caller="bayesian_signed_rank", results=results, metric=metric)
@@ -544,28 +574,29 @@ def bayesian_signed_rank(
     Real(0).check(prior, name="prior", caller="bayesian_signed_rank")
     differences = np.append(paired_differences(first, second), 0.0)
     doubled_mean = differences[:, None] + differences[None, :]
-    # A hair's breadth above the region is inside it: 0.51 - 0.5 is more than 0.01 in binary.
-    edge = 2 * rope * (1 + 1e-9)
-    below, above = (doubled_mean < -edge).astype(float), (doubled_mean > edge).astype(float)
-    shape = np.append(np.ones(len(first)), max(prior, 1e-12))
+    # The tolerance counts values on the border as inside: 0.51 - 0.5 is more than 0.01 in binary.
+    limit = 2 * rope * (1 + 1e-9)
+    is_below = (doubled_mean < -limit).astype(float)
+    is_above = (doubled_mean > limit).astype(float)
+    dirichlet_weights = np.append(np.ones(len(first)), max(prior, 1e-12))
     generator = as_generator(random_state, caller="bayesian_signed_rank")
 
-    won = np.zeros(3)
+    n_won = np.zeros(3)
     for start in range(0, n_draws, BLOCK):
-        weights = generator.dirichlet(shape, size=min(BLOCK, n_draws - start))
-        lower = ((weights @ below) * weights).sum(axis=1)
-        higher = ((weights @ above) * weights).sum(axis=1)
-        chances = np.stack([lower, 1 - lower - higher, higher])
-        best = np.isclose(chances, chances.max(axis=0), rtol=0, atol=1e-12)
-        won += (best / best.sum(axis=0)).sum(axis=1)
-    lower_share, equal_share, higher_share = (won / n_draws).tolist()
-    return BayesianResult(lower_share, equal_share, higher_share, rope)
+        weights = generator.dirichlet(dirichlet_weights, size=min(BLOCK, n_draws - start))
+        lower = ((weights @ is_below) * weights).sum(axis=1)
+        higher = ((weights @ is_above) * weights).sum(axis=1)
+        probabilities = np.stack([lower, 1 - lower - higher, higher])
+        is_best = np.isclose(probabilities, probabilities.max(axis=0), rtol=0, atol=1e-12)
+        n_won += (is_best / is_best.sum(axis=0)).sum(axis=1)
+    lower_share, equal_share, higher_share = (n_won / n_draws).tolist()
+    return BayesianResult(lower=lower_share, equal=equal_share, higher=higher_share, rope=rope)
 
 
 def check_pairs(
     x: Any, y: Any, *, caller: str, results: Any = None, metric: str | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Check two lists of equal length, or look up two methods in a table of results."""
+    """Return two checked samples of equal length, or the values of two methods in results."""
     if results is not None:
         pair = score_table(results, metric).select(methods=[x, y]).complete()
         x, y = pair[x], pair[y]

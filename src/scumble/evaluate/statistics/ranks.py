@@ -1,9 +1,8 @@
-"""Several methods over several data sets: Friedman, Nemenyi, Holm."""
+"""Tests of several methods over several data sets: Friedman, Nemenyi, Holm."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,20 +22,21 @@ from scumble.evaluate.statistics.score_table import (
 
 @dataclass(frozen=True, repr=False)
 class FriedmanResult(TableReprMixin):
-    """What `friedman` found.
+    """Result of `friedman`.
 
     Attributes
     ----------
     mean_ranks : tuple of float
-        One per method; 1 is best.
+        Mean rank of each method; 1 is best.
     n_cases : int
-        Data sets.
+        Number of data sets.
     statistic, p_value : float
-        Friedman's chi-square, corrected for ties. NaN and 1 where all methods are equal.
+        Friedman's chi-square, corrected for ties, and its p-value; NaN and 1 if all methods are
+        equal.
     iman_davenport, iman_davenport_p : float
-        The less conservative F statistic made from it.
+        The less conservative F statistic of Iman and Davenport, and its p-value.
     methods : tuple of str
-        Their names, or numbers where they had none.
+        Names of the methods, or numbers if they have none.
 
     Examples
     --------
@@ -54,6 +54,7 @@ class FriedmanResult(TableReprMixin):
     methods: tuple[str, ...] = ()
 
     def _repr_title(self) -> str:
+        """Return the sizes, statistics and p-values in a line."""
         return (
             f"Friedman: {len(self.mean_ranks)} methods on {self.n_cases} data sets, chi-square "
             f"{format_cell(self.statistic)}, p {format_cell(self.p_value)}; Iman-Davenport's F "
@@ -61,36 +62,37 @@ class FriedmanResult(TableReprMixin):
         )
 
     def _repr_table(self) -> TableView:
-        return _list_ranks(self.methods, self.mean_ranks)
+        """Return a row per method with its mean rank."""
+        return _rank_table(self.methods, self.mean_ranks)
 
 
 @dataclass(frozen=True, repr=False)
 class NemenyiResult(TableReprMixin):
-    """What `nemenyi` found.
+    """Result of `nemenyi`.
 
     Attributes
     ----------
     mean_ranks : tuple of float
-        One per method; 1 is best.
+        Mean rank of each method; 1 is best.
     n_cases : int
-        Data sets.
+        Number of data sets.
     alpha : float
         Level of the test.
     critical_difference : float
-        Mean ranks that differ by less cannot be told apart.
+        Mean ranks that differ by less are not significantly different.
     p_values : ndarray of shape (n_methods, n_methods)
-        Of every pair, adjusted for all pairs.
+        P-value of every pair, adjusted for all pairs.
     groups : tuple of tuple of int
-        Maximal sets of methods that cannot be told apart, best first: the bars of a
+        Maximal sets of methods without a significant difference, best first: the bars of a
         critical-difference diagram.
     methods : tuple of str
-        Their names, or numbers where they had none.
+        Names of the methods, or numbers if they have none.
 
     Examples
     --------
     >>> from scumble.evaluate.statistics import nemenyi
-    >>> found = nemenyi([[0.9, 0.5], [0.8, 0.4], [0.7, 0.6]])
-    >>> found.groups, found.p_values.shape
+    >>> result = nemenyi([[0.9, 0.5], [0.8, 0.4], [0.7, 0.6]])
+    >>> result.groups, result.p_values.shape
     (((0, 1),), (2, 2))
     """
 
@@ -103,31 +105,35 @@ class NemenyiResult(TableReprMixin):
     methods: tuple[str, ...] = ()
 
     def _repr_title(self) -> str:
+        """Return the sizes and the critical difference in a line."""
         return (
             f"Nemenyi: {len(self.mean_ranks)} methods on {self.n_cases} data sets, critical "
             f"difference {format_cell(self.critical_difference)} at level {format_cell(self.alpha)}"
         )
 
     def _repr_table(self) -> TableView:
-        alike = [", ".join(self.methods[at] for at in group) for group in self.groups]
-        notes = [f"cannot be told apart: {names}" for names in alike]
-        return _list_ranks(self.methods, self.mean_ranks, notes)
+        """Return a row per method with its mean rank, and a note per group."""
+        notes = []
+        for group in self.groups:
+            names = ", ".join(self.methods[method] for method in group)
+            notes.append(f"cannot be told apart: {names}")
+        return _rank_table(self.methods, self.mean_ranks, notes)
 
 
 def friedman(
     scores: Any, *, metric: str | None = None, higher_is_better: bool | None = None
 ) -> FriedmanResult:
-    """Test whether any of several methods stands out over several data sets.
+    """Test whether several methods differ over several data sets.
 
     Parameters
     ----------
     scores : array-like of shape (n_cases, n_methods), or results
-        One row per data set; or a store, a DataFrame or a file, see `score_table`. Data sets on
-        which a method has no value are then left out, with a warning.
+        One row per data set; or a store, a DataFrame or a file, see `score_table`, of which data
+        sets without a value of every method are left out, with a warning.
     metric : str, optional
-        Which metric of the results.
+        The metric to read from the results.
     higher_is_better : bool, optional
-        False for losses; by default as the metric says, else True.
+        False for losses; by default as the metric is registered, else True.
 
     Returns
     -------
@@ -136,13 +142,13 @@ def friedman(
 
     See Also
     --------
-    nemenyi : Which pairs differ.
+    nemenyi : Finds the pairs that differ.
 
     Examples
     --------
     >>> from scumble.evaluate.statistics import friedman
-    >>> found = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.5, 0.6], [0.9, 0.8, 0.4]])
-    >>> found.mean_ranks, found.statistic, round(found.p_value, 3)
+    >>> result = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.5, 0.6], [0.9, 0.8, 0.4]])
+    >>> result.mean_ranks, result.statistic, round(result.p_value, 3)
     ((1.0, 2.25, 2.75), 6.5, 0.039)
     >>> results = {"br": [0.4, 0.3, 0.5, 0.2], "rare": [0.6, 0.4, 0.7, 0.3]}
     >>> print(friedman(results, metric="macro_f1"))
@@ -153,19 +159,35 @@ def friedman(
     """
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="friedman")
     n_cases, n_methods = ranks.shape
-    means = ranks.mean(axis=0)
-    spread = float(((ranks - (n_methods + 1) / 2) ** 2).sum())
-    if spread == 0:
-        nan = math.nan
-        return FriedmanResult(tuple(means.tolist()), n_cases, nan, 1.0, nan, 1.0, methods)
-    between = n_cases**2 * float(((means - (n_methods + 1) / 2) ** 2).sum())
-    statistic = (n_methods - 1) * between / spread
-    rest = n_cases * (n_methods - 1) - statistic
-    f_value = math.inf if rest <= 1e-12 * statistic else (n_cases - 1) * statistic / rest
-    degrees = (n_methods - 1, (n_methods - 1) * (n_cases - 1))
-    by_chi2 = (statistic, float(stats.chi2.sf(statistic, n_methods - 1)))
-    by_f = (f_value, float(stats.f.sf(f_value, *degrees)))
-    return FriedmanResult(tuple(means.tolist()), n_cases, *by_chi2, *by_f, methods)
+    mean_ranks = ranks.mean(axis=0)
+    sum_of_squares = float(((ranks - (n_methods + 1) / 2) ** 2).sum())
+    if sum_of_squares == 0:
+        return FriedmanResult(
+            mean_ranks=tuple(mean_ranks.tolist()),
+            n_cases=n_cases,
+            statistic=math.nan,
+            p_value=1.0,
+            iman_davenport=math.nan,
+            iman_davenport_p=1.0,
+            methods=methods,
+        )
+    between = n_cases**2 * float(((mean_ranks - (n_methods + 1) / 2) ** 2).sum())
+    chi_square = (n_methods - 1) * between / sum_of_squares
+    denominator = n_cases * (n_methods - 1) - chi_square
+    if denominator <= 1e-12 * chi_square:
+        f_value = math.inf
+    else:
+        f_value = (n_cases - 1) * chi_square / denominator
+    f_p_value = stats.f.sf(f_value, n_methods - 1, (n_methods - 1) * (n_cases - 1))
+    return FriedmanResult(
+        mean_ranks=tuple(mean_ranks.tolist()),
+        n_cases=n_cases,
+        statistic=chi_square,
+        p_value=float(stats.chi2.sf(chi_square, n_methods - 1)),
+        iman_davenport=f_value,
+        iman_davenport_p=float(f_p_value),
+        methods=methods,
+    )
 
 
 def nemenyi(
@@ -180,23 +202,24 @@ def nemenyi(
     Parameters
     ----------
     scores : array-like of shape (n_cases, n_methods), or results
-        One row per data set; or a store, a DataFrame or a file, see `score_table`. Data sets on
-        which a method has no value are then left out, with a warning.
+        One row per data set; or a store, a DataFrame or a file, see `score_table`, of which data
+        sets without a value of every method are left out, with a warning.
     metric : str, optional
-        Which metric of the results.
+        The metric to read from the results.
     higher_is_better : bool, optional
-        False for losses; by default as the metric says, else True.
+        False for losses; by default as the metric is registered, else True.
     alpha : float
         Level of the test, in (0, 1).
 
     Returns
     -------
     NemenyiResult
-        Critical difference, p-values, and groups that cannot be told apart.
+        Critical difference, p-values, and groups of methods without a significant difference.
 
     Notes
     -----
-    The critical difference is :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` with the studentized
+    The critical difference of :math:`k` methods on :math:`N` data sets is
+    :math:`q_\alpha \sqrt{k (k + 1) / 6 N}`, with :math:`q_\alpha` the quantile of the studentized
     range over the square root of two [1]_.
 
     References
@@ -207,35 +230,43 @@ def nemenyi(
     Examples
     --------
     >>> from scumble.evaluate.statistics import nemenyi
-    >>> found = nemenyi([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.7, 0.8, 0.3]] * 4)
-    >>> round(found.critical_difference, 3), found.groups
+    >>> result = nemenyi([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.7, 0.8, 0.3]] * 4)
+    >>> round(result.critical_difference, 3), result.groups
     (0.957, ((0, 1),))
     """
     if not Real(0, 1, closed="neither").is_satisfied_by(alpha):
         raise parameter_error("alpha", "nemenyi", "be a number between 0 and 1", alpha)
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
-    means = ranks.mean(axis=0)
-    unit = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
-    critical = float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
-    gaps = np.abs(means[:, None] - means[None, :]) / unit * math.sqrt(2)
+    mean_ranks = ranks.mean(axis=0)
+    standard_error = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
+    quantile = float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
+    critical_difference = quantile * standard_error
+    gaps = np.abs(mean_ranks[:, None] - mean_ranks[None, :]) / standard_error * math.sqrt(2)
     p_values = np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0)
-    found = (critical * unit, p_values, _groups(means, critical * unit), methods)
-    return NemenyiResult(tuple(means.tolist()), n_cases, alpha, *found)
+    return NemenyiResult(
+        mean_ranks=tuple(mean_ranks.tolist()),
+        n_cases=n_cases,
+        alpha=alpha,
+        critical_difference=critical_difference,
+        p_values=p_values,
+        groups=_groups(mean_ranks, critical_difference),
+        methods=methods,
+    )
 
 
 def holm(p_values: Any) -> npt.NDArray[np.float64]:
-    """Adjust p-values for the number of tests, step by step from the smallest.
+    """Adjust p-values for the number of tests by Holm's step-down method.
 
     Parameters
     ----------
     p_values : array-like of shape (n_tests,)
-        In [0, 1].
+        P-values, in [0, 1].
 
     Returns
     -------
     ndarray of shape (n_tests,)
-        In the given order; compare them with the level of the whole family.
+        Adjusted p-values in the same order, to compare with the level of all tests together.
 
     Examples
     --------
@@ -243,12 +274,12 @@ def holm(p_values: Any) -> npt.NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    given = check_numbers(p_values, name="p_values", caller="holm")
-    if ((given < 0) | (given > 1)).any():
+    p_values = check_numbers(p_values, name="p_values", caller="holm")
+    if ((p_values < 0) | (p_values > 1)).any():
         raise ParameterError("The 'p_values' parameter of holm must lie in [0, 1].")
-    order = np.argsort(given, kind="stable")
-    steps = given[order] * np.arange(len(given), 0, -1)
-    adjusted = np.empty_like(given)
+    order = np.argsort(p_values, kind="stable")
+    steps = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
 
@@ -256,7 +287,7 @@ def holm(p_values: Any) -> npt.NDArray[np.float64]:
 def _ranks(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
-    """Rank the methods of a table of results, or of numbers, on every data set; name them."""
+    """Return the rank of every method on every data set, and the names of the methods."""
     if is_results(scores):
         table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
         values, methods, higher_is_better = table.values, table.columns, table.higher_is_better
@@ -276,19 +307,26 @@ def _ranks(
     return rank_methods(values, higher_is_better is not False), methods
 
 
-def _list_ranks(
+def _rank_table(
     methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()
 ) -> TableView:
-    """List methods, the best first."""
+    """Return a row per method with its mean rank, the best first."""
     rows = sorted(zip(methods, ranks, strict=True), key=lambda row: row[1])
     return TableView(("method", "mean rank"), rows, len(rows), notes)
 
 
-def _groups(means: npt.NDArray[np.float64], critical: float) -> tuple[tuple[int, ...], ...]:
-    """Find the maximal runs of methods, in order of rank, within the critical difference."""
-    order = np.argsort(means, kind="stable")
-    alike = (means[order] - means[start] <= critical for start in order)
-    stops = [int(np.flatnonzero(inside).max()) + 1 for inside in alike]
-    runs = enumerate(pairwise([0, *stops]))
-    found = (order[at:stop] for at, (before, stop) in runs if stop > max(before, at + 1))
-    return tuple(tuple(run.tolist()) for run in found)
+def _groups(
+    mean_ranks: npt.NDArray[np.float64], critical_difference: float
+) -> tuple[tuple[int, ...], ...]:
+    """Return the maximal runs of methods, in order of rank, within the critical difference."""
+    order = np.argsort(mean_ranks, kind="stable")
+    groups = []
+    previous_stop = 0
+    for start, method in enumerate(order):
+        is_within = mean_ranks[order] - mean_ranks[method] <= critical_difference
+        stop = int(np.flatnonzero(is_within).max()) + 1
+        # A run that does not reach beyond the one before it is a part of that run.
+        if stop > max(previous_stop, start + 1):
+            groups.append(tuple(order[start:stop].tolist()))
+        previous_stop = stop
+    return tuple(groups)

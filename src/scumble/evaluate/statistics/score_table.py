@@ -1,4 +1,4 @@
-"""Tables of results, data sets down and methods across, from wherever results are kept."""
+"""Tables of results with a row per data set and a column per method."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, did_you_mean
 from scumble._core.frames import is_frame
 from scumble._core.table_repr import TableReprMixin, TableView
+from scumble._core.text import pluralize
 from scumble.evaluate.groups import metric_sign
 
-Place = tuple[str, str]
+#: A row (data set) and a column (method).
+Position = tuple[str, str]
 #: A data set, a splitter, a classifier and a resampler.
 Key = tuple[str, str, str, str]
 FloatArray = npt.NDArray[np.float64]
 
-#: What a resampler is called that does nothing, and a classifier that learns nothing.
+#: Name of a resampler that does nothing, and of a classifier that learns nothing.
 NOTHING = "none"
-#: Columns of a table of cells that tell what was computed, not what came out.
+#: Columns of a table of cells that identify a cell; the others hold results.
 KEYS = ("dataset", "method", "resampler", "classifier", "splitter", "seed", "fold", "repeat")
-#: What is better the less there is of it, besides losses.
+#: Results besides losses of which smaller values are better.
 COSTS = ("seconds", "cpu_seconds", "megabytes")
-#: How the files begin that hold stores.
-_SQLITE = b"SQLite format 3\x00"
+#: First bytes of a store, which is an SQLite file.
+_SQLITE_HEADER = b"SQLite format 3\x00"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable(TableReprMixin):
-    """Means of one metric: data sets down, methods across.
+    """Means of one metric, with a row per data set and a column per method.
 
     Attributes
     ----------
@@ -49,9 +51,9 @@ class ScoreTable(TableReprMixin):
     means, deviations : dict
         From (row, column) to the mean and the sample standard deviation over folds and seeds.
     n_cells : dict
-        From (row, column) to how many values the mean is made of.
+        From (row, column) to the number of values of the mean.
     higher_is_better : bool or None
-        None where that has no meaning.
+        None if neither direction is better.
 
     Examples
     --------
@@ -71,68 +73,68 @@ class ScoreTable(TableReprMixin):
     metric: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    means: dict[Place, float]
-    deviations: dict[Place, float]
-    n_cells: dict[Place, int]
+    means: dict[Position, float]
+    deviations: dict[Position, float]
+    n_cells: dict[Position, int]
     higher_is_better: bool | None = None
 
     @property
     def values(self) -> Array:
-        """The means as an array, NaN where there is none."""
-        places = itertools.product(self.rows, self.columns)
-        found = np.array([self.means.get(place, math.nan) for place in places], np.float64)
-        return found.reshape(len(self.rows), len(self.columns))
+        """The means as an array of shape (n_rows, n_columns); NaN where there is none."""
+        positions = itertools.product(self.rows, self.columns)
+        means = [self.means.get(position, math.nan) for position in positions]
+        return np.array(means, np.float64).reshape(len(self.rows), len(self.columns))
 
     def __getitem__(self, method: str) -> Array:
         """Return the means of a method, one per data set."""
-        _check_known([method], self.columns, "method")
+        _check_names([method], self.columns, "method")
         return self.values[:, self.columns.index(method)]
 
     def select(
         self, *, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
     ) -> ScoreTable:
-        """Keep some methods and data sets, in the order asked.
+        """Return the table of some methods and data sets.
 
         Parameters
         ----------
         methods, datasets : sequence of str, optional
-            Names; all where none are given.
+            Names, in the order of the result; all by default.
 
         Returns
         -------
         ScoreTable
             A smaller table.
         """
-        columns = _check_known(methods, self.columns, "method")
-        rows = _check_known(datasets, self.rows, "data set")
+        columns = _check_names(methods, self.columns, "method")
+        rows = _check_names(datasets, self.rows, "data set")
         return replace(self, rows=rows, columns=columns)
 
     def complete(self) -> ScoreTable:
-        """Leave out data sets on which a method has no value, with a warning that names them."""
-        told = zip(self.rows, self.values, strict=True)
-        lost = [row for row, values in told if np.isnan(values).any()]
-        if not lost:
+        """Return the table of the data sets with a value of every method; warn of the others."""
+        rows_and_values = zip(self.rows, self.values, strict=True)
+        incomplete = [row for row, values in rows_and_values if np.isnan(values).any()]
+        if not incomplete:
             return self
-        some = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
         warnings.warn(
-            f"{len(lost)} of {len(self.rows)} data sets are left out, because not every method "
-            f"has a value of {self.metric or 'the metric'} there: {some}.",
+            f"{len(incomplete)} of {len(self.rows)} data sets are left out, because not every "
+            f"method has a value of {self.metric or 'the metric'} there: "
+            f"{_abbreviate(incomplete, 5)}.",
             ScumbleWarning,
             stacklevel=3,
         )
-        return self.select(datasets=[row for row in self.rows if row not in set(lost)])
+        return self.select(datasets=[row for row in self.rows if row not in set(incomplete)])
 
     def best(self, row: str) -> set[str]:
         """Return the columns with the best value of a row."""
-        values = {column: self.means.get((row, column), math.nan) for column in self.columns}
-        known = [value for value in values.values() if not math.isnan(value)]
-        if not known or self.higher_is_better is None:
+        means = {column: self.means.get((row, column), math.nan) for column in self.columns}
+        defined = [mean for mean in means.values() if not math.isnan(mean)]
+        if not defined or self.higher_is_better is None:
             return set()
-        best = max(known) if self.higher_is_better else min(known)
-        return {column for column, value in values.items() if value == best}
+        best = max(defined) if self.higher_is_better else min(defined)
+        return {column for column, mean in means.items() if mean == best}
 
     def ranks(self) -> dict[str, float]:
-        """Rank the methods on every data set that all of them have, and average; 1 is best."""
+        """Return the mean rank of every method over complete data sets; 1 is best."""
         values = self.values
         values = values[~np.isnan(values).any(axis=1)]
         if self.higher_is_better is None or not len(values):
@@ -141,32 +143,31 @@ class ScoreTable(TableReprMixin):
         return dict(zip(self.columns, means.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as JSON has them."""
-
-        def plain(value: float) -> float | None:
-            return None if math.isnan(value) else value
-
-        values = [
-            {
-                "dataset": row,
-                "method": column,
-                "mean": plain(self.means[row, column]),
-                "deviation": plain(self.deviations[row, column]),
-                "n": self.n_cells[row, column],
-            }
-            for row, column in itertools.product(self.rows, self.columns)
-            if (row, column) in self.means
-        ]
-        ranks = {method: plain(rank) for method, rank in self.ranks().items()}
+        """Return the table as plain values, for JSON; NaN becomes None."""
+        values = []
+        for row, column in itertools.product(self.rows, self.columns):
+            if (row, column) in self.means:
+                values.append(
+                    {
+                        "dataset": row,
+                        "method": column,
+                        "mean": _none_if_nan(self.means[row, column]),
+                        "deviation": _none_if_nan(self.deviations[row, column]),
+                        "n": self.n_cells[row, column],
+                    }
+                )
+        ranks = {method: _none_if_nan(rank) for method, rank in self.ranks().items()}
         return {"metric": self.metric, "values": values, "ranks": ranks}
 
     def _repr_title(self) -> str:
-        of = f" of {self.metric}" if self.metric else ""
-        sizes = ((len(self.rows), "data set"), (len(self.columns), "method"))
-        counted = ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in sizes)
-        return f"ScoreTable{of}: {counted}"
+        """Return the metric and the numbers of data sets and methods in a line."""
+        of_metric = f" of {self.metric}" if self.metric else ""
+        n_datasets = pluralize(len(self.rows), "data set")
+        n_methods = pluralize(len(self.columns), "method")
+        return f"ScoreTable{of_metric}: {n_datasets}, {n_methods}"
 
     def _repr_table(self) -> TableView:
+        """Return a row per data set with its means, and the mean ranks."""
         rows = [(row, *values) for row, values in zip(self.rows, self.values, strict=True)]
         if self.higher_is_better is not None:
             rows.append(("mean rank", *self.ranks().values()))
@@ -176,7 +177,7 @@ class ScoreTable(TableReprMixin):
 def score_table(
     results: Any, metric: str | None = None, *, higher_is_better: bool | None = None
 ) -> ScoreTable:
-    """Read a table of results, whatever form it has.
+    """Read a table of results from a store, a frame, a file or a mapping.
 
     Parameters
     ----------
@@ -186,9 +187,9 @@ def score_table(
         row per data set and one column per method; the .csv or .parquet file of such a table; or
         a mapping from methods to values.
     metric : str, optional
-        Which metric; needed where there are several. It also tells whether more is better.
+        The metric to read; required if there are several. It determines which values are better.
     higher_is_better : bool, optional
-        By default as the metric says; True where that is not known.
+        By default as the metric is registered; True for metrics that are not.
 
     Returns
     -------
@@ -207,25 +208,28 @@ def score_table(
     {('a', 'br'): 0.6, ('b', 'br after remedial'): 0.3}
     """
     if hasattr(results, "__scumble_scores__"):
-        found = results.__scumble_scores__(metric)
+        table = results.__scumble_scores__(metric)
     elif isinstance(results, ScoreTable):
-        found = results
-    elif (is_path := isinstance(results, str | os.PathLike)) or is_frame(results):
-        found = _from_frame(read_table(results) if is_path else results, metric)
+        table = results
+    elif isinstance(results, str | os.PathLike):
+        table = _from_frame(read_table(results), metric)
+    elif is_frame(results):
+        table = _from_frame(results, metric)
     elif isinstance(results, Mapping):
-        found = _wide(None, {str(name): list(column) for name, column in results.items()}, metric)
+        columns = {str(name): list(values) for name, values in results.items()}
+        table = _from_wide_columns(columns, metric=metric, index=None)
     else:
         raise ParameterTypeError(
             "Results must be a store of experiments, a DataFrame, a .csv or .parquet file, or a "
             f"mapping from methods to values. Got {type(results).__name__} instead."
         )
-    return found if higher_is_better is None else replace(found, higher_is_better=higher_is_better)
+    return table if higher_is_better is None else replace(table, higher_is_better=higher_is_better)
 
 
 def is_results(scores: Any) -> bool:
-    """Tell whether `score_table` reads something; else it is a table of numbers."""
-    kinds = (ScoreTable, str, os.PathLike, Mapping)
-    return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
+    """Return whether `score_table` reads an object; else it is a table of numbers."""
+    is_table = isinstance(scores, ScoreTable | str | os.PathLike | Mapping) or is_frame(scores)
+    return is_table or hasattr(scores, "__scumble_scores__")
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
@@ -237,8 +241,8 @@ def read_table(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            start = stream.read(len(_SQLITE))
-        if start == _SQLITE:
+            start = stream.read(len(_SQLITE_HEADER))
+        if start == _SQLITE_HEADER:
             raise ParameterError(
                 f"{path} is a store of experiments. Give scumble.experiment.Store({str(path)!r})."
             )
@@ -255,141 +259,176 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def build_score_table(
-    metric: str, found: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
+    metric: str, values: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
 ) -> ScoreTable:
-    """Average values by data set, splitter, classifier and resampler, which ``found`` is keyed by.
+    """Return the means of values by data set, splitter, classifier and resampler.
 
-    Methods are sorted by classifier, untreated data first; data sets stay in their order.
+    Methods are sorted by classifier, untreated data first; data sets stay in their order. The
+    numbers of cells are those of the values by default.
     """
-    several = len({splitter for _, splitter, _, _ in found}) > 1
-    methods = sorted({place[2:] for place in found}, key=lambda m: (m[0], m[1] != NOTHING, m[1]))
-    places = {
-        key: (f"{key[0]}, {key[1]}" if several else key[0], column_name(*key[2:])) for key in found
-    }
-    rows = tuple(dict.fromkeys(row for row, _ in places.values()))
-    columns = tuple(dict.fromkeys(column_name(*method) for method in methods))
-    table = ScoreTable(metric, rows, columns, {}, {}, {}, _is_more_better(metric))
-    for key, values in found.items():
-        place, known = places[key], [value for value in values if not math.isnan(value)]
-        table.means[place] = fmean(known) if known else math.nan
-        table.deviations[place] = stdev(known) if len(known) > 1 else math.nan
-        table.n_cells[place] = len(values) if n_cells is None else n_cells[key]
+    has_several_splitters = len({splitter for _, splitter, _, _ in values}) > 1
+    positions: dict[Key, Position] = {}
+    for dataset, splitter, classifier, resampler in values:
+        row = f"{dataset}, {splitter}" if has_several_splitters else dataset
+        column = column_name(classifier, resampler)
+        positions[dataset, splitter, classifier, resampler] = row, column
+    methods = {(classifier, resampler) for _, _, classifier, resampler in values}
+    ordered_methods = sorted(
+        methods, key=lambda method: (method[0], method[1] != NOTHING, method[1])
+    )
+    table = ScoreTable(
+        metric=metric,
+        rows=tuple(dict.fromkeys(row for row, _ in positions.values())),
+        columns=tuple(dict.fromkeys(column_name(*method) for method in ordered_methods)),
+        means={},
+        deviations={},
+        n_cells={},
+        higher_is_better=_higher_is_better(metric),
+    )
+    for key, cell_values in values.items():
+        position = positions[key]
+        defined = [value for value in cell_values if not math.isnan(value)]
+        table.means[position] = fmean(defined) if defined else math.nan
+        table.deviations[position] = stdev(defined) if len(defined) > 1 else math.nan
+        table.n_cells[position] = len(cell_values) if n_cells is None else n_cells[key]
     return table
 
 
 def column_name(classifier: str, resampler: str) -> str:
-    """Name a column after its classifier and what was done to the data."""
-    parts = [part for part in (classifier, resampler) if part != NOTHING]
-    return " after ".join(parts) if len(parts) == 2 else (parts or [NOTHING])[0]
+    """Return the column of a method: the classifier, and the resampler before it if any."""
+    if resampler == NOTHING:
+        return classifier
+    if classifier == NOTHING:
+        return resampler
+    return f"{classifier} after {resampler}"
 
 
 def _from_frame(frame: Any, metric: str | None) -> ScoreTable:
+    """Return the table of a frame with a row per cell, or with a column per method."""
     import narwhals as nw
 
     table = nw.from_native(frame, eager_only=True)
-    columns: dict[str, list[Any]] = {str(one.name): one.to_list() for one in table.iter_columns()}
+    columns: dict[str, list[Any]] = {
+        str(column.name): column.to_list() for column in table.iter_columns()
+    }
     if "dataset" in columns and ("classifier" in columns or "method" in columns):
-        return _long(columns, metric)
-    return _wide(getattr(frame, "index", None), columns, metric)
+        return _from_cell_columns(columns, metric=metric)
+    return _from_wide_columns(columns, metric=metric, index=getattr(frame, "index", None))
 
 
-def _long(columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
-    """Average a table of cells."""
-    values = {name: found for name, found in columns.items() if name not in KEYS}
-    metric = _one_metric(metric, list(values))
+def _from_cell_columns(columns: dict[str, list[Any]], *, metric: str | None) -> ScoreTable:
+    """Return the table of columns with one value per cell."""
+    metric = _choose_metric(metric, [name for name in columns if name not in KEYS])
     n_rows = len(columns["dataset"])
 
-    def column(name: str) -> list[str]:
+    def texts(name: str) -> list[str]:
         return [str(value) for value in columns.get(name, [NOTHING] * n_rows)]
 
-    learners = column("classifier" if "classifier" in columns else "method")
-    keys = zip(column("dataset"), column("splitter"), learners, column("resampler"), strict=True)
-    found: dict[Key, list[float]] = {}
-    for key, value in zip(keys, _numbers(values[metric], metric), strict=True):
-        found.setdefault(key, []).append(value)
-    return build_score_table(metric, found)
+    classifiers = texts("classifier" if "classifier" in columns else "method")
+    keys = zip(texts("dataset"), texts("splitter"), classifiers, texts("resampler"), strict=True)
+    values: dict[Key, list[float]] = {}
+    for key, value in zip(keys, _as_numbers(columns[metric], metric), strict=True):
+        values.setdefault(key, []).append(value)
+    return build_score_table(metric, values)
 
 
-def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
-    """Take a table with one row per data set and one column per method."""
-    lengths = {len(found) for found in columns.values()}
+def _from_wide_columns(
+    columns: dict[str, list[Any]], *, metric: str | None, index: Any
+) -> ScoreTable:
+    """Return the table of columns with one value per data set, a column per method."""
+    lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
+        got = f"columns of {sorted(lengths)} values." if lengths else "no columns."
         raise ParameterError(
-            "A table of results must have one value of every method for every data set. Got "
-            + (f"columns of {sorted(lengths)} values." if lengths else "no columns.")
+            "A table of results must have one value of every method for every data set. Got " + got
         )
-    naming = [name for name, found in columns.items() if any(isinstance(v, str) for v in found)]
-    if len(naming) > 1:
+    text_columns = [
+        name for name, values in columns.items() if any(isinstance(value, str) for value in values)
+    ]
+    if len(text_columns) > 1:
         raise ParameterError(
-            f"The columns {', '.join(map(repr, naming[:3]))} hold text, and one is enough to name "
-            "the data sets. Expected 'dataset', 'classifier' and metrics, or one column per method."
+            f"The columns {', '.join(map(repr, text_columns[:3]))} hold text, and one is enough to "
+            "name the data sets. Expected 'dataset', 'classifier' and metrics, or one column per "
+            "method."
         )
     n_rows = lengths.pop()
     names: Iterable[Any] = range(1, n_rows + 1)
-    if naming:
-        names = columns[naming[0]]
+    if text_columns:
+        names = columns[text_columns[0]]
     elif index is not None and list(index) != list(range(n_rows)):
         names = list(index)
     rows = tuple(map(str, names))
-    methods = [name for name in columns if name not in naming]
+    methods = [name for name in columns if name not in text_columns]
     if len(set(rows)) < len(rows):
         repeated = next(row for row in rows if rows.count(row) > 1)
         raise ParameterError(
             f"The data set {repeated!r} stands in two rows. Expected one row per data set; for one "
             "row per fold, columns 'dataset' and 'method'."
         )
-    found = {
-        (row, NOTHING, name, NOTHING): [value]
-        for name in methods
-        for row, value in zip(rows, _numbers(columns[name], name), strict=True)
-    }
-    return replace(build_score_table(metric or "", found), rows=rows, columns=tuple(methods))
+    values: dict[Key, list[float]] = {}
+    for name in methods:
+        for row, value in zip(rows, _as_numbers(columns[name], name), strict=True):
+            values[row, NOTHING, name, NOTHING] = [value]
+    return replace(build_score_table(metric or "", values), rows=rows, columns=tuple(methods))
 
 
-def _is_more_better(metric: str) -> bool | None:
-    """Tell by the name; of a metric that is the user's own more is better unless they say so."""
+def _higher_is_better(metric: str) -> bool | None:
+    """Return whether larger values are better; True for metrics that are not registered."""
     if metric.startswith(("before.", "after.")):
         return None
     return metric not in COSTS and metric_sign(metric) >= 0
 
 
-def _numbers(values: list[Any], name: str) -> list[float]:
+def _as_numbers(values: list[Any], name: str) -> list[float]:
+    """Return the values of a column as floats; None and empty texts become NaN."""
     try:
         return [math.nan if value is None or value == "" else float(value) for value in values]
     except (TypeError, ValueError) as error:
         raise ParameterError(f"The column {name!r} must hold numbers only: {error}.") from None
 
 
-def _one_metric(metric: str | None, names: list[str]) -> str:
+def _choose_metric(metric: str | None, names: list[str]) -> str:
+    """Return the metric, by default the only one of a table."""
     if metric is None:
         if len(names) == 1:
             return names[0]
-        raise ParameterError(
-            f"Say which metric. The table has {', '.join(names[:12])}"
-            + (", ..." if len(names) > 12 else ".")
-        )
-    _check_known([metric], names, "metric")
+        shortened = _abbreviate(names, 12)
+        full_stop = "" if shortened.endswith("...") else "."
+        raise ParameterError(f"Say which metric. The table has {shortened}{full_stop}")
+    _check_names([metric], names, "metric")
     return metric
 
 
-def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) -> tuple[str, ...]:
-    """Refuse names that are not there, or twice; all of them where none is asked for."""
-    for name in wanted or ():
-        if name not in known:
-            some = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+def _check_names(
+    names: Sequence[str] | None, available: Sequence[str], description: str
+) -> tuple[str, ...]:
+    """Return the names, by default all; refuse names that are not available, or given twice."""
+    for name in names or ():
+        if name not in available:
             raise ParameterError(
-                f"These results have no {what} {name!r}.{did_you_mean(str(name), known)} Known are: "
-                f"{some}."
+                f"These results have no {description} {name!r}."
+                f"{did_you_mean(str(name), available)} Known are: {_abbreviate(available, 12)}."
             )
-    chosen = tuple(known if wanted is None else wanted)
-    if len(set(chosen)) < len(chosen):
-        repeated = next(name for name in chosen if chosen.count(name) > 1)
-        raise ParameterError(f"The {what} {repeated!r} is asked for twice.")
-    return chosen
+    checked = tuple(available if names is None else names)
+    if len(set(checked)) < len(checked):
+        repeated = next(name for name in checked if checked.count(name) > 1)
+        raise ParameterError(f"The {description} {repeated!r} is asked for twice.")
+    return checked
+
+
+def _abbreviate(names: Sequence[str], n_names: int) -> str:
+    """Return the first names in a line, with dots for the others."""
+    text = ", ".join(names[:n_names])
+    return f"{text}, ..." if len(names) > n_names else text
+
+
+def _none_if_nan(value: float) -> float | None:
+    """Return the value, None if it is NaN."""
+    return None if math.isnan(value) else value
 
 
 def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> FloatArray:
-    """Turn ``values`` into floats; what is not a finite number is refused with its place."""
+    """Return values as an array of floats; refuse values that are not finite, with their index."""
     must = f"The {name!r} parameter of {caller} must"
     try:
         numbers = np.array(values, dtype=np.float64)
@@ -399,15 +438,16 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
         raise ParameterError(f"{must} have {dimensions} dimension(s). Got {numbers.ndim} instead.")
     missing = np.argwhere(~np.isfinite(numbers))
     if len(missing):
-        got = f"{numbers[tuple(missing[0])]} at [{', '.join(map(str, missing[0]))}]"
+        index = tuple(missing[0])
+        got = f"{numbers[index]} at [{', '.join(map(str, index))}]"
         raise ParameterError(f"{must} hold finite numbers. Got {got}: leave such cases out first.")
     return numbers
 
 
 def rank_methods(values: FloatArray, higher_is_better: bool) -> FloatArray:
-    """Rank the methods within every case; equal ones share the mean of their ranks."""
-    from scipy import stats  # a table without ranks need not wait for it
+    """Return the rank of each method in every case; equal ones share the mean of their ranks."""
+    from scipy import stats  # a table without ranks need not wait for this import
 
-    # Decimal numbers that came by different ways must be equal to share a rank.
+    # Rounding makes equal decimal numbers equal that were computed in different ways.
     rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
     return stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
