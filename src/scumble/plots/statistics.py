@@ -36,12 +36,13 @@ def plot_critical_difference(
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing; better methods stand to the left.
+        The axes with the drawing; better methods stand to the left.
 
     Examples
     --------
@@ -95,12 +96,12 @@ def plot_change(
     positions = np.arange(1, len(datasets) + 1)
     smooth = np.linspace(1, max(len(datasets), 2), 60)
     width = 0.7 / max(len(columns), 1)
-    colours = (*theme.frequent_colors, *theme.rare_colors[1:])
+    colors = (*theme.frequent_colors, *theme.rare_colors[1:])
     for number, (name, values) in enumerate(columns.items()):
-        colour = colours[number % len(colours)]
+        color = colors[number % len(colors)]
         shift = (number - (len(columns) - 1) / 2) * width
-        ax.bar(positions + shift, values, width * 0.9, color=colour, alpha=0.75, label=name)
-        ax.plot(smooth, log_trend(values, smooth), ls="--", lw=1.3, color=colour)
+        ax.bar(positions + shift, values, width * 0.9, color=color, alpha=0.75, label=name)
+        ax.plot(smooth, log_trend(values, smooth), ls="--", lw=1.3, color=color)
     ax.plot(positions, scores, "o", color=theme.rare_colors[0], label="SCUMBLE")
     ax.plot(smooth, log_trend(scores, smooth), lw=1.6, color=theme.rare_colors[0])
     ax.axhline(0, lw=0.8, color=theme.line_color)

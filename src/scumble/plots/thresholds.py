@@ -50,12 +50,13 @@ def plot_thresholds(
     figure : matplotlib Figure, optional
         The figure to draw on; by default a new one.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     tuple of matplotlib Axes
-        One for each label, of one figure. Warm colours are minority labels, cool ones majority.
+        One for each label, of one figure. Warm colors are minority labels, cool ones majority.
 
     See Also
     --------
@@ -77,8 +78,8 @@ def plot_thresholds(
     panels, theme = _panels(len(chosen), figure, dark)
     rare = minority_from_ratios(ratios_from_counts(np.array([c.n_positives for c in curves])))
     for ax, at in zip(panels, chosen, strict=True):
-        colour = theme.rare_colors[0] if rare[at] else theme.frequent_colors[0]
-        _draw(ax, theme, curves[at], colour)
+        color = theme.rare_colors[0] if rare[at] else theme.frequent_colors[0]
+        _draw(ax, theme, curves[at], color)
         title = f"{display_name(known[at], 22)}, P = {curves[at].n_positives:,}"
         ax.set_title(title, parse_math=False, fontsize=10)
     _finish(panels, theme, [curves[at] for at in chosen])
@@ -145,7 +146,7 @@ def _panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], T
     return list(grid[:n_panels]), theme
 
 
-def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
+def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, color: str) -> None:
     if not len(curve.thresholds):
         ax.text(2, 0.5, "no threshold to choose", color=theme.muted_color, ha="center", fontsize=9)
         return
@@ -154,19 +155,19 @@ def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
     ax.plot(
         rates, curve.observed, color=theme.muted_color, linewidth=0.9, marker=marker, markersize=4
     )
-    ax.plot(rates, curve.expected, color=colour, linewidth=2.2, zorder=3)
+    ax.plot(rates, curve.expected, color=color, linewidth=2.2, zorder=3)
     if curve.chosen >= 0:
         at = (rates[curve.chosen], curve.expected[curve.chosen])
-        _mark(ax, theme, at, curve.thresholds[curve.chosen], colour)
+        _mark(ax, theme, at, curve.thresholds[curve.chosen], color)
 
 
-def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, colour: str) -> None:
+def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, color: str) -> None:
     """Mark the threshold that was taken; its value stands at the foot of the line."""
-    ax.plot([at[0]] * 2, [0, at[1]], color=colour, linewidth=1, linestyle=":", zorder=2)
+    ax.plot([at[0]] * 2, [0, at[1]], color=color, linewidth=1, linestyle=":", zorder=2)
     dot = {
         "marker": "o",
         "markersize": 7,
-        "color": colour,
+        "color": color,
         "markeredgecolor": theme.background_color,
     }
     ax.plot(*at, zorder=4, clip_on=False, **dot)

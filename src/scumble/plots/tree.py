@@ -82,7 +82,7 @@ def plot_tree(
     Returns
     -------
     matplotlib Axes
-        With the drawing.
+        The axes with the drawing.
 
     Examples
     --------

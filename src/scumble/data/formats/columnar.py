@@ -116,8 +116,8 @@ def _check_expansion(source: InputFile, metadata: Any, n_bytes: int) -> None:
     )
     if n_expanded > max(UNCHECKED_EXPANSION_BYTES, source.max_expansion * n_bytes):
         raise source.error(
-            f"{n_bytes} bytes would grow to {n_expanded}, over {source.max_expansion} times. Expected "
-            "data, this looks like a decompression bomb."
+            f"{n_bytes} bytes would grow to {n_expanded}, over {source.max_expansion} times. "
+            "Expected data, this looks like a decompression bomb."
         )
 
 

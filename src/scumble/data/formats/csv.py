@@ -103,8 +103,8 @@ def read_csv(
     *The decimal mark* is a comma if the delimiter is another character, some numbers have a comma
     and none has a point; ``decimal=","`` or ``"."`` sets it.
 
-    *The encoding* is UTF-8, or UTF-16 if the file begins with a byte order mark, as those that Excel
-    writes. Other encodings have to be named.
+    *The encoding* is UTF-8, or UTF-16 if the file begins with a byte order mark, as Excel writes
+    it. Other encodings have to be named.
 
     Blanks around unquoted values are ignored.
 

@@ -229,7 +229,7 @@ def _first_token(text: bytes) -> str:
 def write_lines(
     dataset: MultilabelDataset, target: OutputFile, first_line: str, *, base: int
 ) -> None:
-    """Write a first line, which may be empty, and the rows; ``base`` is the first feature number."""
+    """Write a first line, which may be empty, and the rows; features are numbered from ``base``."""
     from scumble.data.formats.arrow_texts import sparse_rows
 
     with target.open() as stream:

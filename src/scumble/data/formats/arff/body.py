@@ -1,4 +1,4 @@
-"""Reads the rows of an ARFF file block by block, with a compiled parser, and explains its faults."""
+"""Reads the rows of an ARFF file with a compiled parser, and explains its faults."""
 
 from __future__ import annotations
 
@@ -42,33 +42,55 @@ _LABEL_HELP = (
 )
 #: Messages for the faults of the parser: faults of rows, then of values.
 _FAULT_MESSAGES = {
-    kernel.LONG_ROW: "the row has more than the {n_attributes} values the header declares: {token} is left over. "
-    "Does a text with a comma or a blank lack its quotes?",
-    kernel.AFTER_ROW: "{token} follows the closing brace. Expected the end of the line or a weight such "
-    "as {{2.5}}.",
-    kernel.NOT_CLOSED: "the sparse row is not closed after {n_before} values. Expected a '}}' before the "
-    "end of the line: is the file cut short?",
-    kernel.BAD_INDEX: "found {token} instead of an attribute's number. Expected a sparse row such as "
-    "{{0 1, 5 red}}: numbers from 0, each followed by a value.",
-    kernel.OTHER_FORM: "the row begins with {token}, other than the rows before it. Expected all rows "
-    "dense (1,0,2), or all sparse ({{0 1, 2 2}}).",
-    kernel.INDEX_RANGE: "the sparse row names the attribute {token}, but there are only {n_attributes}, numbered "
-    "from 0.",
-    kernel.INDEX_ORDER: "the sparse row names the attribute {token} out of order or twice. Expected "
-    "each one once, in increasing order.",
-    kernel.SHORT_ROW: "the row has {n_before} values, but the header declares {n_attributes} attributes. Expected a "
-    "value for {name} and those after it.",
+    kernel.LONG_ROW: (
+        "the row has more than the {n_attributes} values the header declares: {token} is left "
+        "over. Does a text with a comma or a blank lack its quotes?"
+    ),
+    kernel.AFTER_ROW: (
+        "{token} follows the closing brace. Expected the end of the line or a weight such as "
+        "{{2.5}}."
+    ),
+    kernel.NOT_CLOSED: (
+        "the sparse row is not closed after {n_before} values. Expected a '}}' before the end of "
+        "the line: is the file cut short?"
+    ),
+    kernel.BAD_INDEX: (
+        "found {token} instead of an attribute's number. Expected a sparse row such as {{0 1, 5 "
+        "red}}: numbers from 0, each followed by a value."
+    ),
+    kernel.OTHER_FORM: (
+        "the row begins with {token}, other than the rows before it. Expected all rows dense "
+        "(1,0,2), or all sparse ({{0 1, 2 2}})."
+    ),
+    kernel.INDEX_RANGE: (
+        "the sparse row names the attribute {token}, but there are only {n_attributes}, numbered "
+        "from 0."
+    ),
+    kernel.INDEX_ORDER: (
+        "the sparse row names the attribute {token} out of order or twice. Expected each one "
+        "once, in increasing order."
+    ),
+    kernel.SHORT_ROW: (
+        "the row has {n_before} values, but the header declares {n_attributes} attributes. "
+        "Expected a value for {name} and those after it."
+    ),
     kernel.EMPTY_VALUE: "the value of {name} is empty. Expected one; a missing value is written ?.",
-    kernel.OPEN_QUOTE: "the quote before {token} is not closed. Close it on its line; a quote inside of "
-    "a text is written \\'.",
+    kernel.OPEN_QUOTE: (
+        "the quote before {token} is not closed. Close it on its line; a quote inside of a text "
+        "is written \\'."
+    ),
     kernel.NO_SEPARATOR: "no comma follows {token}, the value of {name}.",
     kernel.BAD_NUMBER: "{name} is numeric, but its value is {token}. Expected a number or ?.",
-    kernel.UNDECLARED: "{token} is not among the values declared for {name} in line {line}. Expected "
-    "one of {categories}.{suggestion}",
+    kernel.UNDECLARED: (
+        "{token} is not among the values declared for {name} in line {line}. Expected one of "
+        "{categories}.{suggestion}"
+    ),
     kernel.BAD_LABEL: "the label {name} has the value {token}. " + _LABEL_HELP,
     kernel.MISSING_LABEL: "the label {name} is missing. " + _LABEL_HELP,
-    kernel.OMITTED_LABEL: "the label {name} is omitted from this sparse row, which stands for its first "
-    "value, {first}. " + _LABEL_HELP,
+    kernel.OMITTED_LABEL: (
+        "the label {name} is omitted from this sparse row, which stands for its "
+        "first value, {first}. " + _LABEL_HELP
+    ),
 }
 _KINDS = {
     "numeric": kernel.NUMBER,
@@ -381,7 +403,7 @@ class BodyReader:
 
 
 def _parse_number(attribute: Attribute, text: str) -> float:
-    """Return the value of a quoted number or of a word; infinity is allowed, as features have it."""
+    """Return the value of a quoted number or a word; infinity is a valid value of a feature."""
     status, value = parse_float(text.encode())
     if status == NO_NUMBER:
         raise ValueError(explain_fault(kernel.BAD_NUMBER, attribute=attribute, token=text))

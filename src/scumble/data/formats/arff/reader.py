@@ -168,6 +168,6 @@ def _check_encoding(encoding: str | None) -> str:
 
 
 def sniff_relation(head: bytes) -> str | None:
-    """Return the text after ``@relation`` if the first bytes of a file look like ARFF, else None."""
+    """Return the text after ``@relation`` if the head of a file looks like ARFF, else None."""
     match = _SNIFF.match(head)
     return None if match is None else match[1].decode("latin-1")

@@ -1,7 +1,7 @@
 r"""The parts of the CSV reader: cells, roles of columns, and their values.
 
-Why not ``pyarrow.csv``, which is installed anyway? It was measured (version 26.0, one core, files as
-pandas writes them, up to the feature matrix; CPU seconds and additional memory):
+Why not ``pyarrow.csv``, which is installed anyway? It was measured (version 26.0, one core, files
+as pandas writes them, up to the feature matrix; CPU seconds and additional memory):
 
 =============================  ===============  ===============
 file                           this package     pyarrow.csv

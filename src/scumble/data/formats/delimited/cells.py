@@ -251,12 +251,16 @@ def _row_error(
 ) -> ReadError:
     """Build the error for a row that cannot be split; ``n_cells`` were read in it."""
     reasons = {
-        kernel.RAGGED: f"expected {n_columns} values as in the first row, found {n_cells}. Quote a value "
-        "that holds the delimiter, or name another with delimiter=...",
-        kernel.UNCLOSED: "a quote opened in this row is never closed. Close it, or double it if it is "
-        "text.",
-        kernel.AFTER_QUOTE: "text follows a closing quote. A quote inside a quoted value is written "
-        "twice.",
+        kernel.RAGGED: (
+            f"expected {n_columns} values as in the first row, found {n_cells}. Quote a value "
+            "that holds the delimiter, or name another with delimiter=..."
+        ),
+        kernel.UNCLOSED: (
+            "a quote opened in this row is never closed. Close it, or double it if it is text."
+        ),
+        kernel.AFTER_QUOTE: (
+            "text follows a closing quote. A quote inside a quoted value is written twice."
+        ),
     }
     column = None if fault == kernel.RAGGED else n_cells + 1
     return source.error(reasons[fault], line=line, column=column)

@@ -218,10 +218,10 @@ def _named_features(
 ) -> set[int]:
     """Return the columns that an option names, which must be features."""
     indices = set(columns.column_indices(selection, option))
-    others = sorted(indices - set(layout.features))
-    if others:
+    no_features = sorted(indices - set(layout.features))
+    if no_features:
         raise columns.source.error(
-            f"{option} names the column {columns.names[others[0]]!r}, which is no feature: it "
+            f"{option} names the column {columns.names[no_features[0]]!r}, which is no feature: it "
             "holds labels or weights, or is ignored."
         )
     return indices

@@ -1,8 +1,8 @@
 """Parser for the data section of ARFF files: one pass, no Python code per cell.
 
 A value is a word, which ends at a blank, comma or brace, or a quoted text. Values that only Python
-can parse (texts, dates, numbers too long for exact arithmetic, escaped nominal values not spelled as
-in the header) are listed in ``events``; all others are written to the output arrays. The parser
+can parse (texts, dates, numbers too long for exact arithmetic, escaped nominal values that the
+header spells otherwise) are listed in ``events``; all others are written to the output arrays. The parser
 stops at the end of the text, at the first fault, or before a row that may not fit the free space of
 the output arrays; the next call continues there.
 
@@ -187,6 +187,7 @@ cdef class Parser:
         cdef Schema* schema = &self.schema
         cdef Py_ssize_t n_entries = entries.shape[0]
         cdef Py_ssize_t position
+        cdef int64_t n_available
         cdef int64_t[::1] last_lines = np.zeros(roles.shape[0], np.int64)
         cdef const int64_t[::1] omission_labels = (
             np.flatnonzero(np.asarray(roles)["omitted"]).astype(np.int64)
@@ -209,7 +210,8 @@ cdef class Parser:
         schema.mask = hash_table.shape[0] - 1
         schema.null_is_missing = null_is_missing
         for position in range(n_entries):
-            if not 0 <= entries[position].length <= blob.shape[0] - entries[position].start <= blob.shape[0]:
+            n_available = blob.shape[0] - entries[position].start
+            if not 0 <= entries[position].length <= n_available <= blob.shape[0]:
                 raise ValueError("A declared value is not within the blob.")
             _add_entry(schema, position)
         for position in range(schema.n_attributes):
@@ -418,7 +420,8 @@ cdef void _read_value(
             while BYTE_CLASSES[text[end]] == IN_WORD:
                 end += 1
             is_missing = (
-                (text[position] == c"?" and end == position + 1) or (schema.null_is_missing and _is_null(text, position, end))
+                (text[position] == c"?" and end == position + 1)
+                or (schema.null_is_missing and _is_null(text, position, end))
             )
         value.end = end
         if end == position or text[position] == c"%":
@@ -551,7 +554,9 @@ cdef int _parse_dense_row(
             _add_event(state, out, &row[role.column] - out.values, attribute - 1, attribute, &value)
     fault = value.status
     if fault < 0:
-        if fault == EMPTY_VALUE and (text[position] == c"%" or BYTE_CLASSES[text[position]] == LINE_END):
+        if fault == EMPTY_VALUE and (
+            text[position] == c"%" or BYTE_CLASSES[text[position]] == LINE_END
+        ):
             fault = SHORT_ROW
         return _add_fault(state, out, fault, attribute + 1, attribute, &value)
     return _finish_row(text, position, state, out, attribute + 1)
@@ -636,7 +641,10 @@ cdef int _parse_sparse_row(
     if attribute >= 0:
         return _add_fault(state, out, OMITTED_LABEL, max(number, 1), attribute, &value)
     value.next_position += 1
-    while BYTE_CLASSES[text[value.next_position]] == BLANK or BYTE_CLASSES[text[value.next_position]] == COMMA:
+    while (
+        BYTE_CLASSES[text[value.next_position]] == BLANK
+        or BYTE_CLASSES[text[value.next_position]] == COMMA
+    ):
         value.next_position += 1
     if _finish_row(text, value.next_position, state, out, number + 1) < 0:
         return AFTER_ROW

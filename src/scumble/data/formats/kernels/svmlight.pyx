@@ -247,7 +247,9 @@ cdef inline bint _is_at_line_end(const Lines* lines) noexcept nogil:
     return lines.position == lines.size or lines.text[lines.position] == c"\n"
 
 
-cdef inline bint _is_empty(const uint8_t* text, Py_ssize_t begin, Py_ssize_t position) noexcept nogil:
+cdef inline bint _is_empty(
+    const uint8_t* text, Py_ssize_t begin, Py_ssize_t position
+) noexcept nogil:
     """Return whether a line has no bytes, not even blanks; a carriage return belongs to its end."""
     return position == begin or (position == begin + 1 and text[begin] == c"\r")
 
