@@ -1,8 +1,8 @@
 """Shared by all plots: registration in the catalogue, colors, titles and names.
 
-Rare labels have warm colors and frequent labels cool ones, in all plots. The hues are those of Okabe
-and Ito, which color-blind people can distinguish; where both groups are drawn together, they differ
-in lightness or shape as well.
+Rare labels have warm colors and frequent labels cool ones, in all plots. The hues are those of
+Okabe and Ito, which color-blind people can distinguish; where both groups are drawn together, they
+differ in lightness or shape as well.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -210,7 +210,9 @@ def theme_for(ax: Any, dark: bool | None) -> Theme:
 
     if dark is None:
         red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
-        dark = bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < MAX_DARK_LUMINANCE)
+        dark = bool(
+            alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < MAX_DARK_LUMINANCE
+        )
     return DARK if dark else LIGHT
 
 

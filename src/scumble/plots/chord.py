@@ -96,9 +96,7 @@ def plot_chord(
     _draw_arcs(ax, layout, colors)
     letter_height = _letter_height(ax, layout)
     letter_width = letter_height * LETTER_ASPECT
-    reach = max(
-        [1.25, *(NAME_RADIUS + letter_width * _n_letters(arc) for arc in layout.arcs)]
-    )
+    reach = max([1.25, *(NAME_RADIUS + letter_width * _n_letters(arc) for arc in layout.arcs)])
     font_size = letter_height * _points_per_radius(ax, reach)
     for arc in layout.arcs:
         _write_name(ax, arc, theme, font_size=font_size)
@@ -126,9 +124,7 @@ def _arc_colors(layout: ChordLayout, theme: Theme, like: ChordLayout | None = No
 def _draw_ribbons(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
     """Draw all ribbons."""
     paths = [_ribbon_path(ribbon) for ribbon in layout.ribbons]
-    opacities = [
-        MIXED_OPACITY if ribbon.is_mixed else OTHER_OPACITY for ribbon in layout.ribbons
-    ]
+    opacities = [MIXED_OPACITY if ribbon.is_mixed else OTHER_OPACITY for ribbon in layout.ribbons]
     _fill(ax, paths, [colors[ribbon.source] for ribbon in layout.ribbons], opacities)
 
 

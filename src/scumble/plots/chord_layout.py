@@ -277,9 +277,9 @@ def chord_layout(
     Notes
     -----
     Instances with several labels belong to several ribbons, so joint counts add up to more than the
-    count. Ribbons of label :math:`l` are therefore scaled by the number of its instances with another
-    drawn label, divided by the sum of its joint counts: a ribbon may have different widths at its
-    two ends.
+    count. Ribbons of label :math:`l` are therefore scaled by the number of its instances with
+    another drawn label, divided by the sum of its joint counts: a ribbon may have different widths
+    at its two ends.
 
     Examples
     --------
@@ -513,9 +513,7 @@ def _make_ribbons(
     return tuple(ribbons), len(joint) - len(drawn)
 
 
-def _ribbon_spans(
-    arc: ChordArc, position: int, joint: Array
-) -> dict[int, tuple[float, float]]:
+def _ribbon_spans(arc: ChordArc, position: int, joint: Array) -> dict[int, tuple[float, float]]:
     """Return the angles of the ribbons of an arc, by the position of the other arc."""
     # The left neighbour gets the left end, and so on around the circle, so that the ribbons of an
     # arc do not cross each other.

@@ -125,8 +125,8 @@ def plot_gains(
     Returns
     -------
     matplotlib Axes
-        The axes with the drawing: a hollow circle for the baseline, a filled triangle for the method,
-        pointing up if the label gains. Numbers after names are training rows.
+        The axes with the drawing: a hollow circle for the baseline, a filled triangle for the
+        method, pointing up if the label gains. Numbers after names are training rows.
 
     Examples
     --------

@@ -196,8 +196,8 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     Returns
     -------
     matplotlib Axes
-        The axes with the drawing: the scores above 0, and a line at the mean. Instances above the mean,
-        which REMEDIAL splits, have another color. The title counts instances with score 0.
+        The axes with the drawing: the scores above 0, and a line at the mean. Instances above the
+        mean, which REMEDIAL splits, have another color. The title counts instances with score 0.
 
     Examples
     --------
@@ -215,8 +215,8 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     n_below = max(1, round(N_BINS * mean / top))
     above = np.linspace(mean, top, max(1, N_BINS - n_below) + 1)
     edges = np.concatenate([np.linspace(0, mean, n_below + 1), above[1:]])
-    # Scores equal to the mean are counted below it, because "above the mean" is strict: they move to
-    # the middle of the last bin below it.
+    # Scores equal to the mean are counted below it, because "above the mean" is strict: they move
+    # to the middle of the last bin below it.
     positive = np.where(np.abs(scores - mean) <= 1e-12, mean / 2 + edges[n_below - 1] / 2, scores)
     counts, _ = np.histogram(positive[positive > 0], edges)
     n_bins_above = len(counts) - n_below
@@ -239,26 +239,24 @@ def _draw_count_histogram(ax: Any, theme: Theme, values: Array) -> None:
     """Draw a histogram of counts: one bin per number up to 20, else bins that double in width."""
     top = int(values.max(initial=0))
     if top <= 20:
-        heights = np.bincount(values, minlength=top + 1)
-        first = 0 if heights[0] else 1
+        bar_heights = np.bincount(values, minlength=top + 1)
+        first = 0 if bar_heights[0] else 1
         positions = np.arange(first, top + 1)
-        _draw_bars(ax, theme, positions, heights[first:], 0.8)
+        _draw_bars(ax, theme, positions, bar_heights[first:], 0.8)
         ax.set_xticks(positions)
         # A single bar would fill the axes: they are at least three bars wide.
         ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)
         return
     edges = [0, *(2**exponent for exponent in range(top.bit_length() + 1))]
-    heights, _ = np.histogram(values, edges)  # the last edge exceeds all values
-    first = int(np.flatnonzero(heights)[0])
+    bar_heights, _ = np.histogram(values, edges)  # the last edge exceeds all values
+    first = int(np.flatnonzero(bar_heights)[0])
     names = [
         f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(edges)
     ]
-    positions = np.arange(first, len(heights))
-    _draw_bars(ax, theme, positions, heights[first:], 0.85)
+    positions = np.arange(first, len(bar_heights))
+    _draw_bars(ax, theme, positions, bar_heights[first:], 0.85)
     rotation, alignment = (35, "right") if len(positions) > 8 else (0, "center")
-    ax.set_xticks(
-        positions, names[first:], rotation=rotation, ha=alignment, rotation_mode="anchor"
-    )
+    ax.set_xticks(positions, names[first:], rotation=rotation, ha=alignment, rotation_mode="anchor")
 
 
 def _draw_bars(

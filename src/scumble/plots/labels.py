@@ -48,7 +48,8 @@ def plot_labels(
     labels : sequence of str or int, optional
         Names or numbers of labels to draw.
     n_labels : int
-        Largest number of bars. If there are more labels, the most frequent and the rarest are drawn.
+        Largest number of bars. If there are more labels, the most frequent and the rarest ones are
+        drawn.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
@@ -112,8 +113,8 @@ def plot_labelsets(
     Returns
     -------
     matplotlib Axes
-        The axes with the drawing. The number of other labelsets is written below, not drawn: together they
-        would often dwarf all bars.
+        The axes with the drawing. The number of other labelsets is written below, not drawn:
+        together they would often dwarf all bars.
 
     Examples
     --------
@@ -200,7 +201,9 @@ def plot_difficult(
     ax.set_xlabel("IRLbl: times rarer than the most frequent label")
     ax.set_ylabel("SCUMBLELbl: company of unequal labels")
     legend = ax.legend(loc="upper left", labelcolor=theme.text_color, fontsize=9, edgecolor="none")
-    legend.get_frame().set_facecolor(ax.figure.get_facecolor())  # hides the end of the line at MeanIR
+    legend.get_frame().set_facecolor(
+        ax.figure.get_facecolor()
+    )  # hides the end of the line at MeanIR
     add_title(ax, summary.name, "rare labels in unequal company")
     return ax
 
@@ -295,7 +298,13 @@ def _size(n_bars: int) -> tuple[float, float]:
 
 
 def _draw_bars(
-    ax: Any, theme: Theme, names: list[str], counts: Array, is_rare: Array, *, gap: int | None = None
+    ax: Any,
+    theme: Theme,
+    names: list[str],
+    counts: Array,
+    is_rare: Array,
+    *,
+    gap: int | None = None,
 ) -> None:
     """Draw bars from top to bottom, each with its count; ``gap`` bars come before a gap."""
     positions = np.arange(len(names), dtype=float)
@@ -334,7 +343,7 @@ def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) ->
     """Write names in a column on the right, with lines to their points that hardly cross."""
     order = np.lexsort((x, y))
     step = 1 / max(len(names), 15)
-    heights = spread_positions(y[order] / ax.get_ylim()[1], step, 0.0, 1.0)
+    name_positions = spread_positions(y[order] / ax.get_ylim()[1], step, 0.0, 1.0)
     arrow = {
         "arrowstyle": "-",
         "color": theme.line_color,
@@ -342,11 +351,11 @@ def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) ->
         "shrinkB": 3,
         "relpos": (0, 0.5),
     }
-    for index, height in zip(order, heights, strict=True):
+    for index, text_y in zip(order, name_positions, strict=True):
         ax.annotate(
             display_name(names[index]),
             xy=(x[index], y[index]),
-            xytext=(1.04, height),
+            xytext=(1.04, text_y),
             textcoords="axes fraction",
             va="center",
             color=theme.text_color,
