@@ -184,8 +184,8 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, font_size: float) -> No
         return
     is_on_left = angle % (2 * math.pi) > math.pi
     middle = (arc.start + arc.end) / 2
-    x, y = zip(_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01), strict=True)
-    ax.plot(x, y, color=theme.line_color, linewidth=0.6)
+    line = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
+    ax.plot(*zip(*line, strict=True), color=theme.line_color, linewidth=0.6)
     name, count = display_name(arc.name, MAX_NAME_WIDTH), f"{arc.count:,}"
     rotation = 90 - math.degrees(angle)
     if is_on_left:  # turned around, so that no text is upside down

@@ -192,9 +192,9 @@ def plot_choices(
 ) -> Any:
     """Draw a table with a row for each situation and a column for each method.
 
-    Higher values are better. The best method of a row has a frame, methods within ``tolerance`` of it a
-    dotted one. The darker a cell (the lighter, on a dark background), the nearer it is to the best
-    one of its row. Cells without a value stay empty.
+    Higher values are better. The best method of a row has a frame, methods within ``tolerance`` of
+    it a dotted one. The darker a cell (the lighter, on a dark background), the nearer it is to the
+    best one of its row. Cells without a value stay empty.
     """
     table = np.asarray(values, np.float64)
     if table.shape != (len(situations), len(methods)):

@@ -14,7 +14,7 @@ from scumble._core.text import default_names
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import ColumnSelection
 
-#: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
+#: The option ``labels``: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None
 
 #: Options that may name several columns.

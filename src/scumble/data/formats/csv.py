@@ -222,7 +222,7 @@ class _Table:
         column_numbers: dict[str, int] = {}
         if layout.names is None:
             column_numbers = {layout.feature_name(column): column for column in layout.features}
-        X, features = infer_feature_kinds(
+        X, inferred = infer_feature_kinds(
             X, features, text_names, kept_names, where, column_numbers
         )
         Y, labels = self.labels.matrix()
@@ -230,7 +230,7 @@ class _Table:
         data = MultilabelDataset(
             X,
             Y,
-            features=features,
+            features=inferred,
             labels=labels,
             name=self.source.stem,
             weights=weights,

@@ -45,11 +45,12 @@ def read_keel(
         if inputs is not None:
             columns.labels_by_name(inputs, where="@inputs")  # only checks the names
         outputs = header.outputs
-        if outputs is None and inputs is None:
-            outputs = header.names[-1:]
-        elif outputs is None:
-            input_names = set(inputs)
-            outputs = [name for name in header.names if name not in input_names]
+        if outputs is None:
+            if inputs is None:
+                outputs = header.names[-1:]
+            else:
+                input_names = set(inputs)
+                outputs = [name for name in header.names if name not in input_names]
         if not outputs and not columns.unlabelled:
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
         return columns.labels_by_name(outputs, where="@outputs")

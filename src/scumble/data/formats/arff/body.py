@@ -107,7 +107,7 @@ _LABEL_KINDS = {"numeric": kernel.NUMBER_LABEL, "nominal": kernel.NOMINAL_LABEL}
 class _Event(NamedTuple):
     """A value that the compiled parser left to Python, or a fault."""
 
-    index: int  # among the values of the buffer, or the row of a weight
+    value_index: int  # among the values of the buffer, or the row of a weight
     attribute: int
     start: int  # of the text in the block
     end: int
@@ -132,6 +132,7 @@ class Rows:
     def __init__(self, shape: tuple[int, int], *, is_sparse: bool, as_sparse: bool) -> None:
         self.n_features, self.n_labels = shape
         width = self.n_features + self.n_labels
+        self.indices: Array | None = None
         if is_sparse:
             n_rows = _N_BUFFERED_VALUES // 8
             n_values = _N_BUFFERED_VALUES + width
@@ -139,7 +140,6 @@ class Rows:
         else:
             n_rows = max(1, _N_BUFFERED_VALUES // max(width, 1))
             n_values = n_rows * self.n_features
-            self.indices = None
         self.values = np.empty(n_values)
         self.present = np.empty(_N_BUFFERED_VALUES // 4 + width, np.int32)
         self.row_ends = np.empty(n_rows, kernel.ROW_ENDS)

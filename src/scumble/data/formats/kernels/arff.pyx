@@ -2,9 +2,9 @@
 
 A value is a word, which ends at a blank, comma or brace, or a quoted text. Values that only Python
 can parse (texts, dates, numbers too long for exact arithmetic, escaped nominal values that the
-header spells otherwise) are listed in ``events``; all others are written to the output arrays. The parser
-stops at the end of the text, at the first fault, or before a row that may not fit the free space of
-the output arrays; the next call continues there.
+header spells otherwise) are listed in ``events``; all others are written to the output arrays. The
+parser stops at the end of the text, at the first fault, or before a row that may not fit the free
+space of the output arrays; the next call continues there.
 
 The text ends with a line end, which the public methods check. No loop moves past a line end except
 `_find_row`, which checks the size. Therefore no other loop has to check for the end of the array.

@@ -206,7 +206,7 @@ cdef inline void _skip_line_end(Splitter* split) noexcept nogil:
 
 
 cdef int _skip_quoted(Splitter* split) noexcept nogil:
-    """Move past a quoted cell, counting its lines; return its quoting, or -1 if it is not closed."""
+    """Move past a quoted cell and count its lines; return its quoting, or -1 if it is open."""
     cdef Py_ssize_t position = split.position + 1
     cdef int quoting = QUOTED
     while position < split.size:
