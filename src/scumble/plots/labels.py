@@ -199,12 +199,12 @@ def plot_difficult(
     names = [table.name[label] for label in named]
     _write_names(ax, theme, names, table.irlbl[named], table.scumble[named])
     ax.set_xlabel("IRLbl: times rarer than the most frequent label")
-    ax.set_ylabel("SCUMBLELbl: company of unequal labels")
+    ax.set_ylabel("SCUMBLELbl: concurrence with unequal labels")
     legend = ax.legend(loc="upper left", labelcolor=theme.text_color, fontsize=9, edgecolor="none")
     legend.get_frame().set_facecolor(
         ax.figure.get_facecolor()
     )  # hides the end of the line at MeanIR
-    add_title(ax, summary.name, "rare labels in unequal company")
+    add_title(ax, summary.name, "rare labels that co-occur with frequent ones")
     return ax
 
 
@@ -275,7 +275,7 @@ def plot_cooccurrence(
     _add_colorbar(ax, image, theme)
     n_occurring = int((summary.labels.count > 0).sum())
     n_drawn = "all" if len(selected) == n_occurring else f"{len(selected):,} of"
-    add_title(ax, summary.name, f"the company of {n_drawn} {n_occurring:,} labels")
+    add_title(ax, summary.name, f"co-occurrence of {n_drawn} {n_occurring:,} labels")
     return ax
 
 
