@@ -1,8 +1,8 @@
-"""Redraw the picture of the README: Debian's package tags before and after REMEDIAL.
+"""Redraw the figure of the README: Debian's package tags before and after REMEDIAL.
 
 ``python tools/draw_chords.py`` writes ``before-after-light.svg`` and ``before-after-dark.svg`` into
-``docs/_static``. The drawing is that of `scumble.plots.plot_chord`. What is done here: choose
-labels whose arcs are wide enough to be seen, and round coordinates so that the files stay small.
+``docs/_static``. `scumble.plots.plot_chord` draws them. This script selects labels with arcs that
+are wide enough to be seen, and rounds coordinates so that the files stay small.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from scumble.plots.base import DARK, LIGHT
 from scumble.resample import REMEDIAL
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "_static"
+#: Numbers of labels that are drawn.
 N_RARE, N_FREQUENT = 6, 6
-#: A label with more rows than this would leave rare ones an arc that nobody sees.
-WIDEST = 200
+#: Largest count of a frequent label: next to larger ones, arcs of rare labels are too short to see.
+MAX_COUNT = 200
 TITLES = ("before", "after REMEDIAL")
-ABOUT_MATPLOTLIB = re.compile(r" <metadata>.*?</metadata>\n", re.DOTALL)
+SVG_METADATA = re.compile(r" <metadata>.*?</metadata>\n", re.DOTALL)
 PATH = re.compile(r' d="[^"]*"')
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
 def main() -> None:
-    """Write the picture for light pages and the one for dark pages."""
+    """Write the figures for light and for dark pages."""
     before = scumble.load("debtags")
     after = REMEDIAL().resample(before)
     labels = choose_labels(before)
@@ -41,13 +42,13 @@ def main() -> None:
 
 
 def choose_labels(data: scumble.MultilabelDataset) -> list[int]:
-    """Take difficult labels with several rows, and not too frequent ones that they meet most."""
+    """Return the most frequent of the difficult labels, and labels that co-occur with them most."""
     table = scumble.characterize(data).labels
     difficult = sorted(difficult_labels(data, n_labels=60), key=lambda label: -label.count)
     rare = [label.label for label in difficult[:N_RARE]]
-    joint = np.asarray(cooccurrence(data.Y)[rare].sum(axis=0)).ravel()
-    joint[table.is_minority | (table["count"] > WIDEST)] = 0
-    frequent = np.argsort(-joint, kind="stable")[:N_FREQUENT].tolist()
+    joint_counts = np.asarray(cooccurrence(data.Y)[rare].sum(axis=0)).ravel()
+    joint_counts[table.is_minority | (table["count"] > MAX_COUNT)] = 0
+    frequent = np.argsort(-joint_counts, kind="stable")[:N_FREQUENT].tolist()
     return [arc.label for arc in chord_layout(data, [*rare, *frequent]).arcs]
 
 
@@ -57,25 +58,25 @@ def draw(
     *,
     dark: bool,
 ) -> str:
-    """Draw both chords side by side, without a background."""
+    """Return an SVG with both chord diagrams side by side, without a background."""
     figure = Figure(figsize=(10, 5.2), facecolor="none")
-    for place, (data, title) in enumerate(zip(pair, TITLES, strict=True)):
-        ax = figure.add_axes((0.5 * place - 0.02, -0.05, 0.54, 1.04))
+    text_color = (DARK if dark else LIGHT).text_color
+    for position, (data, title) in enumerate(zip(pair, TITLES, strict=True)):
+        ax = figure.add_axes((0.5 * position - 0.02, -0.05, 0.54, 1.04))
         plot_chord(data, labels, keep_order=True, ax=ax, dark=dark)
-        ax.texts[-1].remove()  # which labels were left out is said beside the picture
+        ax.texts[-1].remove()  # the text beside the figure says which labels are left out
         ax.set_title("")
-        ink = (DARK if dark else LIGHT).text_color
-        figure.text(0.5 * place + 0.03, 0.92, title, color=ink, fontsize=15)
-    return slim(plot_bytes(figure.axes[0], "svg").decode())
+        figure.text(0.5 * position + 0.03, 0.92, title, color=text_color, fontsize=15)
+    return shrink(plot_bytes(figure.axes[0], "svg").decode())
 
 
-def slim(svg: str) -> str:
-    """Leave out what nobody sees: the maker's name, and all but one digit of a coordinate."""
+def shrink(svg: str) -> str:
+    """Return an SVG without its metadata, and with one decimal per coordinate."""
 
-    def shorten(path: re.Match[str]) -> str:
+    def round_path(path: re.Match[str]) -> str:
         return NUMBER.sub(lambda number: f"{float(number[0]):.1f}", path[0]).replace(" \n", "\n")
 
-    return PATH.sub(shorten, ABOUT_MATPLOTLIB.sub("", svg))
+    return PATH.sub(round_path, SVG_METADATA.sub("", svg))
 
 
 if __name__ == "__main__":

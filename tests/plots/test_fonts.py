@@ -19,11 +19,11 @@ OWN = ("DejaVu Sans", "STIXGeneral")  # both come with matplotlib
 
 @pytest.fixture(autouse=True)
 def only_own_fonts(monkeypatch):
-    known = [(name, path) for name, path in saving._installed() if name in OWN]
-    monkeypatch.setattr(saving, "_installed", lambda: known)
-    saving._fonts_with.cache_clear()
+    known = [(name, path) for name, path in saving._installed_fonts() if name in OWN]
+    monkeypatch.setattr(saving, "_installed_fonts", lambda: known)
+    saving._find_fallback_fonts.cache_clear()
     yield
-    saving._fonts_with.cache_clear()
+    saving._find_fallback_fonts.cache_clear()
 
 
 def families(ax, word):
@@ -79,6 +79,6 @@ def test_letters_without_font_are_found_in_any_text():
 
 def test_fonts_of_one_look_come_first_and_boxes_never():
     names = ["Zed", "Noto Sans CJK JP", "DejaVu Sans", "Abel"]
-    ranked = sorted(names, key=saving._rank)
+    ranked = sorted(names, key=saving._font_rank)
     assert ranked == ["Noto Sans CJK JP", "DejaVu Sans", "Abel", "Zed"]
-    assert not any(name.startswith("Last Resort") for name, _ in saving._installed())
+    assert not any(name.startswith("Last Resort") for name, _ in saving._installed_fonts())

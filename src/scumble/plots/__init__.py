@@ -1,4 +1,4 @@
-"""A number or a table in, a figure out. Every function takes and returns matplotlib axes."""
+"""Plots of data sets, labels and results. Every function takes and returns matplotlib axes."""
 
 import typing
 
@@ -35,8 +35,8 @@ from scumble.plots.thresholds import plot_thresholds
 if typing.TYPE_CHECKING:
     from scumble.plots.tree import plot_tree, tree_layout
 
-# Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
-# learners along.
+# Matplotlib is imported by the functions that draw. The plots of trees are imported on first use,
+# because they import the classifiers.
 __all__ = [
     "ChordArc",
     "ChordLayout",

@@ -1,8 +1,8 @@
-"""What all plots share: an entry in the catalogue, colours, names and their places.
+"""Shared by all plots: registration in the catalogue, colors, titles and names.
 
-Warm colours are rare labels and cool colours frequent ones, everywhere. The hues are those of Okabe
-and Ito, which colour-blind people can tell apart; the two groups also differ in lightness or shape
-wherever they meet.
+Rare labels have warm colors and frequent labels cool ones, in all plots. The hues are those of
+Okabe and Ito, which color-blind people can distinguish; where both groups are drawn together, they
+differ in lightness or shape as well.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,36 +19,36 @@ from scumble._core.text import escape_controls, shorten
 from scumble.measures.summary import Summary, characterize
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: Inches across and down.
+#: Width and height in inches.
 Size = tuple[float, float]
 
-#: Letters of a name that are written; wide ones count twice.
-LONGEST_NAME = 28
-#: Width of a letter of a title, in inches, with something to spare.
-LETTER = 0.095
-#: The luminance below which a page counts as dark.
-DARK_BELOW = 0.4
+#: Longest name in a plot, in letters; wide letters count twice.
+MAX_NAME_WIDTH = 28
+#: Width of a letter of a title in inches, rounded up.
+TITLE_LETTER_WIDTH = 0.095
+#: A background with a luminance below this is dark.
+MAX_DARK_LUMINANCE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What the catalogue knows of a plot.
+    """Entry of a plot in the catalogue.
 
     Parameters
     ----------
     name : str
-        How users spell it on the command line.
+        Name on the command line.
     title : str
-        What it shows, in a few words.
+        A short description.
     alias : str
-        What mldr calls it, or nothing.
+        Its name in mldr, or an empty text.
     function : callable
-        Draws it: takes a data set, returns matplotlib axes.
+        Takes a data set, draws it, and returns matplotlib axes.
 
     Examples
     --------
     >>> from scumble import catalogue
-    >>> chord = catalogue.get("register_plot", "chord")
+    >>> chord = catalogue.get("plot", "chord")
     >>> chord.title, chord.alias
     ('which labels share instances', 'LC')
     """
@@ -60,35 +60,35 @@ class Plot:
 
 
 def register_plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
-    """Register a function that draws a data set and return it untouched."""
+    """Return a decorator that registers a function that draws a data set, without changing it."""
 
-    def enter(function: F) -> F:
+    def register_function(function: F) -> F:
         entry = Plot(name, title, alias, function)
         register("plot", name, entry, display_group="Of a data set", description=title)
         return function
 
-    return enter
+    return register_function
 
 
 def as_summary(data: Any) -> Summary:
-    """Return the measures of a data set, or of labels; a summary is one already."""
+    """Return the measures of a data set or of labels; a summary is returned as it is."""
     return data if isinstance(data, Summary) else characterize(data)
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of a picture."""
+    """The colors of a plot."""
 
     background_color: str
     text_color: str
     muted_color: str
     line_color: str
-    rare_colors: tuple[str, ...]  # colours of minority labels, used in turns
-    frequent_colors: tuple[str, ...]  # and of majority labels
-    colormap: str  # name of matplotlib's map for amounts
+    rare_colors: tuple[str, ...]  # of minority labels, used in turns
+    frequent_colors: tuple[str, ...]  # of majority labels, used in turns
+    colormap: str  # name of a colormap of matplotlib, for amounts
 
     def style_axes(self, ax: Any) -> None:
-        """Give axes the colours of the theme, and no more lines than needed."""
+        """Apply the colors of the theme to axes, and hide the lines at the top and on the right."""
         ax.set_facecolor("none")
         ax.tick_params(colors=self.muted_color, which="both")
         for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
@@ -97,46 +97,70 @@ class Theme:
             spine.set_visible(side in ("left", "bottom"))
             spine.set_color(self.line_color)
 
-    def name_rows(self, ax: Any, places: Any, names: Sequence[str], is_rare: Any) -> None:
-        """Write names beside rows, those of rare labels in bold; refuse to rename other axes'."""
-        # Axes that were made with `sharey` have one set of names for all.
-        shown = [display_name(name, 36) for name in names]
-        others = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
-        if any(other.has_data() for other in others):
-            known = [ax.yaxis.get_major_formatter()(place, at) for at, place in enumerate(places)]
-            if known != shown:
+    def name_rows(self, ax: Any, positions: Any, names: Sequence[str], is_rare: Any) -> None:
+        """Write names beside rows, those of rare labels in bold.
+
+        Axes that share their y axis share its names, so other names are an error.
+        """
+        texts = [display_name(name, 36) for name in names]
+        siblings = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
+        if any(sibling.has_data() for sibling in siblings):
+            formatter = ax.yaxis.get_major_formatter()
+            present = [formatter(position, index) for index, position in enumerate(positions)]
+            if present != texts:
                 raise ParameterError(
                     "These axes share their names with others, which show other labels or another "
                     "order. Make them without sharey."
                 )
-        ax.set_yticks(places, shown, parse_math=False, fontsize=9, color=self.text_color)
+        ax.set_yticks(positions, texts, parse_math=False, fontsize=9, color=self.text_color)
         ax.tick_params(axis="y", length=0)
         set_bold(ax.get_yticklabels(), is_rare)
 
     def name_cells(
-        self, ax: Any, across: list[str], down: list[str], size: float, **turned: Any
+        self,
+        ax: Any,
+        column_names: list[str],
+        row_names: list[str],
+        font_size: float,
+        **text_options: Any,
     ) -> None:
-        """Write names below columns and beside rows of cells, which need no frame."""
-        style = {"parse_math": False, "fontsize": size, "color": self.text_color}
-        ax.set_xticks(np.arange(len(across)), across, **turned, **style)
-        ax.set_yticks(np.arange(len(down)), down, **style)
+        """Write the names of the columns and rows of a table of cells, and hide its frame.
+
+        ``text_options`` are those of matplotlib for the names of columns, such as ``rotation``.
+        """
+        style = {"parse_math": False, "fontsize": font_size, "color": self.text_color}
+        ax.set_xticks(np.arange(len(column_names)), column_names, **text_options, **style)
+        ax.set_yticks(np.arange(len(row_names)), row_names, **style)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
 
     def mark_line(
-        self, ax: Any, at: float, text: str, shift: tuple[int, int], **style: Any
+        self, ax: Any, x: float, text: str, offset: tuple[int, int], **style: Any
     ) -> None:
-        """Draw a line at a place of the x axis; its meaning stands beside one end of it."""
-        side = "left" if shift[0] > 0 else "right"
-        height, end = (1, "top") if shift[1] < 0 else (0, "bottom")
-        ax.axvline(at, color=self.text_color, linewidth=1, linestyle="--")
-        style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", **style}
-        ax.annotate(text, (at, height), shift, ha=side, va=end, color=self.text_color, **style)
+        """Draw a vertical dashed line with a text beside one of its ends.
 
-    def legend_below(self, ax: Any, depth: float, n_columns: int, **style: Any) -> None:
-        """Explain marks below the axes, so far down as a part of their height."""
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, depth), "ncols": n_columns}
-        ax.legend(frameon=False, labelcolor=self.text_color, fontsize=9, **place, **style)
+        ``offset`` is that of the text in points; downwards it is from the top, upwards from the
+        bottom of the line.
+        """
+        horizontal = "left" if offset[0] > 0 else "right"
+        y, vertical = (1, "top") if offset[1] < 0 else (0, "bottom")
+        ax.axvline(x, color=self.text_color, linewidth=1, linestyle="--")
+        style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", **style}
+        ax.annotate(
+            text, (x, y), offset, ha=horizontal, va=vertical, color=self.text_color, **style
+        )
+
+    def legend_below(self, ax: Any, y: float, n_columns: int, **style: Any) -> None:
+        """Add a legend below axes; ``y`` is its top as a share of their height, negative."""
+        ax.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, y),
+            ncols=n_columns,
+            frameon=False,
+            labelcolor=self.text_color,
+            fontsize=9,
+            **style,
+        )
 
 
 LIGHT = Theme(
@@ -160,7 +184,7 @@ DARK = Theme(
 
 
 def prepare_axes(ax: Any, dark: bool | None, *, size: Size, purpose: str) -> tuple[Any, Theme]:
-    """Return the axes to draw on, and the colours to draw with."""
+    """Return the axes to draw on, new ones if there are none, and the theme."""
     if ax is None:
         ax = new_figure(size, dark, purpose=purpose).add_subplot()
     theme = theme_for(ax, dark)
@@ -171,66 +195,77 @@ def prepare_axes(ax: Any, dark: bool | None, *, size: Size, purpose: str) -> tup
 def new_figure(
     size: Size, dark: bool | None = None, *, pads: Size = (0.12, 0.12), purpose: str
 ) -> Any:
-    """Make a figure, with so much room between its parts, across and down."""
-    figure = import_optional_dependency("matplotlib.figure", purpose=purpose, extra="plots")
-    whole = figure.Figure(figsize=size, layout="constrained")
-    whole.get_layout_engine().set(w_pad=pads[0], h_pad=pads[1])
+    """Return a new figure; ``pads`` is the space between its parts in inches, across and down."""
+    module = import_optional_dependency("matplotlib.figure", purpose=purpose, extra="plots")
+    figure = module.Figure(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(w_pad=pads[0], h_pad=pads[1])
     if dark is not None:
-        whole.set_facecolor((DARK if dark else LIGHT).background_color)
-    return whole
+        figure.set_facecolor((DARK if dark else LIGHT).background_color)
+    return figure
 
 
 def theme_for(ax: Any, dark: bool | None) -> Theme:
-    """Return the colours that are asked for, or that suit the background of axes."""
+    """Return the requested theme, or the one that suits the background of axes."""
     from matplotlib.colors import to_rgba
 
     if dark is None:
         red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
-        dark = bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_BELOW)
+        dark = bool(
+            alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < MAX_DARK_LUMINANCE
+        )
     return DARK if dark else LIGHT
 
 
-def set_bold(names: Iterable[Any], is_rare: Iterable[bool]) -> None:
-    """Write the names of rare labels in bold; axes that share their names with others have none."""
-    for text, rare in zip(names, is_rare, strict=False):
+def set_bold(texts: Iterable[Any], is_rare: Iterable[bool]) -> None:
+    """Set the names of rare labels in bold; axes that share their names have fewer texts."""
+    for text, rare in zip(texts, is_rare, strict=False):
         text.set_fontweight("bold" if rare else "normal")
 
 
-def add_title(ax: Any, name: str, what: str) -> None:
-    """Write a title: the name of the data set, and what is shown."""
-    shown = display_name(name, 30)
-    text = f"{shown}: {what}" if shown else what[:1].upper() + what[1:]
-    if shown and LETTER * len(text) > ax.get_figure(root=True).get_size_inches()[0]:
-        text = f"{shown}\n{what}"
-    ax.set_title(text, parse_math=False, fontsize=11)
+def add_title(ax: Any, name: str, description: str) -> None:
+    """Add a title with the name of the data set, which may be empty, and a description."""
+    name = display_name(name, 30)
+    if not name:
+        title = description[:1].upper() + description[1:]
+    else:
+        title = f"{name}: {description}"
+        width = ax.get_figure(root=True).get_size_inches()[0]
+        if TITLE_LETTER_WIDTH * len(title) > width:
+            title = f"{name}\n{description}"
+    ax.set_title(title, parse_math=False, fontsize=11)
 
 
-def check_length(caller: str, what: str, given: Sequence[Any] | Array, n: int, things: str) -> None:
-    """Refuse values that are too few or too many for what they belong to."""
-    if len(given) != n:
-        raise ParameterError(f"{caller} needs {what} for each of {n} {things}. Got {len(given)}.")
+def check_length(
+    values: Sequence[Any] | Array, n_expected: int, *, caller: str, description: str, owners: str
+) -> None:
+    """Raise an error unless there is one value for each of its owners, such as labels."""
+    if len(values) != n_expected:
+        raise ParameterError(
+            f"{caller} needs {description} for each of {n_expected} {owners}. Got {len(values)}."
+        )
 
 
-def display_name(name: str, width: int = LONGEST_NAME) -> str:
-    """Make a name fit for a picture: harmless and not too long."""
+def display_name(name: str, width: int = MAX_NAME_WIDTH) -> str:
+    """Return a name for a plot: shortened, and with visible control characters."""
     return shorten(escape_controls(name), width)
 
 
-def spread_positions(wanted: Array, step: float, low: float, high: float) -> Array:
-    """Move places apart by as little as possible, in the sense of least squares."""
-    steps = step * np.arange(len(wanted))
+def spread_positions(positions: Array, step: float, low: float, high: float) -> Array:
+    """Return sorted positions moved apart to a minimum distance, by least squares."""
+    offsets = step * np.arange(len(positions))
     first = low + step / 2
-    last = max(high - step * (len(wanted) - 0.5), first)
-    return np.clip(_never_falling(wanted - steps), first, last) + steps
+    last = max(high - step * (len(positions) - 0.5), first)
+    return np.clip(_isotonic_fit(positions - offsets), first, last) + offsets
 
 
-def _never_falling(values: Array) -> Array:
-    """Find the nearest sequence that never falls: neighbours in the wrong order meet midway."""
-    pools: list[list[float]] = []  # [mean, size]
+def _isotonic_fit(values: Array) -> Array:
+    """Return the nearest sequence that never falls, by pooling adjacent violators."""
+    pools: list[tuple[float, int]] = []  # mean and size of each pool
     for value in values.tolist():
-        pools.append([value, 1])
+        pools.append((value, 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
             mean, size = pools.pop()
-            before, n_before = pools[-1]
-            pools[-1] = [(before * n_before + mean * size) / (n_before + size), n_before + size]
-    return np.repeat([mean for mean, _ in pools], [int(size) for _, size in pools])
+            previous_mean, previous_size = pools.pop()
+            total = previous_size + size
+            pools.append(((previous_mean * previous_size + mean * size) / total, total))
+    return np.repeat([mean for mean, _ in pools], [size for _, size in pools])

@@ -1,25 +1,35 @@
-"""Which labels share instances, as a chord diagram."""
+"""Chord diagrams of labels that share instances."""
 
 import math
 from collections.abc import Sequence
-from itertools import chain, cycle, pairwise
-from operator import attrgetter
+from itertools import cycle, pairwise
 from typing import Any
 
 from scumble.plots.base import Theme, add_title, display_name, prepare_axes, register_plot
-from scumble.plots.chord_layout import MAX_RIBBONS, N_PARTNERS, ChordArc, ChordLayout, chord_layout
+from scumble.plots.chord_layout import (
+    MAX_RIBBONS,
+    N_PARTNERS,
+    ChordArc,
+    ChordLayout,
+    ChordRibbon,
+    chord_layout,
+)
 
 Point = tuple[float, float]
-RING = 0.055  # thickness of an arc; the radius of the circle is 1
+#: Thickness of an arc. The radius of the circle is 1, as for all lengths without a unit.
+RING = 0.055
+#: Distance of the names from the center.
 NAME_RADIUS = 1.07
-LETTER = 0.6  # width of a letter over its height
-LONGEST_NAME = 24
-LARGEST = 9.0  # points
-INCHES = 8.0
+#: Width of a letter as a share of its height.
+LETTER_ASPECT = 0.6
+#: Longest name, in letters.
+MAX_NAME_WIDTH = 24
+#: Largest font size in points.
+MAX_FONT_SIZE = 9.0
+#: Width and height of the figure.
+SIZE_INCHES = 8.0
 #: Opacity of ribbons between a rare and a frequent label, and of all others.
-MIXED, OTHER = 0.7, 0.3
-#: The angles of a ribbon, once round.
-ENDS = attrgetter("source_start", "source_end", "target_start", "target_end")
+MIXED_OPACITY, OTHER_OPACITY = 0.7, 0.3
 
 
 @register_plot("chord", title="which labels share instances", alias="LC")
@@ -37,27 +47,30 @@ def plot_chord(
 ) -> Any:
     """Draw labels as arcs of a circle and join those that share instances.
 
-    Rare labels stand at the top in warm colours. A ribbon has the colour of the rarer label; those
-    between a rare and a frequent label are strong, all others faint. The bare end of an arc are
-    instances with that label alone; where a thin pale band lies inside, the company is not drawn.
+    Rare labels stand at the top in warm colors. A ribbon has the color of the rarer label; those
+    between a rare and a frequent label are strong, all others faint. The end of an arc without
+    ribbons stands for instances that have only this label; a thin pale band inside it marks
+    instances whose other labels are not drawn.
 
     Parameters
     ----------
     data : ChordLayout, MultilabelDataset, or labels
         The data set, labels alone, or a layout of them.
     labels, n_labels, n_partners, max_ribbons, keep_order
-        What to choose, see `chord_layout`. By default the difficult labels and their partners.
+        Which labels and ribbons to draw, see `chord_layout`. By default the difficult labels and
+        the labels they co-occur with.
     like : ChordLayout, optional
-        A layout, such as that before a treatment, whose labels keep the colours they have there.
+        A layout, such as that before resampling, whose labels keep their colors.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing; a line below says what was left out.
+        The axes with the drawing; a line below the circle says what is left out.
 
     Examples
     --------
@@ -68,147 +81,192 @@ def plot_chord(
     """
     layout = data
     if not isinstance(data, ChordLayout):
-        most: Any = {"n_labels": n_labels, "n_partners": n_partners, "max_ribbons": max_ribbons}
-        layout = chord_layout(data, labels, keep_order=keep_order, **most)
-    ax, theme = prepare_axes(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")
-    inks = _arc_colors(layout, theme, like)
-    _draw_ribbons(ax, layout, inks)
-    _draw_arcs(ax, layout, inks)
-    letter = _letter_height(ax, layout)
-    reach = max([1.25, *(NAME_RADIUS + letter * LETTER * _n_letters(arc) for arc in layout.arcs)])
-    size = letter * _points_per_radius(ax, reach)
+        layout = chord_layout(
+            data,
+            labels,
+            n_labels=n_labels,
+            n_partners=n_partners,
+            max_ribbons=max_ribbons,
+            keep_order=keep_order,
+        )
+    size = (SIZE_INCHES, SIZE_INCHES + 0.4)
+    ax, theme = prepare_axes(ax, dark, size=size, purpose="plot_chord")
+    colors = _arc_colors(layout, theme, like)
+    _draw_ribbons(ax, layout, colors)
+    _draw_arcs(ax, layout, colors)
+    letter_height = _letter_height(ax, layout)
+    letter_width = letter_height * LETTER_ASPECT
+    reach = max([1.25, *(NAME_RADIUS + letter_width * _n_letters(arc) for arc in layout.arcs)])
+    font_size = letter_height * _points_per_radius(ax, reach)
     for arc in layout.arcs:
-        _write_name(ax, arc, theme, size=size)
+        _write_name(ax, arc, theme, font_size=font_size)
     ax.set(xlim=(-reach, reach), ylim=(-reach - 0.12, reach), aspect="equal")
     ax.set_axis_off()
-    _write_around(ax, layout, theme, reach)
+    add_title(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
+    style = {"ha": "center", "va": "bottom", "color": theme.muted_color, "fontsize": 9}
+    ax.text(0, -reach - 0.1, layout.note, wrap=True, **style)
     return ax
 
 
 def _arc_colors(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) -> list[str]:
-    """Give rare and frequent labels colours of their own, in turns; known labels keep theirs."""
-    known: dict[int, str] = {}
+    """Return the color of each arc; rare and frequent labels each take their colors in turns.
+
+    Labels of the layout ``like`` keep their colors.
+    """
+    color_of_label: dict[int, str] = {}
     if like is not None:
-        known = dict(zip((arc.label for arc in like.arcs), _arc_colors(like, theme), strict=True))
+        labels = [arc.label for arc in like.arcs]
+        color_of_label = dict(zip(labels, _arc_colors(like, theme), strict=True))
     turns = {True: cycle(theme.rare_colors), False: cycle(theme.frequent_colors)}
-    return [known.get(arc.label, next(turns[arc.is_minority])) for arc in layout.arcs]
+    return [color_of_label.get(arc.label, next(turns[arc.is_minority])) for arc in layout.arcs]
 
 
-def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
-    paths = [_ribbon_path(*ENDS(ribbon)) for ribbon in layout.ribbons]
-    strengths = [MIXED if ribbon.is_mixed else OTHER for ribbon in layout.ribbons]
-    _fill(ax, paths, [inks[ribbon.source] for ribbon in layout.ribbons], strengths)
+def _draw_ribbons(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
+    """Draw all ribbons."""
+    paths = [_ribbon_path(ribbon) for ribbon in layout.ribbons]
+    opacities = [MIXED_OPACITY if ribbon.is_mixed else OTHER_OPACITY for ribbon in layout.ribbons]
+    _fill(ax, paths, [colors[ribbon.source] for ribbon in layout.ribbons], opacities)
 
 
-def _draw_arcs(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
-    paths = [_band(arc.start, arc.end, 1 - RING, 1.0) for arc in layout.arcs]
-    _fill(ax, paths, inks, [1.0] * len(paths))
+def _draw_arcs(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
+    """Draw all arcs, and inside them bands for co-occurring labels that are not drawn."""
+    arcs = [_band_path(arc.start, arc.end, inner=1 - RING, outer=1.0) for arc in layout.arcs]
+    _fill(ax, arcs, colors, [1.0] * len(arcs))
     inner = 1 - RING - 0.03
-    pairs = zip(layout.arcs, inks, strict=True)
-    hidden = [(arc, ink) for arc, ink in pairs if arc.company_end > arc.ribbons_end]
-    bands = [_band(arc.ribbons_end, arc.company_end, inner, inner + 0.02) for arc, _ in hidden]
-    _fill(ax, bands, [ink for _, ink in hidden], [0.4] * len(hidden))
+    bands, band_colors = [], []
+    for arc, color in zip(layout.arcs, colors, strict=True):
+        if arc.company_end > arc.ribbons_end:
+            bands.append(
+                _band_path(arc.ribbons_end, arc.company_end, inner=inner, outer=inner + 0.02)
+            )
+            band_colors.append(color)
+    _fill(ax, bands, band_colors, [0.4] * len(bands))
 
 
-def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) -> None:
-    """Add all paths as one artist: a thousand single ones take seconds."""
+def _fill(ax: Any, paths: list[Any], colors: list[str], opacities: list[float]) -> None:
+    """Add all paths as one artist, because a thousand single ones take seconds."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_rgba_array
 
-    colours = to_rgba_array(inks, strengths) if paths else "none"
-    ax.add_collection(
-        PathCollection(paths, facecolors=colours, edgecolors=colours, linewidths=0.5), autolim=False
+    fill_colors = to_rgba_array(colors, opacities) if paths else "none"
+    collection = PathCollection(
+        paths, facecolors=fill_colors, edgecolors=fill_colors, linewidths=0.5
+    )
+    ax.add_collection(collection, autolim=False)
+
+
+def _ribbon_path(ribbon: ChordRibbon) -> Any:
+    """Return the outline of a ribbon: along one arc, across, along the other, and back."""
+    radius = 1 - RING - 0.01
+    to_target = (
+        *_along(ribbon.source_start, ribbon.source_end, radius),
+        *_across(ribbon.source_end, ribbon.target_start, radius),
+    )
+    to_source = (
+        *_along(ribbon.target_start, ribbon.target_end, radius),
+        *_across(ribbon.target_end, ribbon.source_start, radius),
+    )
+    return _closed_path(_point(ribbon.source_start, radius), to_target, to_source)
+
+
+def _band_path(start: float, end: float, *, inner: float, outer: float) -> Any:
+    """Return the outline of a part of a ring, between two angles and two radii."""
+    line = [_point(end, inner)]
+    return _closed_path(
+        _point(start, outer), _along(start, end, outer), line, _along(end, start, inner)
     )
 
 
-def _ribbon_path(a: float, b: float, c: float, d: float) -> Any:
-    radius = 1 - RING - 0.01
-    there = (*_along(a, b, radius), *_across(b, c, radius))
-    back = (*_along(c, d, radius), *_across(d, a, radius))
-    return _closed(_point(a, radius), there, back)
-
-
-def _band(start: float, end: float, inner: float, outer: float) -> Any:
-    line = [_point(end, inner)]
-    return _closed(_point(start, outer), _along(start, end, outer), line, _along(end, start, inner))
-
-
-def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
+def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, font_size: float) -> None:
+    """Write the name and the count of a label, with a line to its arc."""
     angle = arc.name_angle
     if angle is None:
         return
-    turned = angle % (2 * math.pi) > math.pi
+    is_on_left = angle % (2 * math.pi) > math.pi
     middle = (arc.start + arc.end) / 2
-    ends = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
-    ax.plot(*zip(*ends, strict=True), color=theme.line_color, linewidth=0.6)
-    name, count = display_name(arc.name, LONGEST_NAME), f"{arc.count:,}"
-    text, side = (f"{count}  {name}", "right") if turned else (f"{name}  {count}", "left")
-    rotation = (90 - math.degrees(angle)) + (180 if turned else 0)
-    place = {"rotation": rotation, "rotation_mode": "anchor", "ha": side, "va": "center"}
-    weight = "bold" if arc.is_minority else "normal"
-    look = {"color": theme.text_color, "fontsize": size, "fontweight": weight, "clip_on": False}
-    ax.text(*_point(angle, NAME_RADIUS), text, parse_math=False, **place, **look)
+    line = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
+    ax.plot(*zip(*line, strict=True), color=theme.line_color, linewidth=0.6)
+    name, count = display_name(arc.name, MAX_NAME_WIDTH), f"{arc.count:,}"
+    rotation = 90 - math.degrees(angle)
+    if is_on_left:  # turned around, so that no text is upside down
+        text, alignment = f"{count}  {name}", "right"
+        rotation += 180
+    else:
+        text, alignment = f"{name}  {count}", "left"
+    x, y = _point(angle, NAME_RADIUS)
+    ax.text(
+        x,
+        y,
+        text,
+        parse_math=False,
+        rotation=rotation,
+        rotation_mode="anchor",
+        ha=alignment,
+        va="center",
+        color=theme.text_color,
+        fontsize=font_size,
+        fontweight="bold" if arc.is_minority else "normal",
+        clip_on=False,
+    )
 
 
 def _n_letters(arc: ChordArc) -> int:
-    return len(display_name(arc.name, LONGEST_NAME)) + 2 + len(f"{arc.count:,}")
+    """Return the number of letters of the name and the count of a label."""
+    return len(display_name(arc.name, MAX_NAME_WIDTH)) + 2 + len(f"{arc.count:,}")
 
 
 def _letter_height(ax: Any, layout: ChordLayout) -> float:
-    """Letters as large as neighbouring names allow, in units of the radius."""
+    """Return the height of letters for which the names do not overlap."""
     angles = [arc.name_angle for arc in layout.arcs if arc.name_angle is not None]
-    apart = min((b - a for a, b in pairwise(angles)), default=math.pi)
-    fitting = 0.9 * NAME_RADIUS * min(apart, 1.0)
+    distance = min((b - a for a, b in pairwise(angles)), default=math.pi)
+    fitting = 0.9 * NAME_RADIUS * min(distance, 1.0)
     # Large letters make long names, which make the circle small: solve for both.
-    longest = max((_n_letters(arc) for arc in layout.arcs), default=1)
-    per_point = 1 / _points_per_radius(ax, 1.0)
-    largest = LARGEST * per_point
-    return min(fitting, largest * NAME_RADIUS / max(1 - largest * LETTER * longest, 0.2))
+    n_letters = max((_n_letters(arc) for arc in layout.arcs), default=1)
+    point = 1 / _points_per_radius(ax, 1.0)  # in units of the radius
+    largest = MAX_FONT_SIZE * point
+    share_of_circle = max(1 - largest * LETTER_ASPECT * n_letters, 0.2)
+    return min(fitting, largest * NAME_RADIUS / share_of_circle)
 
 
 def _points_per_radius(ax: Any, reach: float) -> float:
-    """How many points the radius measures when so many radii must fit in either direction."""
+    """Return the length of a radius in points if the axes end at ``reach`` in all directions."""
     box = ax.get_position()
     width, height = ax.get_figure(root=True).get_size_inches()
     return float(72 * min(box.width * width, box.height * height) / (2 * reach))
 
 
-def _write_around(ax: Any, layout: ChordLayout, theme: Theme, reach: float) -> None:
-    add_title(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
-    style = {"ha": "center", "va": "bottom", "color": theme.muted_color, "fontsize": 9}
-    ax.text(0, -reach - 0.1, layout.note, wrap=True, **style)
-
-
-def _closed(start: Point, *pieces: Sequence[Point]) -> Any:
-    """Join cubic curves, three points each, and lines, of one point, to a path of matplotlib's."""
+def _closed_path(start: Point, *pieces: Sequence[Point]) -> Any:
+    """Return a closed path of cubic curves, of three points each, and lines, of one point."""
     from matplotlib.path import Path
 
-    codes = [Path.CURVE4 if len(piece) > 1 else Path.LINETO for piece in pieces for _ in piece]
-    points = [start, *chain(*pieces), start]
-    return Path(points, [Path.MOVETO, *codes, Path.CLOSEPOLY])
+    points, codes = [start], [Path.MOVETO]
+    for piece in pieces:
+        points += piece
+        codes += [Path.CURVE4 if len(piece) > 1 else Path.LINETO] * len(piece)
+    return Path([*points, start], [*codes, Path.CLOSEPOLY])
 
 
 def _along(start: float, end: float, radius: float) -> list[Point]:
-    """Follow the circle, a cubic curve for every eighth of it."""
+    """Return the points of cubic curves along a circle, one for each eighth of it."""
     n_pieces = max(1, math.ceil(abs(end - start) / (math.pi / 4)))
     step = (end - start) / n_pieces
     stretch = 4 / 3 * math.tan(step / 4)
     points = []
     for piece in range(n_pieces):
-        a, b = start + piece * step, start + (piece + 1) * step
-        (ax, ay), (bx, by) = _point(a, radius), _point(b, radius)
-        leaving = (ax + stretch * ay, ay - stretch * ax)
-        arriving = (bx - stretch * by, by + stretch * bx)
-        points += [leaving, arriving, (bx, by)]
+        x1, y1 = _point(start + piece * step, radius)
+        x2, y2 = _point(start + (piece + 1) * step, radius)
+        points += [(x1 + stretch * y1, y1 - stretch * x1), (x2 - stretch * y2, y2 + stretch * x2)]
+        points.append((x2, y2))
     return points
 
 
 def _across(start: float, end: float, radius: float) -> list[Point]:
-    """Cross the circle; between distant arcs near the centre, else further out."""
-    apart = abs((start - end + 3 * math.pi) % (2 * math.pi) - math.pi) / math.pi
-    pull = radius * (0.55 - 0.5 * apart)
-    return [_point(start, pull), _point(end, pull), _point(end, radius)]
+    """Return the points of a cubic curve across the circle, near the center for distant angles."""
+    distance = abs((start - end + 3 * math.pi) % (2 * math.pi) - math.pi) / math.pi
+    control_radius = radius * (0.55 - 0.5 * distance)
+    return [_point(start, control_radius), _point(end, control_radius), _point(end, radius)]
 
 
 def _point(angle: float, radius: float) -> Point:
+    """Return the x and y of a point, given by its angle clockwise from the top and its radius."""
     return radius * math.sin(angle), radius * math.cos(angle)

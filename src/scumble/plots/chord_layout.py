@@ -1,4 +1,4 @@
-"""Where the arcs and ribbons of a chord diagram lie: computed once, drawn by any ink.
+"""Computes the positions of arcs and ribbons of chord diagrams, for every output format.
 
 Angles are in radians, clockwise from twelve o'clock: the point at angle ``a`` of the unit circle is
 ``(sin a, cos a)`` with the y axis pointing up.
@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,19 +24,19 @@ from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, to_json_value
 from scumble.plots.base import spread_positions
 
-#: Up to so many labels are all drawn.
+#: If no more labels than this occur, all are drawn.
 DRAW_ALL = 30
-#: Of more, so many difficult ones and so many of their partners.
+#: Otherwise so many difficult labels, and so many majority labels that they co-occur with.
 N_LABELS, N_PARTNERS = 12, 12
-#: Ribbons drawn at the most.
+#: Largest number of ribbons.
 MAX_RIBBONS = 1000
-#: Angle between two arcs, and the share of the circle all gaps may take together.
+#: Angle between two arcs, and the largest share of the circle that all gaps may take.
 GAP, GAP_SHARE = math.radians(2), 0.25
 #: How many times wider the gap between minority and majority labels is.
 WIDE_GAP = 3
-#: Angle a written name takes. An ink writes in a size that fits.
+#: Angle between two names. The font size is chosen to fit.
 NAME_STEP = math.radians(2.8)
-#: How far a name may stand from its arc.
+#: Largest angle between a name and the middle of its arc.
 MAX_NAME_SHIFT = math.radians(15)
 
 
@@ -51,19 +51,21 @@ class ChordArc:
     name : str
         Its name.
     count : int
-        Instances that have it; the arc is as long as that.
+        Number of instances that have it; the length of the arc is proportional to it.
     n_company : int
-        Those of them that have another label too.
+        Number of these instances that have another label as well.
     n_drawn_company : int
-        Those of them that have another of the labels drawn.
+        Number of these instances that have another of the drawn labels.
     start, end : float
         Angles of the arc.
     ribbons_end : float
-        Ribbons leave between `start` and this angle: the part of the instances with drawn company.
+        Ribbons begin between `start` and this angle: the part of the instances with another drawn
+        label.
     company_end : float
-        From `ribbons_end` to here the company is not drawn; from here to `end` there is none.
+        From `ribbons_end` to this angle, the other labels of the instances are not drawn; from here
+        to `end` the instances have no other label.
     name_angle : float or None
-        Where to write the name, so that names keep apart; None where there is no room for it.
+        Angle of the name, so that names do not overlap; None if there is no space for it.
     is_minority : bool
         Whether IRLbl > MeanIR.
     irlbl, scumble : float
@@ -101,11 +103,11 @@ class ChordRibbon:
     source, target : int
         Positions of the two arcs; the rarer label is the source.
     joint_count : int
-        Instances that have both labels.
+        Number of instances that have both labels.
     source_start, source_end, target_start, target_end : float
         Angles at both ends.
     is_mixed : bool
-        Whether a minority label meets a majority label.
+        Whether one is a minority label and the other a majority label.
 
     Examples
     --------
@@ -140,17 +142,18 @@ class ChordLayout:
         Clockwise: minority labels, the most difficult first, then majority labels, the most
         frequent first.
     ribbons : tuple of ChordRibbon
-        Those to draw first come first: the wide ones lie below the narrow.
+        In drawing order: wide ribbons lie below narrow ones.
     n_labels : int
-        How many labels occur in the data.
+        Number of labels that occur in the data.
     n_labels_left_out, n_ribbons_left_out : int
-        What is not drawn: labels that occur, and pairs of drawn labels that meet.
+        Numbers of labels that occur but are not drawn, and of pairs of drawn labels that co-occur
+        but have no ribbon.
     is_choice : bool
-        Whether the labels were chosen by difficulty, rather than given or all.
+        Whether the labels were selected automatically, rather than given.
 
     See Also
     --------
-    chord_layout : Makes it.
+    chord_layout : Computes it.
 
     Examples
     --------
@@ -173,31 +176,31 @@ class ChordLayout:
 
     @property
     def n_names_left_out(self) -> int:
-        """Labels drawn without their name."""
+        """Number of labels that are drawn without their name."""
         return sum(arc.name_angle is None for arc in self.arcs)
 
     @property
     def note(self) -> str:
-        """What is drawn and what was left out, in words."""
+        """A sentence on what is drawn and what is left out."""
         n_rare, n_drawn = sum(arc.is_minority for arc in self.arcs), len(self.arcs)
-        shown = f"{n_drawn:,} of {self.n_labels:,} labels"
+        text = f"{n_drawn:,} of {self.n_labels:,} labels"
         if not self.n_labels_left_out:
-            shown = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
+            text = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
         elif not self.is_choice:
-            shown += ", as chosen."
+            text += ", as chosen."
         elif n_rare:
             n_other = n_drawn - n_rare
-            shown += f": the {n_rare:,} most difficult and {n_other:,} frequent ones they meet."
+            text += f": the {n_rare:,} most difficult and {n_other:,} frequent ones they meet."
         else:
-            shown += "."
+            text += "."
         if self.n_ribbons_left_out:
-            shown += f" {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
+            text += f" {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
         if self.n_names_left_out:
-            shown += f" For {self.n_names_left_out:,} names there is no room."
-        return shown
+            text += f" For {self.n_names_left_out:,} names there is no room."
+        return text
 
     def to_json(self) -> dict[str, Any]:
-        """Return the layout as plain values, which JSON can hold.
+        """Return the layout as values that JSON can store.
 
         Returns
         -------
@@ -207,24 +210,25 @@ class ChordLayout:
         return {**to_json_value(asdict(self)), "note": self.note}
 
     @classmethod
-    def from_json(cls, whole: dict[str, Any]) -> ChordLayout:
-        """Make a layout again from what `to_json` gave.
+    def from_json(cls, values: dict[str, Any]) -> ChordLayout:
+        """Return the layout from which `to_json` made these values.
 
         Parameters
         ----------
-        whole : dict
-            Plain values.
+        values : dict
+            The result of `to_json`.
 
         Returns
         -------
         ChordLayout
             The same layout.
         """
-        numbers = {key: value for key, value in whole.items() if key != "note"}
-        scumble = math.nan if whole["scumble"] is None else whole["scumble"]
-        arcs = tuple(ChordArc(**arc) for arc in whole["arcs"])
-        ribbons = tuple(ChordRibbon(**ribbon) for ribbon in whole["ribbons"])
-        return cls(**{**numbers, "scumble": scumble, "arcs": arcs, "ribbons": ribbons})
+        fields = {key: value for key, value in values.items() if key != "note"}
+        if fields["scumble"] is None:
+            fields["scumble"] = math.nan
+        fields["arcs"] = tuple(ChordArc(**arc) for arc in values["arcs"])
+        fields["ribbons"] = tuple(ChordRibbon(**ribbon) for ribbon in values["ribbons"])
+        return cls(**fields)
 
 
 def chord_layout(
@@ -237,43 +241,45 @@ def chord_layout(
     keep_order: bool = False,
     summary: Summary | None = None,
 ) -> ChordLayout:
-    """Place labels on a circle and join those that share instances.
+    """Compute the layout of a chord diagram: labels on a circle, joined if they share instances.
 
-    A label's arc is as long as its count. Its ribbons share the part of the arc whose instances
-    have company, in proportion to the joint counts; the rest of the arc stays bare.
+    The length of an arc is proportional to the count of its label. The ribbons share the part of
+    the arc whose instances have another drawn label, in proportion to the joint counts; no ribbon
+    begins at the remaining part.
 
     Parameters
     ----------
     data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
         The data.
     labels : sequence of str or int, optional
-        Names or numbers of the labels to draw. By default the most difficult ones and their
-        partners.
+        Names or numbers of the labels to draw. By default the most difficult labels and the labels
+        they co-occur with.
     n_labels : int, optional
-        How many difficult labels: minority labels by decreasing SCUMBLELbl. By default all labels
-        of the data are drawn where at most thirty occur, else twelve and their partners.
+        Number of difficult labels: minority labels by decreasing SCUMBLELbl. By default all labels
+        are drawn if at most thirty occur, else twelve difficult ones and their partners.
     n_partners : int
-        How many majority labels: first the most frequent companion of each difficult label, then
-        those that meet difficult labels most often.
+        Number of majority labels: first the one that co-occurs most often with each difficult
+        label, then those that co-occur most often with all difficult labels.
     max_ribbons : int
-        How many ribbons at the most. Those that matter least to both labels, as a share of their
-        counts, are left out.
+        Largest number of ribbons. Those with the smallest share of the counts of both labels are
+        left out.
     keep_order : bool
-        Whether ``labels`` stand on the circle in the given order, so that two diagrams can be
-        compared, rather than by difficulty and count.
+        Whether ``labels`` are placed in the given order, so that two diagrams can be compared,
+        rather than by difficulty and count.
     summary : Summary, optional
-        The measures of ``data``, where they are at hand.
+        The measures of ``data``, if they are known already.
 
     Returns
     -------
     ChordLayout
-        Arcs and ribbons, and how much was left out.
+        Arcs and ribbons, and the numbers of those left out.
 
     Notes
     -----
-    Instances with several labels take part in several ribbons, so joint counts add up to more than
-    the count. Ribbons of label :math:`l` are therefore scaled by the instances with drawn company
-    over the sum of its joint counts: a ribbon may have different widths at its two ends.
+    Instances with several labels belong to several ribbons, so joint counts add up to more than the
+    count. Ribbons of label :math:`l` are therefore scaled by the number of its instances with
+    another drawn label, divided by the sum of its joint counts: a ribbon may have different widths
+    at its two ends.
 
     Examples
     --------
@@ -284,8 +290,8 @@ def chord_layout(
     >>> [(ribbon.source, ribbon.target, ribbon.joint_count) for ribbon in layout.ribbons]
     [(2, 1, 2), (0, 1, 1)]
     """
-    limits = {"n_labels": n_labels, "n_partners": n_partners, "max_ribbons": max_ribbons}
-    for name, value in limits.items():
+    counts = {"n_labels": n_labels, "n_partners": n_partners, "max_ribbons": max_ribbons}
+    for name, value in counts.items():
         if value is not None:
             check_count(value, name=name, caller="chord_layout", minimum=0)
     if isinstance(data, Summary):
@@ -293,166 +299,226 @@ def chord_layout(
             "chord_layout: a summary does not say which labels meet. Give the data set, and the "
             "summary as summary=..."
         )
-    whole, n_difficult = (DRAW_ALL, N_LABELS) if n_labels is None else (0, n_labels)
-    chosen, Y, measured = choose_labels(data, labels, (whole, n_difficult, n_partners), summary)
+    if n_labels is None:
+        limits = LabelLimits(draw_all=DRAW_ALL, n_difficult=N_LABELS, n_partners=n_partners)
+    else:
+        limits = LabelLimits(draw_all=0, n_difficult=n_labels, n_partners=n_partners)
+    selection = select_labels(data, labels, limits, summary)
+    selected, measured = selection.labels, selection.summary
     if keep_order and labels is not None:
-        place = {
-            int(at): k for k, at in enumerate(find_label_indices(labels, measured.labels.name))
-        }
-        chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
-    arcs, joint = _arcs(Y, measured, chosen)
-    ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
-    n_seen = len(measured.labels) - measured.n_unseen
+        ordered = find_label_indices(labels, measured.labels.name)
+        rank = {int(label): position for position, label in enumerate(ordered)}
+        selected = np.array(sorted(selected.tolist(), key=rank.__getitem__), np.int64)
+    arcs, pair_counts = _make_arcs(selection.Y, measured, selected)
+    ribbons, n_hidden = _make_ribbons(arcs, pair_counts, max_ribbons)
+    n_occurring = len(measured.labels) - measured.n_unseen
     return ChordLayout(
         name=measured.name,
         scumble=measured.scumble,
         arcs=arcs,
         ribbons=ribbons,
-        n_labels=n_seen,
-        n_labels_left_out=n_seen - len(chosen),
+        n_labels=n_occurring,
+        n_labels_left_out=n_occurring - len(selected),
         n_ribbons_left_out=n_hidden,
         is_choice=labels is None,
     )
 
 
-def choose_labels(
-    data: Any, labels: Any, limits: tuple[int, int, int], summary: Summary | None = None
-) -> tuple[Array, sparse.csr_array, Summary]:
-    """Choose labels to draw: those given, all, or the most difficult ones and their partners."""
-    # All are drawn up to a first limit; of more, so many difficult ones, and so many partners.
-    whole, n_labels, n_partners = limits
+class LabelLimits(NamedTuple):
+    """How many labels to draw: all up to ``draw_all``, else difficult ones and their partners."""
+
+    draw_all: int
+    n_difficult: int
+    n_partners: int
+
+
+class LabelSelection(NamedTuple):
+    """Labels to draw, with the label matrix and the measures of the data."""
+
+    labels: Array
+    Y: sparse.csr_array
+    summary: Summary
+
+
+def select_labels(
+    data: Any, labels: Any, limits: LabelLimits, summary: Summary | None = None
+) -> LabelSelection:
+    """Select labels to draw: the given ones, all, or difficult ones and their partners."""
     Y = check_labels(data, caller="choose_labels")
-    measured = characterize(data) if summary is None else summary
-    seen = np.flatnonzero(measured.labels.count > 0)
+    if summary is None:
+        summary = characterize(data)
+    occurring = np.flatnonzero(summary.labels.count > 0)
     if labels is not None:
-        chosen = np.intersect1d(find_label_indices(labels, measured.labels.name), seen)
-    elif len(seen) <= whole:
-        chosen = seen
+        selected = np.intersect1d(find_label_indices(labels, summary.labels.name), occurring)
+    elif len(occurring) <= limits.draw_all:
+        selected = occurring
     else:
-        chosen = _difficult_and_partners(Y, measured, n_labels, n_partners)
-    return _in_order(chosen, measured), Y, measured
+        selected = _difficult_and_partners(Y, summary, limits)
+    return LabelSelection(_sorted_for_circle(selected, summary), Y, summary)
 
 
 def find_label_indices(labels: Any, names: Sequence[str]) -> Array:
-    """Turn names and numbers of labels into numbers."""
+    """Return the numbers of labels that are given by name or number."""
     return resolve_label_indices(labels, len(names), names, caller="Labels to draw")
 
 
-def _difficult_and_partners(
-    Y: sparse.csr_array, summary: Summary, n_labels: int, n_partners: int
-) -> Array:
+def _difficult_and_partners(Y: sparse.csr_array, summary: Summary, limits: LabelLimits) -> Array:
+    """Return difficult labels and majority labels that co-occur with them."""
     table = summary.labels
-    rare = np.flatnonzero(table.is_minority)
-    if not len(rare):  # equally frequent labels: none is difficult, so the most concurrent ones
-        rare = np.flatnonzero(table.count > 0)
-    difficult = sort_by_difficulty(rare, table.irlbl, table.scumble)[:n_labels]
-    joint = joint_counts(Y, difficult).toarray()
-    joint[:, table.is_minority] = 0
-    joint[:, difficult] = 0
-    total = joint.sum(axis=0)
-    met = np.flatnonzero(total)
-    foremost = joint[joint.any(axis=1)].argmax(axis=1)  # the first companion of each
-    partners = met[np.lexsort((met, -total[met], ~np.isin(met, foremost)))][:n_partners]
+    candidates = np.flatnonzero(table.is_minority)
+    if not len(candidates):  # equally frequent labels: none is rare, so the most concurrent ones
+        candidates = np.flatnonzero(table.count > 0)
+    difficult = sort_by_difficulty(candidates, table.irlbl, table.scumble)[: limits.n_difficult]
+    pair_counts = joint_counts(Y, difficult).toarray()
+    pair_counts[:, table.is_minority] = 0
+    pair_counts[:, difficult] = 0
+    total = pair_counts.sum(axis=0)
+    cooccurring = np.flatnonzero(total)
+    has_partner = pair_counts.any(axis=1)
+    best_partners = pair_counts[has_partner].argmax(axis=1)  # of each difficult label
+    is_best = np.isin(cooccurring, best_partners)
+    order = np.lexsort((cooccurring, -total[cooccurring], ~is_best))
+    partners = cooccurring[order][: limits.n_partners]
     return np.concatenate([difficult, partners])
 
 
-def _in_order(chosen: Array, summary: Summary) -> Array:
-    """Minority labels by difficulty, then majority labels by count."""
+def _sorted_for_circle(labels: Array, summary: Summary) -> Array:
+    """Return minority labels by difficulty, then majority labels by count."""
     table = summary.labels
-    is_rare = table.is_minority[chosen]
-    scores = np.round(table.scumble[chosen], 12)  # ties stay ties in any order of the rows
-    rank = np.where(is_rare, -scores, -table.count[chosen])
-    return chosen[np.lexsort((chosen, table.count[chosen], rank, ~is_rare))]
+    is_rare = table.is_minority[labels]
+    scores = np.round(table.scumble[labels], 12)  # ties stay ties in any order of the rows
+    rank = np.where(is_rare, -scores, -table.count[labels])
+    return labels[np.lexsort((labels, table.count[labels], rank, ~is_rare))]
 
 
-def _arcs(
-    Y: sparse.csr_array, summary: Summary, chosen: Array
+def _make_arcs(
+    Y: sparse.csr_array, summary: Summary, labels: Array
 ) -> tuple[tuple[ChordArc, ...], Array]:
+    """Return the arcs of labels, and the joint counts of every pair of them."""
     table = summary.labels
-    drawn = sparse.csr_array(Y[:, chosen].astype(np.int64))
-    n_company, n_drawn = (drawn.T @ (np.diff(rows.indptr) > 1) for rows in (Y, drawn))
-    counts = table.count[chosen]
-    is_rare = table.is_minority[chosen]
-    starts, per_row = _starts(counts, int(np.append(~is_rare, True).argmax()))
-    ends, ribbons_end, company_end = (starts + per_row * n for n in (counts, n_drawn, n_company))
-    angles = _name_angles(starts, ends, table.scumble[chosen])
-    joint = (drawn.T @ drawn).toarray()
-    np.fill_diagonal(joint, 0)
-    # Column by column, in the order of the fields of an arc.
-    names = [table.name[label] for label in chosen]
-    sizes = (counts, n_company, n_drawn, starts, ends, ribbons_end, company_end)
-    kinds = (is_rare, table.irlbl[chosen], table.scumble[chosen])
-    plain_sizes, plain_kinds = ([each.tolist() for each in group] for group in (sizes, kinds))
-    columns = (chosen.tolist(), names, *plain_sizes, angles, *plain_kinds)
-    return tuple(ChordArc(*arc) for arc in zip(*columns, strict=True)), joint
+    drawn = sparse.csr_array(Y[:, labels].astype(np.int64))
+    n_company = drawn.T @ (np.diff(Y.indptr) > 1)
+    n_drawn_company = drawn.T @ (np.diff(drawn.indptr) > 1)
+    counts = table.count[labels]
+    is_rare = table.is_minority[labels]
+    n_rare = int(np.append(~is_rare, True).argmax())
+    starts, angle_per_row = _arc_starts(counts, n_rare)
+    ends = starts + angle_per_row * counts
+    ribbons_end = starts + angle_per_row * n_drawn_company
+    company_end = starts + angle_per_row * n_company
+    name_angles = _name_angles(starts, ends, table.scumble[labels])
+    arcs = tuple(
+        ChordArc(
+            label=int(label),
+            name=table.name[label],
+            count=counts[position].item(),
+            n_company=n_company[position].item(),
+            n_drawn_company=n_drawn_company[position].item(),
+            start=starts[position].item(),
+            end=ends[position].item(),
+            ribbons_end=ribbons_end[position].item(),
+            company_end=company_end[position].item(),
+            name_angle=name_angles[position],
+            is_minority=is_rare[position].item(),
+            irlbl=table.irlbl[label].item(),
+            scumble=table.scumble[label].item(),
+        )
+        for position, label in enumerate(labels)
+    )
+    pair_counts = (drawn.T @ drawn).toarray()
+    np.fill_diagonal(pair_counts, 0)
+    return arcs, pair_counts
 
 
-def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
-    """Place the arcs, the leading ones around twelve o'clock; also the angle of one instance."""
+def _arc_starts(counts: Array, n_rare: int) -> tuple[Array, float]:
+    """Return the angle at which each arc begins, and the angle of one instance.
+
+    The rare labels, which come first, lie around the top of the circle.
+    """
     n_arcs = len(counts)
     if not n_arcs:
         return np.empty(0), 0.0
-    has_both = 0 < n_rare < n_arcs
-    n_gaps = (n_arcs if n_arcs > 1 else 0) + (2 * (WIDE_GAP - 1) if has_both else 0)
+    has_both_groups = 0 < n_rare < n_arcs
+    n_gaps = n_arcs if n_arcs > 1 else 0
+    if has_both_groups:
+        n_gaps += 2 * (WIDE_GAP - 1)
     gap = min(GAP, GAP_SHARE * 2 * math.pi / max(n_gaps, 1))
-    per_row = (2 * math.pi - n_gaps * gap) / float(counts.sum())
+    angle_per_row = (2 * math.pi - n_gaps * gap) / float(counts.sum())
     gaps = np.full(n_arcs, gap)
-    if has_both:
+    if has_both_groups:
         gaps[[n_rare - 1, -1]] = WIDE_GAP * gap
-    steps = counts * per_row + gaps
+    steps = counts * angle_per_row + gaps
     starts = np.concatenate([[0.0], np.cumsum(steps[:-1])])
-    group = n_rare if has_both else 1
-    return starts - (starts[group - 1] + counts[group - 1] * per_row) / 2, per_row
+    last = n_rare - 1 if has_both_groups else 0  # of the arcs that lie around the top
+    return starts - (starts[last] + counts[last] * angle_per_row) / 2, angle_per_row
 
 
 def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None]:
-    """Write names beside the middle of their arcs, moved apart where they would overlap."""
-    # Where not all have room, the longest arcs and the most concurrent labels keep their names.
+    """Return the angle of each name: the middle of its arc, moved if names would overlap.
+
+    If there is not enough space, the longest arcs and the most concurrent labels keep their names;
+    the others get None.
+    """
     if not len(starts):
         return []
     middles = (starts + ends) / 2
     # The circle is cut in the gap before the first arc; no name may cross the cut.
     cut = (starts[0] + ends[-1] - 2 * math.pi) / 2
-    by_length = np.argsort(np.argsort(starts - ends, kind="stable"))
-    by_score = np.argsort(np.argsort(-scores, kind="stable"))
-    rank = np.minimum(by_length, by_score)
+    length_rank = np.argsort(np.argsort(starts - ends, kind="stable"))
+    score_rank = np.argsort(np.argsort(-scores, kind="stable"))
+    rank = np.minimum(length_rank, score_rank)
     named = np.sort(np.argsort(rank, kind="stable")[: int(2 * math.pi / NAME_STEP)])
     while True:
-        places = spread_positions(middles[named], NAME_STEP, cut, cut + 2 * math.pi)
-        moved = np.abs(places - middles[named])
-        if moved.max() <= MAX_NAME_SHIFT:
+        angles = spread_positions(middles[named], NAME_STEP, cut, cut + 2 * math.pi)
+        shifts = np.abs(angles - middles[named])
+        if shifts.max() <= MAX_NAME_SHIFT:
             break
-        near = np.abs(middles[named] - middles[named][moved.argmax()]) <= MAX_NAME_SHIFT
-        named = np.delete(named, np.flatnonzero(near)[rank[named][near].argmax()])
-    angles = dict(zip(named.tolist(), places.tolist(), strict=True))
-    return [angles.get(at) for at in range(len(starts))]
+        # Leave out the least important of the names around the one that moved most.
+        is_close = np.abs(middles[named] - middles[named][shifts.argmax()]) <= MAX_NAME_SHIFT
+        named = np.delete(named, np.flatnonzero(is_close)[rank[named][is_close].argmax()])
+    angle_of = dict(zip(named.tolist(), angles.tolist(), strict=True))
+    return [angle_of.get(position) for position in range(len(starts))]
 
 
-def _ribbons(
-    arcs: tuple[ChordArc, ...], joint: Array, max_ribbons: int
+def _make_ribbons(
+    arcs: tuple[ChordArc, ...], pair_counts: Array, max_ribbons: int
 ) -> tuple[tuple[ChordRibbon, ...], int]:
+    """Return the ribbons in drawing order, and the number of those left out."""
     counts = np.array([arc.count for arc in arcs], np.int64)
-    first, second = np.nonzero(np.triu(joint))
-    times = joint[first, second]
-    weight = times / np.minimum(counts[first], counts[second]) if len(times) else times
-    kept = np.sort(np.lexsort((second, first, -times, -weight))[:max_ribbons])
-    spans = [_spans(arc, at, joint[at]) for at, arc in enumerate(arcs)]
+    first, second = np.nonzero(np.triu(pair_counts))
+    joint = pair_counts[first, second]
+    weight = joint / np.minimum(counts[first], counts[second]) if len(joint) else joint
+    drawn = np.sort(np.lexsort((second, first, -joint, -weight))[:max_ribbons])
+    spans = [
+        _ribbon_spans(arc, position, pair_counts[position]) for position, arc in enumerate(arcs)
+    ]
     ribbons = []
-    for a, b, n in np.column_stack((first, second, times))[kept].tolist():
-        rarer, other = (a, b) if arcs[a].count <= arcs[b].count else (b, a)
-        is_mixed = arcs[a].is_minority != arcs[b].is_minority
-        (start, end), (low, high) = spans[rarer][other], spans[other][rarer]
-        ribbons.append(ChordRibbon(rarer, other, n, start, end, low, high, is_mixed))
+    for a, b, joint_count in np.column_stack((first, second, joint))[drawn].tolist():
+        source, target = (a, b) if arcs[a].count <= arcs[b].count else (b, a)
+        source_start, source_end = spans[source][target]
+        target_start, target_end = spans[target][source]
+        ribbons.append(
+            ChordRibbon(
+                source=source,
+                target=target,
+                joint_count=joint_count,
+                source_start=source_start,
+                source_end=source_end,
+                target_start=target_start,
+                target_end=target_end,
+                is_mixed=arcs[a].is_minority != arcs[b].is_minority,
+            )
+        )
     ribbons.sort(key=lambda ribbon: (ribbon.is_mixed, -ribbon.joint_count))
-    return tuple(ribbons), len(times) - len(kept)
+    return tuple(ribbons), len(joint) - len(drawn)
 
 
-def _spans(arc: ChordArc, at: int, row: Array) -> dict[int, tuple[float, float]]:
-    """Deal the part of an arc with drawn company among the labels it meets."""
-    # The neighbour on the left gets the left end and so on round the circle, so that ribbons of one
+def _ribbon_spans(arc: ChordArc, position: int, joint: Array) -> dict[int, tuple[float, float]]:
+    """Return the angles of the ribbons of an arc, by the position of the other arc."""
+    # The left neighbour gets the left end, and so on around the circle, so that the ribbons of an
     # arc do not cross each other.
-    met = np.flatnonzero(row)
-    met = met[np.argsort((at - met) % len(row))]
-    edges = np.concatenate([[0], np.cumsum(row[met])])
-    places = arc.start + (arc.ribbons_end - arc.start) * edges / max(edges[-1], 1)
-    return dict(zip(met.tolist(), pairwise(places.tolist()), strict=True))
+    targets = np.flatnonzero(joint)
+    targets = targets[np.argsort((position - targets) % len(joint))]
+    edges = np.concatenate([[0], np.cumsum(joint[targets])])
+    angles = arc.start + (arc.ribbons_end - arc.start) * edges / max(edges[-1], 1)
+    return dict(zip(targets.tolist(), pairwise(angles.tolist()), strict=True))

@@ -1,4 +1,4 @@
-"""Before and after a treatment, by one method and by another, side by side."""
+"""Plots that compare: before and after resampling, two methods, two data sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scumble.plots.chord_layout import chord_layout
 if TYPE_CHECKING:
     from scumble.evaluate import Comparison
 
-#: The measures of labels that can be compared, and what to call them.
+#: The measures of labels that can be compared, with their names on the axis.
 MEASURES = {"scumble": "SCUMBLELbl", "irlbl": "IRLbl", "count": "instances"}
 
 
@@ -28,7 +28,7 @@ def plot_before_after(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw for every label where a measure stood before a treatment and where it stands after.
+    """Draw a measure of every label before and after resampling.
 
     Parameters
     ----------
@@ -37,16 +37,17 @@ def plot_before_after(
     measure : {"scumble", "irlbl", "count"}
         The measure of labels that is compared.
     n_labels : int
-        How many labels to draw at the most, those with the largest values before.
+        Largest number of labels; those with the largest values before are drawn.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing: a hollow circle before, a filled one after.
+        The axes with the drawing: hollow circles for before, filled ones for after.
 
     Examples
     --------
@@ -70,20 +71,29 @@ def plot_before_after(
         )
     old, new = first.labels[measure], second.labels[measure]
     order = np.lexsort((np.arange(len(old)), -np.nan_to_num(old, nan=-1)))
-    shown = order[~np.isnan(old[order])][:n_labels]
-    ax, theme = prepare_axes(ax, dark, size=_size(len(shown)), purpose="plot_before_after")
-    places = np.arange(len(shown))
-    is_rare = first.labels.is_minority[shown]
-    colours = [theme.rare_colors[0] if rare else theme.frequent_colors[0] for rare in is_rare]
-    ax.hlines(places, old[shown], new[shown], color=theme.line_color, linewidth=2, zorder=1)
-    hollow = {"facecolors": theme.background_color, "edgecolors": colours, "linewidths": 1.4}
-    ax.scatter(old[shown], places, s=34, zorder=2, **hollow)
-    ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
-    theme.name_rows(ax, places, [first.labels.name[at] for at in shown], is_rare)
-    ax.set(xlim=(0, None), ylim=(len(shown) - 0.4, -0.6))
-    hidden = len(old) - len(shown)
-    more = f"\n{hidden:,} labels are not drawn" if hidden else ""
-    ax.set_xlabel(f"{MEASURES[measure]}: hollow before, filled after{more}")
+    drawn = order[~np.isnan(old[order])][:n_labels]
+    ax, theme = prepare_axes(ax, dark, size=_size(len(drawn)), purpose="plot_before_after")
+    rows = np.arange(len(drawn))
+    is_rare = first.labels.is_minority[drawn]
+    colors = [theme.rare_colors[0] if rare else theme.frequent_colors[0] for rare in is_rare]
+    ax.hlines(rows, old[drawn], new[drawn], color=theme.line_color, linewidth=2, zorder=1)
+    ax.scatter(
+        old[drawn],
+        rows,
+        s=34,
+        zorder=2,
+        facecolors=theme.background_color,
+        edgecolors=colors,
+        linewidths=1.4,
+    )
+    ax.scatter(new[drawn], rows, s=34, c=colors, linewidths=0, zorder=3)
+    theme.name_rows(ax, rows, [first.labels.name[label] for label in drawn], is_rare)
+    ax.set(xlim=(0, None), ylim=(len(drawn) - 0.4, -0.6))
+    x_label = f"{MEASURES[measure]}: hollow before, filled after"
+    n_hidden = len(old) - len(drawn)
+    if n_hidden:
+        x_label += f"\n{n_hidden:,} labels are not drawn"
+    ax.set_xlabel(x_label)
     add_title(ax, first.name, f"SCUMBLE {first.scumble:.4f} → {second.scumble:.4f}")
     return ax
 
@@ -96,34 +106,35 @@ def plot_gains(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw the F1 of every label by the baseline of a comparison, and by another method.
+    """Draw the F1 of every label for the baseline of a comparison and for another method.
 
     Parameters
     ----------
     comparison : Comparison
         From `scumble.evaluate.compare`.
     method : str, optional
-        The method; by default the best one, or the second where the baseline is best.
+        The method; by default the best one, or the second one if the baseline is best.
     n_labels : int
-        How many labels to draw at the most, those that change most.
+        Largest number of labels; those that change most are drawn.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing: a hollow circle for the baseline, a filled triangle for the method,
-        upwards where the label gains. Numbers behind names are training rows.
+        The axes with the drawing: a hollow circle for the baseline, a filled triangle for the
+        method, pointing up if the label gains. Numbers after names are training rows.
 
     Examples
     --------
     >>> import scumble
     >>> from scumble.plots import plot_gains
     >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
-    >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
-    >>> ax = plot_gains(found)
+    >>> comparison = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
+    >>> ax = plot_gains(comparison)
     >>> len(ax.get_yticklabels())
     8
     """
@@ -139,37 +150,55 @@ def plot_gains(
         best = comparison.best
         method = best if best != comparison.baseline else comparison.results[1].name
     gains = comparison.gains(method)
-    changed = sorted(gains, key=lambda row: -abs(row["gain"]))[:n_labels]
-    rows = sorted(changed, key=lambda row: (row["gain"], row["name"]))
+    largest_changes = sorted(gains, key=lambda gain: -abs(gain["gain"]))[:n_labels]
+    rows = sorted(largest_changes, key=lambda gain: (gain["gain"], gain["name"]))
     ax, theme = prepare_axes(ax, dark, size=_size(len(rows)), purpose="plot_gains")
-    places = list(range(len(rows)))
-    before, after = ([row[when] for row in rows] for when in ("before", "after"))
-    ax.hlines(places, before, after, color=theme.line_color, linewidth=2, zorder=1)
-    style = {
-        "s": 30,
-        "facecolors": theme.background_color,
-        "edgecolors": theme.text_color,
-        "linewidths": 1.2,
-    }
-    ax.scatter(before, places, label=comparison.baseline, zorder=2, **style)
-    up, down = (1, "^", theme.rare_colors[0], "gains"), (-1, "v", theme.frequent_colors[0], "loses")
-    for sign, marker, colour, word in (up, down):
-        at = [place for place in places if rows[place]["gain"] * sign > 0]
-        if at:
-            style = {"s": 40, "c": colour, "marker": marker, "linewidths": 0, "zorder": 3}
-            ax.scatter([after[place] for place in at], at, label=f"{method}: {word}", **style)
+    positions = list(range(len(rows)))
+    before = [row["before"] for row in rows]
+    after = [row["after"] for row in rows]
+    ax.hlines(positions, before, after, color=theme.line_color, linewidth=2, zorder=1)
+    ax.scatter(
+        before,
+        positions,
+        label=comparison.baseline,
+        zorder=2,
+        s=30,
+        facecolors=theme.background_color,
+        edgecolors=theme.text_color,
+        linewidths=1.2,
+    )
+    directions = (
+        (1, "^", theme.rare_colors[0], "gains"),
+        (-1, "v", theme.frequent_colors[0], "loses"),
+    )
+    for sign, marker, color, verb in directions:
+        changed = [position for position in positions if rows[position]["gain"] * sign > 0]
+        if changed:
+            ax.scatter(
+                [after[position] for position in changed],
+                changed,
+                label=f"{method}: {verb}",
+                s=40,
+                c=color,
+                marker=marker,
+                linewidths=0,
+                zorder=3,
+            )
     names = [f"{display_name(row['name'], 32)} ({row['training_positives']:,.0f})" for row in rows]
-    ax.set_yticks(places, names, fontsize=9, parse_math=False)
+    ax.set_yticks(positions, names, fontsize=9, parse_math=False)
     ax.set(xlabel="F1, counts of all folds added up", xlim=(-0.02, 1.02))
     ax.set_ylim(-0.8, len(rows) - 0.2)
-    below = -0.55 / (ax.get_position().height * ax.get_figure(root=True).get_figheight())
-    theme.legend_below(ax, below, 3)
-    left = "" if len(rows) == len(gains) else f", {len(rows)} of {len(gains)} labels"
-    add_title(ax, comparison.data, f"what labels gain{left}")
+    height = ax.get_position().height * ax.get_figure(root=True).get_figheight()
+    theme.legend_below(ax, -0.55 / height, 3)
+    description = "what labels gain"
+    if len(rows) < len(gains):
+        description += f", {len(rows)} of {len(gains)} labels"
+    add_title(ax, comparison.data, description)
     return ax
 
 
 def _size(n_rows: int) -> tuple[float, float]:
+    """Return the size of a figure with a row for each label."""
     return 7.5, 1.6 + 0.23 * max(n_rows, 4)
 
 
@@ -182,7 +211,7 @@ def plot_pair(
     dark: bool | None = None,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """Draw the same picture of two data sets, side by side.
+    """Draw the same plot of two data sets, side by side.
 
     Parameters
     ----------
@@ -191,16 +220,16 @@ def plot_pair(
     kind : str
         Name of a plot, see ``scumble.catalogue.names("plot")``.
     titles : tuple of str
-        The titles above the two pictures.
+        The titles of the two plots.
     dark : bool, optional
-        Light ink on a dark page.
+        Whether to use light colors on a dark background.
     **options
         Further options of the plot.
 
     Returns
     -------
     tuple of two matplotlib Axes
-        Of one figure. Axes with numbers have the same range.
+        The axes, of one figure. Axes with numbers have the same range.
 
     Examples
     --------
@@ -209,36 +238,41 @@ def plot_pair(
     >>> left.get_ylim() == right.get_ylim()
     True
     """
-    known = registered_objects("plot")
-    check_choice(kind, tuple(known), name="kind", caller="plot_pair")
-    draw = known[kind].function
-    if kind == "chord":  # the same labels on both sides, in the same colours
-        options = _same_chord(before, options)
-    alone = draw(before, dark=dark, **options)  # tells how large one picture wants to be
-    width, height = alone.figure.get_size_inches()
+    plots = registered_objects("plot")
+    check_choice(kind, tuple(plots), name="kind", caller="plot_pair")
+    draw = plots[kind].function
+    if kind == "chord":
+        options = _chord_options(before, options)
+    single = draw(before, dark=dark, **options)  # drawn for its size only
+    width, height = single.figure.get_size_inches()
     figure = new_figure((2 * width, height + 0.3), dark, pads=(0.15, 0.12), purpose="plot_pair")
     left, right = figure.subplots(1, 2)
     for ax, data, title in zip((left, right), (before, after), titles, strict=True):
         draw(data, ax=ax, dark=dark, **options)
         ax.set_title(f"{display_name(title, 30)}\n{ax.get_title()}", parse_math=False, fontsize=11)
     if left.axison and not left.images:
-        _same_range(left, right)
+        _set_same_range(left, right)
     return left, right
 
 
-def _same_chord(before: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Choose labels and colours by the first of two chord diagrams."""
+def _chord_options(before: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options for two chord diagrams with the same labels, order and colors."""
     like = chord_layout(before, **options)
     if options.get("labels") is None:
-        style = {key: value for key, value in options.items() if key == "max_ribbons"}
-        options = {**style, "labels": [arc.label for arc in like.arcs], "keep_order": True}
+        # The labels are selected once, so the options that select them are left out.
+        options = {key: value for key, value in options.items() if key == "max_ribbons"}
+        options["labels"] = [arc.label for arc in like.arcs]
+        options["keep_order"] = True
     return {**options, "like": like}
 
 
-def _same_range(left: Any, right: Any) -> None:
-    """Give two axes the same numbers; an axis of names keeps its own."""
-    for axis in ("x", "y"):
-        lows, highs = zip(*(getattr(ax, f"get_{axis}lim")() for ax in (left, right)), strict=True)
-        if lows[0] <= highs[0]:  # else these are names, from top to bottom
-            for ax in (left, right):
-                ax.set(**{f"{axis}lim": (min(lows), max(highs))})
+def _set_same_range(left: Any, right: Any) -> None:
+    """Set the limits of two axes to their common range; axes of names keep theirs."""
+    x_lows, x_highs = zip(left.get_xlim(), right.get_xlim(), strict=True)
+    if x_lows[0] <= x_highs[0]:
+        for ax in (left, right):
+            ax.set_xlim(min(x_lows), max(x_highs))
+    y_lows, y_highs = zip(left.get_ylim(), right.get_ylim(), strict=True)
+    if y_lows[0] <= y_highs[0]:  # else these are names, from top to bottom
+        for ax in (left, right):
+            ax.set_ylim(min(y_lows), max(y_highs))

@@ -1,4 +1,4 @@
-"""How labels, labelsets, instances and features are distributed."""
+"""Histograms of labels, labelsets, instances and features."""
 
 from collections import Counter
 from itertools import pairwise
@@ -11,14 +11,17 @@ from scumble._core.errors import ParameterTypeError
 from scumble._core.validation import check_labels
 from scumble.plots.base import Theme, add_title, as_summary, prepare_axes, register_plot
 
+#: Size of a figure in inches.
 SIZE = (7.0, 4.2)
-N_CLASSES = 40
-HEADROOM = 1.14  # above the tallest bar, for words
+#: Number of bins of the histogram of SCUMBLE scores.
+N_BINS = 40
+#: Height of the axes over that of the tallest bar, so that there is space for text.
+HEADROOM = 1.14
 
 
 @register_plot("label-histogram", title="how many labels occur how often", alias="LH")
 def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
-    """Draw how many labels have how many instances.
+    """Draw a histogram of the counts of labels.
 
     Parameters
     ----------
@@ -27,12 +30,13 @@ def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None)
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing. Classes grow by powers of two where counts differ widely.
+        The axes with the drawing. Bins grow by powers of two if counts exceed 20.
 
     Examples
     --------
@@ -43,7 +47,7 @@ def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None)
     """
     summary = as_summary(data)
     ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_label_histogram")
-    _classes(ax, theme, summary.labels.count)
+    _draw_count_histogram(ax, theme, summary.labels.count)
     ax.set(xlabel="instances with the label", ylabel="labels")
     add_title(ax, summary.name, f"{summary.n_labels:,} labels by count")
     return ax
@@ -51,7 +55,7 @@ def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None)
 
 @register_plot("labelset-histogram", title="how many labelsets occur how often", alias="LSH")
 def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
-    """Draw how many labelsets have how many instances.
+    """Draw a histogram of the counts of labelsets.
 
     Parameters
     ----------
@@ -60,12 +64,13 @@ def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = No
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing. Classes grow by powers of two where counts differ widely.
+        The axes with the drawing. Bins grow by powers of two if counts exceed 20.
 
     Examples
     --------
@@ -76,16 +81,16 @@ def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = No
     """
     summary = as_summary(data)
     ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_labelset_histogram")
-    _classes(ax, theme, summary.labelsets.counts)
+    _draw_count_histogram(ax, theme, summary.labelsets.counts)
     ax.set(xlabel="instances with the labelset", ylabel="labelsets")
-    single = f"{summary.n_single_labelsets:,} of {summary.n_labelsets:,} labelsets occur once"
-    add_title(ax, summary.name, single)
+    description = f"{summary.n_single_labelsets:,} of {summary.n_labelsets:,} labelsets occur once"
+    add_title(ax, summary.name, description)
     return ax
 
 
 @register_plot("cardinality", title="how many labels instances have", alias="CH")
 def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
-    """Draw how many instances have how many labels.
+    """Draw a histogram of the number of labels of an instance.
 
     Parameters
     ----------
@@ -94,12 +99,13 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing; a line marks the mean, the cardinality.
+        The axes with the drawing; a line marks the mean, the cardinality.
 
     Examples
     --------
@@ -112,7 +118,7 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     sizes = np.diff(Y.indptr)
     counts = np.bincount(sizes)
     ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_cardinality")
-    _bars(ax, theme, np.arange(len(counts)), counts, 0.8, is_counted=len(counts) <= 20)
+    _draw_bars(ax, theme, np.arange(len(counts)), counts, 0.8, is_counted=len(counts) <= 20)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="labels of an instance", ylabel="instances")
     if len(sizes):
@@ -123,7 +129,7 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
 
 @register_plot("attributes", title="the features by kind", alias="AT")
 def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
-    """Draw how many features of each kind there are.
+    """Draw the number of features of each kind.
 
     Parameters
     ----------
@@ -132,12 +138,13 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing; labels are counted beside the kinds of features.
+        The axes with the drawing; the last bar is the number of labels.
 
     Examples
     --------
@@ -159,12 +166,12 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     ax, theme = prepare_axes(
         ax, dark, size=(7.0, 1.2 + 0.4 * len(kinds)), purpose="plot_attributes"
     )
-    colours = [theme.frequent_colors[0]] * (len(kinds) - 1) + [theme.rare_colors[1]]
-    ax.barh(np.arange(len(kinds)), list(kinds.values()), color=colours, height=0.7)
+    colors = [theme.frequent_colors[0]] * (len(kinds) - 1) + [theme.rare_colors[1]]
+    ax.barh(np.arange(len(kinds)), list(kinds.values()), color=colors, height=0.7)
     ax.set_yticks(np.arange(len(kinds)), list(kinds), color=theme.text_color)
     longest = max(kinds.values())
-    for place, count in enumerate(kinds.values()):
-        ax.text(count + 0.01 * longest, place, f"{count:,}", va="center", color=theme.muted_color)
+    for row, count in enumerate(kinds.values()):
+        ax.text(count + 0.01 * longest, row, f"{count:,}", va="center", color=theme.muted_color)
     ax.set(xlim=(0, 1.1 * max(longest, 1)), ylim=(len(kinds) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -174,7 +181,7 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
 
 @register_plot("instances", title="SCUMBLE of the instances")
 def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
-    """Draw how the concurrence of single instances is distributed.
+    """Draw a histogram of the SCUMBLE scores of instances.
 
     Parameters
     ----------
@@ -183,13 +190,14 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing: a histogram of the scores above 0, the mean, and in another colour the
-        instances above it, which REMEDIAL splits. Instances with score 0 are counted in words.
+        The axes with the drawing: the scores above 0, and a line at the mean. Instances above the
+        mean, which REMEDIAL splits, have another color. The title counts instances with score 0.
 
     Examples
     --------
@@ -201,70 +209,69 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     summary = as_summary(data)
     scores = summary.scumble_by_instance
     ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_instances")
-    # A class ends at the mean, so that every bar is either below or above it.
+    # A bin ends at the mean, so that every bar is either below or above it.
     mean = summary.scumble if summary.scumble > 0 else 0.5
     top = max(float(scores.max(initial=0.0)), 1.02 * mean)
-    n_below = max(1, round(N_CLASSES * mean / top))
-    above = np.linspace(mean, top, max(1, N_CLASSES - n_below) + 1)
+    n_below = max(1, round(N_BINS * mean / top))
+    above = np.linspace(mean, top, max(1, N_BINS - n_below) + 1)
     edges = np.concatenate([np.linspace(0, mean, n_below + 1), above[1:]])
-    # Those at the mean itself belong below it, as "above the mean" is strict.
+    # Scores equal to the mean are counted below it, because "above the mean" is strict: they move
+    # to the middle of the last bin below it.
     positive = np.where(np.abs(scores - mean) <= 1e-12, mean / 2 + edges[n_below - 1] / 2, scores)
     counts, _ = np.histogram(positive[positive > 0], edges)
-    colours = [
-        theme.frequent_colors[0] if at < n_below else theme.rare_colors[0]
-        for at in range(len(counts))
-    ]
-    ax.bar(edges[:-1], counts, np.diff(edges) * 0.94, align="edge", color=colours)
+    n_bins_above = len(counts) - n_below
+    colors = [theme.frequent_colors[0]] * n_below + [theme.rare_colors[0]] * n_bins_above
+    ax.bar(edges[:-1], counts, np.diff(edges) * 0.94, align="edge", color=colors)
     ticks = ax.xaxis.get_major_locator().tick_values(0, top)
-    ax.set_xlim(0, float(ticks[ticks >= top - 1e-12][0]))  # to a number, not to the last bar
+    ax.set_xlim(0, float(ticks[ticks >= top - 1e-12][0]))  # ends at a tick, not at the last bar
     ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
     ax.set(xlabel="SCUMBLE of the instance", ylabel="instances")
     n_zero = int((scores <= 0).sum())
     n_above = int(counts[n_below:].sum())
     if summary.scumble > 0:
         _mark_mean(ax, theme, mean)
-    what = f"{n_above:,} of {len(scores):,} instances above the mean, {n_zero:,} at 0"
-    add_title(ax, summary.name, what)
+    description = f"{n_above:,} of {len(scores):,} instances above the mean, {n_zero:,} at 0"
+    add_title(ax, summary.name, description)
     return ax
 
 
-def _classes(ax: Any, theme: Theme, values: Array) -> None:
-    """Draw a histogram of counts: one class per number, or classes that double in width."""
+def _draw_count_histogram(ax: Any, theme: Theme, values: Array) -> None:
+    """Draw a histogram of counts: one bin per number up to 20, else bins that double in width."""
     top = int(values.max(initial=0))
     if top <= 20:
-        heights = np.bincount(values, minlength=top + 1)
-        first = 0 if heights[0] else 1
-        places = np.arange(first, top + 1)
-        _bars(ax, theme, places, heights[first:], 0.8)
-        ax.set_xticks(places)
-        ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)  # a bar alone is a bar
+        bar_heights = np.bincount(values, minlength=top + 1)
+        first = 0 if bar_heights[0] else 1
+        positions = np.arange(first, top + 1)
+        _draw_bars(ax, theme, positions, bar_heights[first:], 0.8)
+        ax.set_xticks(positions)
+        # A single bar would fill the axes: they are at least three bars wide.
+        ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)
         return
-    edges = [0, *(2**k for k in range(top.bit_length() + 1))]
-    heights, _ = np.histogram(values, edges)  # the last class is closed, but its end is above all
-    first = int(np.flatnonzero(heights)[0])
+    edges = [0, *(2**exponent for exponent in range(top.bit_length() + 1))]
+    bar_heights, _ = np.histogram(values, edges)  # the last edge exceeds all values
+    first = int(np.flatnonzero(bar_heights)[0])
     names = [
         f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(edges)
     ]
-    places = np.arange(first, len(heights))
-    _bars(ax, theme, places, heights[first:], 0.85)
-    angle, side = (35, "right") if len(places) > 8 else (0, "center")
-    ax.set_xticks(places, names[first:], rotation=angle, ha=side, rotation_mode="anchor")
+    positions = np.arange(first, len(bar_heights))
+    _draw_bars(ax, theme, positions, bar_heights[first:], 0.85)
+    rotation, alignment = (35, "right") if len(positions) > 8 else (0, "center")
+    ax.set_xticks(positions, names[first:], rotation=rotation, ha=alignment, rotation_mode="anchor")
 
 
-def _bars(
-    ax: Any, theme: Theme, at: Array, counts: Array, width: float, *, is_counted: bool = True
+def _draw_bars(
+    ax: Any, theme: Theme, positions: Array, counts: Array, width: float, *, is_counted: bool = True
 ) -> None:
-    """Draw bars, each with its count above it where that is wanted."""
-    bars = ax.bar(at, counts, color=theme.frequent_colors[0], width=width)
+    """Draw bars, with their counts above them if ``is_counted``."""
+    bars = ax.bar(positions, counts, color=theme.frequent_colors[0], width=width)
     ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
     if is_counted:
-        ax.bar_label(
-            bars, [f"{n:,}" if n else "" for n in counts], color=theme.muted_color, fontsize=8
-        )
+        texts = [f"{count:,}" if count else "" for count in counts]
+        ax.bar_label(bars, texts, color=theme.muted_color, fontsize=8)
         ax.yaxis.get_major_locator().set_params(integer=True)
 
 
 def _mark_mean(ax: Any, theme: Theme, mean: float) -> None:
-    """Draw a line at the mean, its value on the roomier side."""
+    """Draw a line at the mean, with its value on the side with more space."""
     is_left = mean < sum(ax.get_xlim()) / 2
     theme.mark_line(ax, mean, f"mean {mean:.3f}", (5 if is_left else -5, -4))

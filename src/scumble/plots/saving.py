@@ -1,31 +1,37 @@
-"""How a plot gets on paper, in fonts that have its letters."""
+"""Saves plots, with fonts that have all letters of the names."""
 
 import io
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.files import atomic_write
 
-#: What `save_plot` writes.
+#: The file formats of `save_plot`.
 SUFFIXES = ("svg", "pdf", "png")
-#: Tried first: one look for many scripts.
-PREFERRED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "DejaVu Sans")
-#: Fonts that draw a box for everything.
-NO_FONTS = ("Last Resort",)
+#: Fonts that are tried first, because they have a similar design for many scripts.
+PREFERRED_FONTS = (
+    "Noto Sans",
+    "Source Han Sans",
+    "WenQuanYi",
+    "Droid Sans Fallback",
+    "DejaVu Sans",
+)
+#: Fonts that draw a box for every letter.
+PLACEHOLDER_FONTS = ("Last Resort",)
 
 
 def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
-    """Write the figure of some axes to a file, whole or not at all.
+    """Save the figure of some axes to a file; if that fails, there is no file.
 
     Parameters
     ----------
     ax : matplotlib Axes, or several of one figure
         From any function of `scumble.plots`.
     path : str or Path
-        The file to write; its suffix decides between SVG, PDF and PNG.
+        The file; its suffix selects SVG, PDF or PNG.
     dpi : int
         Dots per inch of a PNG.
 
@@ -44,7 +50,7 @@ def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
 
 
 def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
-    """Return the figure of some axes as the content of a file.
+    """Return the content of a file with the figure of some axes.
 
     Parameters
     ----------
@@ -58,13 +64,13 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     Returns
     -------
     bytes
-        The same picture gives the same bytes: no dates, no random names.
+        The content. The same figure gives the same bytes: there are no dates and no random names.
 
     Warns
     -----
     ScumbleWarning
-        If a name holds letters that no font of this machine has. An SVG then keeps all its words
-        as text, which whoever looks at it may have fonts for.
+        If a name has letters that no font of this machine has. An SVG stores its texts as text
+        then, because another machine may have a font for them.
 
     Examples
     --------
@@ -74,94 +80,108 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     """
     from matplotlib import rc_context
 
-    dates = {"svg": "Date", "pdf": "CreationDate"}
-    metadata = {dates[suffix]: None} if suffix in dates else {}
+    date_fields = {"svg": "Date", "pdf": "CreationDate"}
+    metadata = {date_fields[suffix]: None} if suffix in date_fields else {}
     content = io.BytesIO()
     figure = (ax[0] if isinstance(ax, tuple) else ax).get_figure(root=True)
-    lost = complete_fonts(figure)
-    style = {"svg.hashsalt": "scumble", "svg.fonttype": "none" if lost else "path"}
+    missing = complete_fonts(figure)
+    style = {"svg.hashsalt": "scumble", "svg.fonttype": "none" if missing else "path"}
     with rc_context(style), warnings.catch_warnings():
-        # Said once, below, and not letter by letter.
+        # One warning, below, replaces those for every letter.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(content, format=suffix, dpi=dpi, metadata=metadata)
-    if lost and suffix != "svg":
-        warnings.warn(_boxes(lost), ScumbleWarning, stacklevel=2)
+    if missing and suffix != "svg":
+        warnings.warn(_missing_glyph_warning(missing), ScumbleWarning, stacklevel=2)
     return content.getvalue()
 
 
-def _boxes(lost: set[str]) -> str:
-    n_lost = f"{len(lost):,} letters" if len(lost) > 1 else "a letter"
+def _missing_glyph_warning(letters: set[str]) -> str:
+    """Return the warning for letters that no font has."""
+    n_letters = f"{len(letters):,} letters" if len(letters) > 1 else "a letter"
     return (
-        f"the names hold {n_lost} that no font of this machine has, such as {min(lost)!r}: the "
-        "picture shows boxes. Install a font that has them (Noto has all scripts), or save an SVG, "
-        "which keeps the names as text."
+        f"the names hold {n_letters} that no font of this machine has, such as {min(letters)!r}: "
+        "the picture shows boxes. Install a font that has them (Noto has all scripts), or save an "
+        "SVG, which keeps the names as text."
     )
 
 
 def complete_fonts(figure: Any) -> set[str]:
-    """Give texts whose letters the chosen font lacks more fonts of this machine."""
+    """Add fallback fonts to texts whose font lacks letters; return the letters that no font has."""
     from matplotlib.text import Text
 
-    lost: set[str] = set()
-    for text in figure.findobj(Text):
-        written = text.get_text()
-        if written.isascii():
+    without_font: set[str] = set()
+    for artist in figure.findobj(Text):
+        text = artist.get_text()
+        if text.isascii():
             continue
-        missing = _beyond(written, text.get_fontproperties())
-        further, lacked = _fonts_with(missing)
-        lost |= lacked
-        if further:
-            text.set_fontfamily([*text.get_fontfamily(), *further])
-    return lost
+        fallbacks = _find_fallback_fonts(_missing_letters(text, artist.get_fontproperties()))
+        without_font |= fallbacks.without_font
+        if fallbacks.names:
+            artist.set_fontfamily([*artist.get_fontfamily(), *fallbacks.names])
+    return without_font
 
 
 def letters_without_font(text: str) -> frozenset[str]:
-    """Find letters that no picture can show."""
+    """Return the letters of a text that no font of this machine has."""
     from matplotlib.font_manager import FontProperties
 
-    return frozenset() if text.isascii() else _fonts_with(_beyond(text, FontProperties()))[1]
+    if text.isascii():
+        return frozenset()
+    return _find_fallback_fonts(_missing_letters(text, FontProperties())).without_font
 
 
-def _beyond(text: str, chosen: Any) -> frozenset[str]:
-    """Find the letters that the chosen font lacks."""
+def _missing_letters(text: str, font: Any) -> frozenset[str]:
+    """Return the letters of a text that a font lacks."""
     from matplotlib.font_manager import fontManager
 
-    missing = set(text) - _letters_in(fontManager.findfont(chosen))
+    missing = set(text) - _letters_in(fontManager.findfont(font))
     return frozenset(letter for letter in missing if not letter.isspace())
 
 
 @cache
 def _letters_in(path: str) -> set[str]:
+    """Return the letters of a font file."""
     from matplotlib.font_manager import get_font
 
     return {chr(code) for code in get_font(path).get_charmap()}
 
 
+class _FallbackFonts(NamedTuple):
+    """Names of fonts that have some letters, and the letters that none has."""
+
+    names: tuple[str, ...]
+    without_font: frozenset[str]
+
+
 @cache
-def _fonts_with(letters: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Choose fonts that have all the letters, and tell which letters none has."""
-    found: list[str] = []
-    wanted = set(letters)
-    for name, path in _installed() if wanted else ():
+def _find_fallback_fonts(letters: frozenset[str]) -> _FallbackFonts:
+    """Return fonts of this machine that have all the letters, as far as there are any."""
+    names: list[str] = []
+    remaining = set(letters)
+    if not remaining:
+        return _FallbackFonts((), frozenset())
+    for name, path in _installed_fonts():
         try:
-            held = wanted & _letters_in(path)
-        except (OSError, RuntimeError):  # a font that cannot be read is no font
+            supported = remaining & _letters_in(path)
+        except (OSError, RuntimeError):  # the font file cannot be read
             continue
-        if held:
-            found.append(name)
-            wanted -= held
-        if not wanted:
+        if supported:
+            names.append(name)
+            remaining -= supported
+        if not remaining:
             break
-    return tuple(found), frozenset(wanted)
+    return _FallbackFonts(tuple(names), frozenset(remaining))
 
 
-def _installed() -> list[tuple[str, str]]:
+def _installed_fonts() -> list[tuple[str, str]]:
+    """Return the name and the path of each font, the preferred ones first."""
     from matplotlib.font_manager import fontManager
 
-    usual = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"}
-    names = [name for name in usual if not name.startswith(NO_FONTS)]
-    return [(name, usual[name]) for name in sorted(names, key=_rank)]
+    paths = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"}
+    names = [name for name in paths if not name.startswith(PLACEHOLDER_FONTS)]
+    return [(name, paths[name]) for name in sorted(names, key=_font_rank)]
 
 
-def _rank(name: str) -> tuple[list[bool], str]:
-    return [not name.startswith(start) for start in PREFERRED], name
+def _font_rank(name: str) -> tuple[list[bool], str]:
+    """Return a sort key for fonts: preferred ones in their order, then by name."""
+    return [not name.startswith(prefix) for prefix in PREFERRED_FONTS], name

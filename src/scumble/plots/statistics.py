@@ -1,4 +1,4 @@
-"""Pictures of experiments: which methods differ, which to take when, what SCUMBLE foretells."""
+"""Plots of experiments: differences between methods, and SCUMBLE against their effect."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,28 +20,29 @@ def plot_critical_difference(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw mean ranks on a line, with bars over methods that cannot be told apart.
+    """Draw a critical difference diagram: mean ranks, and bars over methods without a difference.
 
     Parameters
     ----------
     result : NemenyiResult or results
-        From `scumble.evaluate.statistics.nemenyi`; or what that takes: a store, a DataFrame or
-        a file.
+        The result of `scumble.evaluate.statistics.nemenyi`, or results that it accepts: a store, a
+        DataFrame or a file.
     names : sequence of str, optional
-        Of the methods; by default those of the results.
+        Names of the methods; by default those of the results.
     metric : str, optional
-        Which metric of the results.
+        The metric to compare.
     alpha : float
-        Level of the test of the results.
+        Significance level of the test.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     matplotlib Axes
-        With the drawing; better methods stand to the left.
+        The axes with the drawing; better methods are on the left.
 
     Examples
     --------
@@ -56,22 +57,37 @@ def plot_critical_difference(
         result = nemenyi(result, metric=metric, alpha=alpha)
     names = result.methods if names is None else names
     ranks = np.asarray(result.mean_ranks)
-    check_length("plot_critical_difference", "a name", names, len(ranks), "methods")
+    check_length(
+        names,
+        len(ranks),
+        caller="plot_critical_difference",
+        description="a name",
+        owners="methods",
+    )
     height = 1.6 + 0.28 * (len(ranks) / 2 + len(result.groups))
     ax, theme = prepare_axes(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
-    _draw_axis(ax, theme, len(ranks))
+    _draw_rank_axis(ax, theme, len(ranks))
     lowest = _draw_methods(ax, theme, ranks, names, len(result.groups))
     for level, group in enumerate(result.groups, 1):
-        ends = ranks[list(group)]
-        reach, bar = (
-            [ends.min() - 0.03, ends.max() + 0.03],
-            {"lw": 4, "c": theme.frequent_colors[0]},
+        group_ranks = ranks[list(group)]
+        ax.plot(
+            [group_ranks.min() - 0.03, group_ranks.max() + 0.03],
+            [-0.32 * level] * 2,
+            solid_capstyle="round",
+            lw=4,
+            c=theme.frequent_colors[0],
         )
-        ax.plot(reach, [-0.32 * level] * 2, solid_capstyle="round", **bar)
     width = result.critical_difference
     ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare_colors[0])
-    style = {"ha": "center", "va": "bottom", "color": theme.text_color, "fontsize": 9}
-    ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", **style)
+    ax.text(
+        1 + width / 2,
+        0.82,
+        f"critical difference {width:.2f}",
+        ha="center",
+        va="bottom",
+        color=theme.text_color,
+        fontsize=9,
+    )
     ax.set(xlim=(0.2, len(ranks) + 0.8), ylim=(lowest - 0.3, 1.5))
     ax.set_axis_off()
     return ax
@@ -86,23 +102,29 @@ def plot_change(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw SCUMBLE beside relative changes, each with a logarithmic trend line."""
+    """Draw SCUMBLE and relative changes of each data set, with logarithmic trend lines."""
     columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
     scores = np.asarray(scumble, dtype=float)
     for name, values in {"SCUMBLE": scores, **columns}.items():
-        check_length("plot_change", f"a value of {name!r}", values, len(datasets), "data sets")
+        check_length(
+            values,
+            len(datasets),
+            caller="plot_change",
+            description=f"a value of {name!r}",
+            owners="data sets",
+        )
     ax, theme = prepare_axes(ax, dark, size=(8.0, 4.6), purpose="plot_change")
     positions = np.arange(1, len(datasets) + 1)
-    smooth = np.linspace(1, max(len(datasets), 2), 60)
+    trend_positions = np.linspace(1, max(len(datasets), 2), 60)
     width = 0.7 / max(len(columns), 1)
-    colours = (*theme.frequent_colors, *theme.rare_colors[1:])
+    colors = (*theme.frequent_colors, *theme.rare_colors[1:])
     for number, (name, values) in enumerate(columns.items()):
-        colour = colours[number % len(colours)]
+        color = colors[number % len(colors)]
         shift = (number - (len(columns) - 1) / 2) * width
-        ax.bar(positions + shift, values, width * 0.9, color=colour, alpha=0.75, label=name)
-        ax.plot(smooth, log_trend(values, smooth), ls="--", lw=1.3, color=colour)
+        ax.bar(positions + shift, values, width * 0.9, color=color, alpha=0.75, label=name)
+        ax.plot(trend_positions, log_trend(values, trend_positions), ls="--", lw=1.3, color=color)
     ax.plot(positions, scores, "o", color=theme.rare_colors[0], label="SCUMBLE")
-    ax.plot(smooth, log_trend(scores, smooth), lw=1.6, color=theme.rare_colors[0])
+    ax.plot(trend_positions, log_trend(scores, trend_positions), lw=1.6, color=theme.rare_colors[0])
     ax.axhline(0, lw=0.8, color=theme.line_color)
     ax.set_xticks(positions, [display_name(name, 14) for name in datasets], parse_math=False)
     ax.set_ylabel("SCUMBLE, and relative change")
@@ -119,25 +141,35 @@ def plot_intervals(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw values with their intervals, names down and one mark for each series; 0 is no change."""
-    # A value is a mean with the ends of its interval; one that is NaN stays undrawn.
+    """Draw means with their intervals: a row for each name, a marker for each series.
+
+    A value is a mean with the two ends of its interval; values that are NaN are not drawn. A line
+    marks 0, no change.
+    """
     for name, values in series.items():
-        check_length("plot_intervals", f"a value of {name!r}", values, len(names), "names")
+        check_length(
+            values,
+            len(names),
+            caller="plot_intervals",
+            description=f"a value of {name!r}",
+            owners="names",
+        )
     size = (8.0, 1.4 + 0.13 * len(names) * (len(series) + 1))
     ax, theme = prepare_axes(ax, dark, size=size, purpose="plot_intervals")
     ax.axvline(0, lw=1.0, color=theme.line_color, zorder=0)
-    inks = (theme.rare_colors[0], theme.frequent_colors[0], theme.text_color)
+    colors = (theme.rare_colors[0], theme.frequent_colors[0], theme.text_color)
+    markers = "osD^vX"
     for number, (name, values) in enumerate(series.items()):
-        ink, marker = inks[number % len(inks)], "osD^vX"[number % 6]
+        color, marker = colors[number % len(colors)], markers[number % len(markers)]
         shift = ((number + 1) / (len(series) + 1) - 0.5) * 0.9
         table = np.asarray(values, dtype=float).reshape(-1, 3)
-        places = np.arange(len(names)) + shift
-        known = ~np.isnan(table[:, 0])
-        means, lows, highs = table[known].T
-        ax.scatter(means, places[known], s=26, c=ink, marker=marker, label=name, zorder=2)
-        ax.hlines(places[known], lows, highs, color=ink, lw=1.3, zorder=1)
-    for between in range(1, len(names)):
-        ax.axhline(between - 0.5, lw=0.5, color=theme.line_color)
+        positions = np.arange(len(names)) + shift
+        has_value = ~np.isnan(table[:, 0])
+        means, lows, highs = table[has_value].T
+        ax.scatter(means, positions[has_value], s=26, c=color, marker=marker, label=name, zorder=2)
+        ax.hlines(positions[has_value], lows, highs, color=color, lw=1.3, zorder=1)
+    for row in range(1, len(names)):
+        ax.axhline(row - 0.5, lw=0.5, color=theme.line_color)
     ax.set_yticks(
         np.arange(len(names)), [display_name(name, 26) for name in names], parse_math=False
     )
@@ -153,15 +185,17 @@ def plot_choices(
     situations: Sequence[str],
     methods: Sequence[str],
     *,
-    near: float = 0.01,
+    tolerance: float = 0.01,
     title: str = "Which method when",
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw a table of situations down and methods across; the higher a value, the better."""
-    # The best method of a row is framed, those within `near` of it are framed by dots. The darker a
-    # cell (the lighter, on a dark page), the nearer to the best of its row; a cell without a value
-    # stays empty.
+    """Draw a table with a row for each situation and a column for each method.
+
+    Higher values are better. The best method of a row has a frame, methods within ``tolerance`` of
+    it a dotted one. The darker a cell (the lighter, on a dark background), the nearer it is to the
+    best one of its row. Cells without a value stay empty.
+    """
     table = np.asarray(values, np.float64)
     if table.shape != (len(situations), len(methods)):
         raise ParameterError(
@@ -174,27 +208,30 @@ def plot_choices(
     shares = np.divide(table, best, out=np.zeros_like(table), where=best > 0)
     ax.imshow(shares, cmap=theme.colormap, vmin=0, vmax=1.6, aspect="auto")
     for row, column in np.argwhere(np.isfinite(table)):
-        _write(ax, theme, (column, row), table[row, column], best[row, 0], near)
-    across, down = (
-        [display_name(one, 26) for one in methods],
-        [display_name(one, 44) for one in situations],
-    )
-    theme.name_cells(ax, across, down, 9, rotation=40, ha="right")
+        value, best_value = table[row, column], best[row, 0]
+        is_best = value == best_value
+        _write_cell(ax, theme, row=row, column=column, value=value, is_best=is_best)
+        if value >= best_value - tolerance:
+            _frame_cell(ax, theme, row=row, column=column, is_best=is_best)
+    column_names = [display_name(name, 26) for name in methods]
+    row_names = [display_name(name, 44) for name in situations]
+    theme.name_cells(ax, column_names, row_names, 9, rotation=40, ha="right")
     add_title(ax, "", title)
     return ax
 
 
 def log_trend(values: Any, positions: Any) -> Array:
-    """Fit ``a + b ln(position)`` to values at positions 1, 2, ... and evaluate it."""
+    """Return ``a + b ln(position)`` at positions, fitted to values at positions 1, 2, and so on."""
     values = np.asarray(values, dtype=float)
-    where = np.log(np.asarray(positions, dtype=float))
+    logs = np.log(np.asarray(positions, dtype=float))
     if len(values) < 2:
-        return np.full(where.shape, values[0] if len(values) else np.nan)
-    slope, start = np.polyfit(np.log(np.arange(1, len(values) + 1)), values, 1)
-    return np.asarray(start + slope * where)
+        return np.full(logs.shape, values[0] if len(values) else np.nan)
+    slope, intercept = np.polyfit(np.log(np.arange(1, len(values) + 1)), values, 1)
+    return np.asarray(intercept + slope * logs)
 
 
-def _draw_axis(ax: Any, theme: Theme, n_methods: int) -> None:
+def _draw_rank_axis(ax: Any, theme: Theme, n_methods: int) -> None:
+    """Draw the line of mean ranks with its ticks."""
     ax.plot([1, n_methods], [0, 0], lw=1.2, c=theme.text_color)
     for rank in range(1, n_methods + 1):
         ax.plot([rank, rank], [0, 0.12], lw=1.2, c=theme.text_color)
@@ -206,43 +243,56 @@ def _draw_axis(ax: Any, theme: Theme, n_methods: int) -> None:
 def _draw_methods(
     ax: Any, theme: Theme, ranks: Array, names: Sequence[str], n_groups: int
 ) -> float:
-    """Hang the better half on the left and the rest on the right; return the lowest height."""
+    """Write the better half of the methods on the left, the others on the right.
+
+    Returns the lowest height of a name.
+    """
     order = np.argsort(ranks, kind="stable")
-    half = (len(order) + 1) // 2
+    n_left = (len(order) + 1) // 2
     top = -0.32 * n_groups - 0.4
-    style = {"va": "center", "color": theme.text_color, "fontsize": 9, "parse_math": False}
-    for at, method in enumerate(order):
-        is_left = at < half
-        depth = top - 0.45 * (at if is_left else len(order) - 1 - at)
-        edge = 0.9 if is_left else len(ranks) + 0.1
-        ax.plot(
-            [ranks[method], ranks[method], edge], [0, depth, depth], lw=0.9, c=theme.muted_color
+    for position, method in enumerate(order):
+        if position < n_left:
+            height = top - 0.45 * position
+            edge, alignment = 0.9, "right"
+        else:
+            height = top - 0.45 * (len(order) - 1 - position)
+            edge, alignment = len(ranks) + 0.1, "left"
+        rank = ranks[method]
+        ax.plot([rank, rank, edge], [0, height, height], lw=0.9, c=theme.muted_color)
+        ax.text(
+            edge,
+            height,
+            f"{display_name(names[method])}  {rank:.2f}",
+            ha=alignment,
+            va="center",
+            color=theme.text_color,
+            fontsize=9,
+            parse_math=False,
         )
-        text = f"{display_name(names[method])}  {ranks[method]:.2f}"
-        ax.text(edge, depth, text, ha="right" if is_left else "left", **style)
-    return top - 0.45 * (half - 1)
+    return top - 0.45 * (n_left - 1)
 
 
-def _write(
-    ax: Any, theme: Any, place: tuple[int, int], value: float, best: float, near: float
+def _write_cell(
+    ax: Any, theme: Theme, *, row: int, column: int, value: float, is_best: bool
 ) -> None:
-    """Write a value into its cell; frame it where it is the best, or as good as that."""
-    from matplotlib.patches import Rectangle
-
-    is_best = value == best
-    weight = "bold" if is_best else "normal"
-    text = f"{value:.2f}".replace("0.", ".", 1)
+    """Write a value into its cell, the best one of a row in bold."""
     ax.text(
-        *place,
-        text,
+        column,
+        row,
+        f"{value:.2f}".replace("0.", ".", 1),
         ha="center",
         va="center",
         fontsize=9,
         color=theme.text_color,
-        fontweight=weight,
+        fontweight="bold" if is_best else "normal",
     )
-    if value >= best - near:
-        corner = (place[0] - 0.46, place[1] - 0.44)
-        frame = Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare_colors[0])
-        frame.set(lw=2.0 if is_best else 1.2, ls="-" if is_best else ":")
-        ax.add_patch(frame)
+
+
+def _frame_cell(ax: Any, theme: Theme, *, row: int, column: int, is_best: bool) -> None:
+    """Draw the frame of a cell, solid for the best one of a row and dotted for others."""
+    from matplotlib.patches import Rectangle
+
+    corner = (column - 0.46, row - 0.44)
+    frame = Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare_colors[0])
+    frame.set(lw=2.0 if is_best else 1.2, ls="-" if is_best else ":")
+    ax.add_patch(frame)

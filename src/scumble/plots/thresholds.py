@@ -1,7 +1,8 @@
-"""What every possible threshold of a label gives, and which one was taken."""
+"""Plots of the metric for every possible threshold of a label, and of the selected threshold."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,10 @@ from scumble.plots.chord_layout import find_label_indices
 if TYPE_CHECKING:
     from scumble.learn import ThresholdCurve
 
-#: Panels in a row at the most.
-ACROSS = 3
-PANEL = (2.9, 2.2)
+#: Largest number of panels side by side.
+MAX_PANELS_ACROSS = 3
+#: Width and height of a panel in inches.
+PANEL_SIZE = (2.9, 2.2)
 
 
 def plot_thresholds(
@@ -30,36 +32,38 @@ def plot_thresholds(
     figure: Any = None,
     dark: bool | None = None,
 ) -> tuple[Any, ...]:
-    """Draw for some labels what every possible threshold gives, and which one was taken.
+    """Draw the metric for every possible threshold of some labels, and the selected threshold.
 
-    From left to right more rows are predicted. The thin line is the metric of the rows the
-    threshold was chosen from, which jumps where positives are few; the strong one is what the rule
-    expects of new rows. Its highest point is taken.
+    More rows are predicted from left to right. The thin line is the metric on the rows from which
+    the threshold was selected, which jumps if there are few positives; the thick line is the value
+    that the rule expects for new rows. The threshold at its highest point is selected.
 
     Parameters
     ----------
     fitted : ThresholdedClassifier, or list of ThresholdCurve
-        A fitted classifier, or what `scumble.learn.threshold_curves` gives.
+        A fitted classifier, or the result of `scumble.learn.threshold_curves`.
     labels : sequence of int or str, optional
-        Which labels, by number or name. By default ``n_labels`` of those that had a choice, in
-        equal steps from the rarest to the most frequent.
+        Labels to draw, by number or name. By default ``n_labels`` of those with several candidate
+        thresholds, in equal steps from the rarest to the most frequent.
     names : sequence of str, optional
         Names of all labels; by default those the classifier was fitted with.
     n_labels : int
-        How many to draw where ``labels`` does not say.
+        Number of labels to draw if ``labels`` is None.
     figure : matplotlib Figure, optional
         The figure to draw on; by default a new one.
     dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
 
     Returns
     -------
     tuple of matplotlib Axes
-        One for each label, of one figure. Warm colours are minority labels, cool ones majority.
+        The axes of each label, of one figure. Minority labels have warm colors, majority labels
+        cool ones.
 
     See Also
     --------
-    scumble.learn.threshold_curves : The numbers.
+    scumble.learn.threshold_curves : Computes the values.
 
     Examples
     --------
@@ -71,81 +75,91 @@ def plot_thresholds(
     ('heron, P = 2', '≥ 0.25')
     """
     check_count(n_labels, name="n_labels", caller="plot_thresholds")
-    curves = _curves(fitted)
-    known = _names(fitted, names, len(curves))
-    chosen = _spread(curves, n_labels) if labels is None else _asked(labels, known)
-    panels, theme = _panels(len(chosen), figure, dark)
-    rare = minority_from_ratios(ratios_from_counts(np.array([c.n_positives for c in curves])))
-    for ax, at in zip(panels, chosen, strict=True):
-        colour = theme.rare_colors[0] if rare[at] else theme.frequent_colors[0]
-        _draw(ax, theme, curves[at], colour)
-        title = f"{display_name(known[at], 22)}, P = {curves[at].n_positives:,}"
+    curves = _get_curves(fitted)
+    label_names = _get_label_names(fitted, names, len(curves))
+    if labels is None:
+        drawn = _select_by_frequency(curves, n_labels)
+    else:
+        drawn = find_label_indices(labels, label_names).tolist()
+        if not drawn:
+            raise ParameterError(
+                "The 'labels' parameter of plot_thresholds is empty. Expected labels."
+            )
+    panels, theme = _make_panels(len(drawn), figure, dark)
+    counts = np.array([curve.n_positives for curve in curves])
+    is_rare = minority_from_ratios(ratios_from_counts(counts))
+    for ax, label in zip(panels, drawn, strict=True):
+        color = theme.rare_colors[0] if is_rare[label] else theme.frequent_colors[0]
+        _draw_curve(ax, theme, curves[label], color)
+        title = f"{display_name(label_names[label], 22)}, P = {curves[label].n_positives:,}"
         ax.set_title(title, parse_math=False, fontsize=10)
-    _finish(panels, theme, [curves[at] for at in chosen])
+    _set_limits_and_legend(panels, theme, [curves[label] for label in drawn])
     metric = getattr(fitted, "metric", "F")
     title = metric.upper() if isinstance(metric, str) else "F"
     panels[0].get_figure(root=True).supylabel(title, fontsize=10, color=theme.text_color)
     return tuple(panels)
 
 
-def _curves(fitted: Any) -> list[ThresholdCurve]:
+def _get_curves(fitted: Any) -> list[ThresholdCurve]:
+    """Return the curves of a fitted classifier, or a list of curves as it is."""
     curves = getattr(fitted, "curves_", fitted)
-    found = list(curves) if isinstance(curves, Sequence) else []
-    if not found or not all(hasattr(curve, "n_predicted") for curve in found):
+    items = list(curves) if isinstance(curves, Sequence) else []
+    if not items or not all(hasattr(curve, "n_predicted") for curve in items):
+        advice = "."
+        if not items and not hasattr(fitted, "curves_"):
+            advice = ": call fit first, or give curves."
         raise ParameterTypeError(
             "plot_thresholds: expected a fitted ThresholdedClassifier, or the list that "
-            f"threshold_curves gives. Got {type(fitted).__name__} instead"
-            + ("." if found or hasattr(fitted, "curves_") else ": call fit first, or give curves.")
+            f"threshold_curves gives. Got {type(fitted).__name__} instead{advice}"
         )
-    return found
+    return items
 
 
-def _names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]:
-    given = getattr(fitted, "label_names_", None) if names is None else names
-    if given is None:
-        return [f"label {at}" for at in range(n_labels)]
-    check_length("plot_thresholds", "a name", given, n_labels, "labels")
-    return [str(name) for name in given]
+def _get_label_names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]:
+    """Return the given names, those of the classifier, or default names."""
+    if names is None:
+        names = getattr(fitted, "label_names_", None)
+    if names is None:
+        return [f"label {label}" for label in range(n_labels)]
+    check_length(names, n_labels, caller="plot_thresholds", description="a name", owners="labels")
+    return [str(name) for name in names]
 
 
-def _spread(curves: Sequence[ThresholdCurve], n_labels: int) -> list[int]:
-    """Choose labels in equal steps of rank, the rarest first."""
-    able = [at for at, curve in enumerate(curves) if len(curve.thresholds)]
-    if not able:
+def _select_by_frequency(curves: Sequence[ThresholdCurve], n_labels: int) -> list[int]:
+    """Return labels in equal steps of their rank by count, the rarest first."""
+    candidates = [label for label, curve in enumerate(curves) if len(curve.thresholds)]
+    if not candidates:
         raise ParameterError(
             "plot_thresholds: no label has a threshold to draw. Expected labels with positives "
             "whose scores differ."
         )
-    order = sorted(able, key=lambda at: curves[at].n_positives)
-    steps = np.linspace(0, len(order) - 1, min(n_labels, len(order))).round().astype(int)
-    return [order[step] for step in steps]
+    order = sorted(candidates, key=lambda label: curves[label].n_positives)
+    ranks = np.linspace(0, len(order) - 1, min(n_labels, len(order))).round().astype(int)
+    return [order[rank] for rank in ranks]
 
 
-def _asked(labels: Sequence[Any], names: list[str]) -> list[int]:
-    found: list[int] = find_label_indices(labels, names).tolist()
-    if not found:
-        raise ParameterError("The 'labels' parameter of plot_thresholds is empty. Expected labels.")
-    return found
-
-
-def _panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], Theme]:
-    across = 2 if n_panels == 4 else min(ACROSS, n_panels)
-    down = -(-n_panels // across)
+def _make_panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], Theme]:
+    """Return the axes of all panels, and the theme."""
+    n_columns = 2 if n_panels == 4 else min(MAX_PANELS_ACROSS, n_panels)
+    n_rows = math.ceil(n_panels / n_columns)
     if figure is None:
-        size = (max(PANEL[0] * across, 3.6) + 0.4, PANEL[1] * down + 0.8)
+        width, height = PANEL_SIZE
+        size = (max(width * n_columns, 3.6) + 0.4, height * n_rows + 0.8)
         figure = new_figure(size, dark, pads=(0.08, 0.08), purpose="plot_thresholds")
-    grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).ravel()
+    panels = list(grid[:n_panels])
     for ax in grid[n_panels:]:
         ax.remove()
     theme = theme_for(grid[0], dark)
-    for ax in grid[:n_panels]:
+    for ax in panels:
         theme.style_axes(ax)
-    for ax in grid[max(n_panels - across, 0) : n_panels]:  # the lowest of each column
+    for ax in panels[max(n_panels - n_columns, 0) :]:  # the lowest of each column
         ax.tick_params(labelbottom=True)
-    return list(grid[:n_panels]), theme
+    return panels, theme
 
 
-def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
+def _draw_curve(ax: Any, theme: Theme, curve: ThresholdCurve, color: str) -> None:
+    """Draw the curve of one label, and its selected threshold."""
     if not len(curve.thresholds):
         ax.text(2, 0.5, "no threshold to choose", color=theme.muted_color, ha="center", fontsize=9)
         return
@@ -154,48 +168,74 @@ def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
     ax.plot(
         rates, curve.observed, color=theme.muted_color, linewidth=0.9, marker=marker, markersize=4
     )
-    ax.plot(rates, curve.expected, color=colour, linewidth=2.2, zorder=3)
+    ax.plot(rates, curve.expected, color=color, linewidth=2.2, zorder=3)
     if curve.chosen >= 0:
-        at = (rates[curve.chosen], curve.expected[curve.chosen])
-        _mark(ax, theme, at, curve.thresholds[curve.chosen], colour)
+        _mark_threshold(
+            ax,
+            theme,
+            x=rates[curve.chosen],
+            y=curve.expected[curve.chosen],
+            threshold=curve.thresholds[curve.chosen],
+            color=color,
+        )
 
 
-def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, colour: str) -> None:
-    """Mark the threshold that was taken; its value stands at the foot of the line."""
-    ax.plot([at[0]] * 2, [0, at[1]], color=colour, linewidth=1, linestyle=":", zorder=2)
-    dot = {
-        "marker": "o",
-        "markersize": 7,
-        "color": colour,
-        "markeredgecolor": theme.background_color,
-    }
-    ax.plot(*at, zorder=4, clip_on=False, **dot)
-    text = f"≥ {threshold:.3g}" if np.isfinite(threshold) else "all rows"
-    side, shift = ("right", -4) if at[0] > 2.6 else ("left", 4)
-    style = {"ha": side, "va": "bottom", "color": theme.text_color, "fontsize": 8.5}
-    ax.annotate(text, (at[0], 0), (shift, 3), textcoords="offset points", **style)
+def _mark_threshold(
+    ax: Any, theme: Theme, *, x: float, y: float, threshold: float, color: str
+) -> None:
+    """Mark the selected threshold by a dot and a vertical line, with its value at the bottom."""
+    ax.plot([x, x], [0, y], color=color, linewidth=1, linestyle=":", zorder=2)
+    ax.plot(
+        x,
+        y,
+        zorder=4,
+        clip_on=False,
+        marker="o",
+        markersize=7,
+        color=color,
+        markeredgecolor=theme.background_color,
+    )
+    alignment, shift = ("right", -4) if x > 2.6 else ("left", 4)
+    ax.annotate(
+        f"≥ {threshold:.3g}" if np.isfinite(threshold) else "all rows",
+        (x, 0),
+        (shift, 3),
+        textcoords="offset points",
+        ha=alignment,
+        va="bottom",
+        color=theme.text_color,
+        fontsize=8.5,
+    )
 
 
-def _finish(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> None:
-    """Give all panels the same numbers, and the figure its words."""
-    values = [y.max(initial=0.0) for curve in curves for y in (curve.observed, curve.expected)]
+def _set_limits_and_legend(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> None:
+    """Set common limits of all panels, and the axis label and the legend of the figure."""
+    highest = 0.0
+    for curve in curves:
+        highest = max(highest, curve.observed.max(initial=0.0), curve.expected.max(initial=0.0))
     rates = [curve.n_predicted[-1] / curve.n_positives for curve in curves if len(curve.hits)]
-    panels[0].set_ylim(0, max(1.08 * max(values), 0.1))
-    panels[0].set_xlim(0, max([min(max(rates, default=4.0), 5.0), 1.2]) * 1.02)
+    panels[0].set_ylim(0, max(1.08 * highest, 0.1))
+    panels[0].set_xlim(0, max(min(max(rates, default=4.0), 5.0), 1.2) * 1.02)
     figure = panels[0].get_figure(root=True)
     figure.supxlabel("rows predicted, per positive (P)", fontsize=10, color=theme.text_color)
-    style = {"frameon": False, "fontsize": 9, "labelcolor": theme.text_color}
-    columns = 3 if len(panels) > 1 else 1
-    figure.legend(handles=_samples(theme), loc="outside upper center", ncols=columns, **style)
+    figure.legend(
+        handles=_legend_handles(theme),
+        loc="outside upper center",
+        ncols=3 if len(panels) > 1 else 1,
+        frameon=False,
+        fontsize=9,
+        labelcolor=theme.text_color,
+    )
 
 
-def _samples(theme: Theme) -> list[Any]:
+def _legend_handles(theme: Theme) -> list[Any]:
+    """Return a sample line for each entry of the legend."""
     from matplotlib.lines import Line2D
 
-    thin: dict[str, Any] = {"linewidth": 0.9, "marker": ".", "markersize": 4}
-    taken: dict[str, Any] = {"linewidth": 1, "linestyle": ":", "marker": "o"}
+    observed: dict[str, Any] = {"linewidth": 0.9, "marker": ".", "markersize": 4}
+    selected: dict[str, Any] = {"linewidth": 1, "linestyle": ":", "marker": "o"}
     return [
-        Line2D([], [], label="on the rows at hand", color=theme.muted_color, **thin),
+        Line2D([], [], label="on the rows at hand", color=theme.muted_color, **observed),
         Line2D([], [], label="expected of new rows", color=theme.text_color, linewidth=2.2),
-        Line2D([], [], label="threshold taken", color=theme.text_color, **taken),
+        Line2D([], [], label="threshold taken", color=theme.text_color, **selected),
     ]

@@ -1,4 +1,4 @@
-"""A decision tree, drawn."""
+"""Plots of decision trees."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,23 +10,24 @@ from scumble._core.parameters import Int, Optional
 from scumble.learn.export import TreeLabels, fitted_tree
 from scumble.plots.base import new_figure
 
-PADS = (0.04167, 0.04167)  # matplotlib's own
+#: Space around the figure in inches: the default of matplotlib.
+PADS = (0.04167, 0.04167)
 
 
 def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
-    """Place the nodes of a tree: leaves side by side, parents above the middle of their children.
+    """Return positions of the nodes of a tree: leaves side by side, parents above their children.
 
     Parameters
     ----------
     tree : Tree
-        A grown tree.
+        A fitted tree, as in ``tree_`` of a classifier.
     max_depth : int, optional
-        Nodes further down are left out.
+        Deeper nodes are left out.
 
     Returns
     -------
     x, depth : arrays of float and int, shape (n_nodes,)
-        Places; NaN and -1 for nodes left out.
+        Horizontal position and depth of each node; NaN and -1 for nodes left out.
 
     Examples
     --------
@@ -38,18 +39,19 @@ def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
     ([0.5, 0.0, 1.0], [0, 1, 1])
     """
     x, depth = np.full(tree.n_nodes, np.nan), np.full(tree.n_nodes, -1)
-    place = 0.0
-    waiting = [(0, 0)]
-    while waiting:  # depth first, so that leaves are met from left to right
-        node, level = waiting.pop()
+    n_leaves = 0
+    pending = [(0, 0)]  # nodes with their depth
+    while pending:  # depth first, so that leaves come from left to right
+        node, level = pending.pop()
         depth[node] = level
         if tree.feature[node] < 0 or level == max_depth:
-            x[node] = place
-            place += 1.0
+            x[node] = n_leaves
+            n_leaves += 1
         else:
             children = range(tree.first[node], tree.first[node] + tree.width[node])
-            waiting.extend((child, level + 1) for child in reversed(children))
-    for node in np.flatnonzero((depth >= 0) & np.isnan(x))[::-1]:  # children before their parents
+            pending.extend((child, level + 1) for child in reversed(children))
+    inner_nodes = np.flatnonzero((depth >= 0) & np.isnan(x))
+    for node in inner_nodes[::-1]:  # children come before their parents
         x[node] = x[tree.first[node] : tree.first[node] + tree.width[node]].mean()
     return x, depth
 
@@ -65,15 +67,15 @@ def plot_tree(
 ) -> Any:
     """Draw a C4.5 tree.
 
-    Inner nodes name the column they ask for, branches its values, leaves their class with the
-    weight of training rows there. A leaf is the darker the purer it is.
+    Inner nodes show the column of their split, branches its values, leaves their class and the
+    weight of their training rows. The purer a leaf, the darker it is.
 
     Parameters
     ----------
     classifier : C45Classifier
         A fitted tree.
     max_depth : int, optional
-        How many levels below the root to draw; all by default.
+        Number of levels below the root to draw; all by default.
     feature_names, class_names, value_names
         As in `scumble.learn.export_text`.
     ax : matplotlib Axes, optional
@@ -82,7 +84,7 @@ def plot_tree(
     Returns
     -------
     matplotlib Axes
-        With the drawing.
+        The axes with the drawing.
 
     Examples
     --------
@@ -108,6 +110,7 @@ def plot_tree(
 
 
 def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, depth: Array) -> None:
+    """Draw a node and the branch from its parent."""
     is_leaf = tree.feature[node] < 0
     text = labels.leaf_text(node) if is_leaf else labels.split_text(node)
     counts = tree.counts[node]
@@ -115,13 +118,15 @@ def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, dept
     tint = (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white"
     shape = "round,pad=0.3" if is_leaf else "square,pad=0.3"
     box = {"boxstyle": shape, "facecolor": tint, "edgecolor": "0.4"}
-    middle = {"ha": "center", "va": "center"}
-    ax.text(x[node], -depth[node], text, fontsize=9, bbox=box, zorder=3, **middle)
+    centered = {"ha": "center", "va": "center"}
+    ax.text(x[node], -depth[node], text, fontsize=9, bbox=box, zorder=3, **centered)
     parent = tree.parent[node]
     if parent < 0:
         return
     ax.plot([x[parent], x[node]], [-depth[parent], -depth[node]], color="0.6", lw=1, zorder=1)
-    place = (x[parent] + x[node]) / 2, -(depth[parent] + depth[node]) / 2
-    blank = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    answer = labels.branch_text(node).strip()
-    ax.text(*place, answer, fontsize=8, color="0.25", bbox=blank, zorder=2, **middle)
+    middle_x, middle_y = (x[parent] + x[node]) / 2, -(depth[parent] + depth[node]) / 2
+    background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    value = labels.branch_text(node).strip()
+    ax.text(
+        middle_x, middle_y, value, fontsize=8, color="0.25", bbox=background, zorder=2, **centered
+    )

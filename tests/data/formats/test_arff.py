@@ -589,7 +589,7 @@ def test_a_date_that_is_none(tmp_path):
 
 
 def test_rows_far_into_a_file_are_reported_with_their_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "BLOCK", 100)
+    monkeypatch.setattr(reader, "BLOCK_BYTES", 100)
     for good, bad, message in (
         ("1,2,red\n", "1,2,blue\n", "'blue' is not among"),
         ("{0 1,1 2}\n", "{0 1,7 2}\n", "there are only 3"),
@@ -614,9 +614,9 @@ def test_small_blocks_and_arrays_change_nothing(tmp_path, monkeypatch):
     for content in ("\n".join(lines), "\n".join(sparse)):
         whole = read(tmp_path, head + content)
         with monkeypatch.context() as patch:
-            patch.setattr(reader, "BLOCK", 50)
-            patch.setattr(body, "_ROOM", 16)
-            patch.setattr(body, "_EVENTS", 1)
+            patch.setattr(reader, "BLOCK_BYTES", 50)
+            patch.setattr(body, "_N_BUFFERED_VALUES", 16)
+            patch.setattr(body, "_N_BUFFERED_EVENTS", 1)
             assert read(tmp_path, head + content) == whole
         assert whole.n_instances == 300
     weights = read(tmp_path, head + "\n".join(lines)).weights
@@ -662,7 +662,7 @@ def test_long_tokens_and_lists_take_no_time(tmp_path):
 
 def test_labels_present_by_omission_cannot_fill_the_memory(tmp_path, monkeypatch):
     head = "@relation r\n@attribute y {1,0}\n@attribute z {0,1}\n@data\n"
-    monkeypatch.setattr(body, "MOST_IMPLIED", 10)
+    monkeypatch.setattr(body, "MAX_IMPLIED_LABELS", 10)
     assert read(tmp_path, head + "{}\n" * 10).Y.nnz == 10
     with pytest.raises(ReadError, match="more than 10 labels are present because sparse rows omit"):
         read(tmp_path, head + "{}\n" * 11)

@@ -482,7 +482,7 @@ class TestFaults:
         with pytest.raises(ReadError, match="expected 2 values") as fault:
             read(tmp_path, "a,l\n" + "1,1\n" * 50 + "1\n", labels=-1)
         assert fault.value.line == 52
-        monkeypatch.setattr(cells, "MOST_QUOTED", 100)
+        monkeypatch.setattr(cells, "MAX_QUOTED_BYTES", 100)
         with pytest.raises(ReadError, match="is not closed within") as fault:
             read(tmp_path, "a,l\n" + "1,1\n" * 50 + '"' + "1,1\n" * 100, labels=-1)
         assert fault.value.line == 52

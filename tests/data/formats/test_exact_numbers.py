@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import scumble
-from scumble.data.formats.arrow_texts import join_runs, number_texts
+from scumble.data.formats.arrow_texts import join_slices, number_texts
 from scumble.data.formats.kernels.numbers import exact_floats, parse_float
 
 #: Numbers that parsers get wrong: halfway between two doubles, at the ends of their range, with
@@ -98,7 +98,7 @@ def test_texts_of_numbers_and_runs_of_them():
         "1e+300",
     ]
     assert number_texts(np.array([5, np.nan]), as_integers=True).to_pylist() == ["5", None]
-    assert join_runs(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist() == [
+    assert join_slices(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist() == [
         "a",
         "b-c",
     ]

@@ -366,7 +366,7 @@ def test_many_rows_are_written_in_pieces(tmp_path, monkeypatch):
     ):
         scumble.write(whole, tmp_path / "one.arff")
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "_ROOM", 37)
+            patch.setattr(writer, "_VALUES_PER_WRITE", 37)
             scumble.write(whole, tmp_path / "two.arff")
         assert (tmp_path / "one.arff").read_bytes() == (tmp_path / "two.arff").read_bytes()
         assert scumble.read(tmp_path / "two.arff") == whole

@@ -1,4 +1,4 @@
 """File formats, one module each. Importing this package registers them all."""
 
-# Nothing here uses them: each registers itself when it is imported.
+# Importing a module registers its format in the catalogue.
 from scumble.data.formats import columnar, csv, extreme, keel, libsvm, meka, mulan  # noqa: F401

@@ -1,4 +1,4 @@
-"""A whole data set as an Arrow table: its columns, and in the schema's metadata what they mean."""
+"""Converts data sets to Arrow tables, whose metadata describes the columns, and back."""
 
 import json
 from contextlib import suppress
@@ -22,45 +22,49 @@ from scumble.data.frames import label_columns, read_frame
 from scumble.data.label_lists import holds_label_lists, indptr_from_counts
 
 METADATA_KEY = b"scumble"
+#: Version of the description in the metadata.
 VERSION = 1
 LAYOUTS = ("names", "numbers", "columns")
-#: What goes wrong where columns are not those that their description promises.
-_MISFITS = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+#: Errors that occur if the columns do not match the description in the metadata.
+_MISMATCH_ERRORS = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
 
 
 def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") -> Any:
-    """Put everything a data set holds into one table."""
+    """Return a table with all parts of a data set."""
     import pyarrow as pa
 
     check_choice(label_layout, LAYOUTS, name="label_layout", caller="write")
     columns: dict[str, Any] = {}
-    places: dict[str, Any] = {}
+    names: dict[str, Any] = {}  # of the columns for each part
     if dataset.is_sparse:
         X = cast(Any, dataset.X)
-        places["indices"] = _add(columns, "feature_indices", _lists(X.indptr, pa.array(X.indices)))
-        places["values"] = _add(columns, "feature_values", _lists(X.indptr, pa.array(X.data)))
+        indices = _list_array(X.indptr, pa.array(X.indices))
+        values = _list_array(X.indptr, pa.array(X.data))
+        names["indices"] = _add_column(columns, "feature_indices", indices)
+        names["values"] = _add_column(columns, "feature_values", values)
     else:
-        for at, feature in enumerate(dataset.features):
-            _add(columns, feature.name, _exact_column(feature, dataset.X[:, at]))
+        for index, feature in enumerate(dataset.features):
+            _add_column(columns, feature.name, _exact_column(feature, dataset.X[:, index]))
     if dataset.weights is not None:
-        places["weights"] = _add(columns, "weight", pa.array(dataset.weights))
-    places |= _add_labels(columns, dataset, label_layout)
+        names["weights"] = _add_column(columns, "weight", pa.array(dataset.weights))
+    names |= _add_labels(columns, dataset, label_layout)
     try:
-        metadata = {METADATA_KEY: json.dumps(_description(dataset, places)).encode()}
+        metadata = {METADATA_KEY: json.dumps(_description(dataset, names)).encode()}
         return pa.table(columns, metadata=metadata)
     except UnicodeEncodeError as error:
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
 def dataset_from_table(table: Any, source: InputFile, options: TableOptions) -> MultilabelDataset:
-    """Take a data set out of a table: one of ours, or any other."""
-    told = (table.schema.metadata or {}).get(METADATA_KEY)
-    own = replace(options, ignore=None, text=None, keep=None)
+    """Return the data set in a table, with or without our description in the metadata."""
+    description = (table.schema.metadata or {}).get(METADATA_KEY)
+    # Other options than these say that the columns have other meanings than the description.
+    other_options = replace(options, ignore=None, text=None, keep=None)
     try:
-        if told is not None and own == TableOptions():
-            data = _restored(table, source, told)
+        if description is not None and other_options == TableOptions():
+            data = _dataset_from_description(table, source, description)
             return choose_features(source, data, ignore=options.ignore, text=options.text)
-        return _foreign(table, source, options)
+        return _dataset_from_options(table, source, options)
     except ReadError:
         raise
     except ScumbleError as error:
@@ -68,7 +72,7 @@ def dataset_from_table(table: Any, source: InputFile, options: TableOptions) -> 
 
 
 def _exact_column(feature: Feature, values: Array) -> Any:
-    """Make a column that loses nothing: times finer than a microsecond stay numbers."""
+    """Return the column of a feature without any loss: times below a microsecond stay numbers."""
     import pyarrow as pa
 
     if feature.kind == "date":
@@ -78,15 +82,16 @@ def _exact_column(feature: Feature, values: Array) -> Any:
     return column_from_feature(feature, values)
 
 
-def _add(columns: dict[str, Any], name: str, column: Any) -> str:
-    """Add a column under this name, or a longer one if it is taken; return the name."""
+def _add_column(columns: dict[str, Any], name: str, column: Any) -> str:
+    """Add a column and return its name, with underscores if another column has the name."""
     while name in columns:
         name += "_"
     columns[name] = column
     return name
 
 
-def _lists(indptr: Array, values: Any) -> Any:
+def _list_array(indptr: Array, values: Any) -> Any:
+    """Return an Arrow array with a list of values for each row."""
     import pyarrow as pa
 
     if indptr[-1] < 2**31:
@@ -97,25 +102,29 @@ def _lists(indptr: Array, values: Any) -> Any:
 def _add_labels(
     columns: dict[str, Any], dataset: MultilabelDataset, layout: str
 ) -> dict[str, str | list[str]]:
+    """Add the labels and return the names of their columns, for the description."""
     import pyarrow as pa
 
     Y = dataset.Y
     if layout == "columns" and dataset.n_labels:
-        flags = label_columns(dataset)
-        return {"label_columns": [_add(columns, name, pa.array(flag)) for name, flag in flags]}
+        names = [
+            _add_column(columns, name, pa.array(flags)) for name, flags in label_columns(dataset)
+        ]
+        return {"label_columns": names}
     labels = pa.array(Y.indices.astype(np.int32))
     if layout != "numbers":
         labels = pa.DictionaryArray.from_arrays(labels, pa.array(dataset.labels, pa.string()))
-    return {"labels": _add(columns, "labels", _lists(Y.indptr, labels))}
+    return {"labels": _add_column(columns, "labels", _list_array(Y.indptr, labels))}
 
 
-def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str, Any]:
+def _description(dataset: MultilabelDataset, column_names: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a data set for the metadata."""
     description: dict[str, Any] = {
         "version": VERSION,
         "name": dataset.name,
         "features": [_feature_description(feature) for feature in dataset.features],
         "labels": dataset.labels,
-        "columns": places,
+        "columns": column_names,
     }
     if dataset.label_parents is not None:
         description["label_parents"] = dataset.label_parents
@@ -123,29 +132,30 @@ def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str
 
 
 def _feature_description(feature: Feature) -> str | dict[str, Any]:
-    """Give the name of a plain numeric feature, a mapping for any other."""
+    """Return the name of a plain numeric feature, a mapping for any other."""
     description = {"name": feature.name, **differing_fields(feature, Feature(feature.name))}
     if feature.integer:
-        description["integer"] = True  # also where the user gave numpy's
+        description["integer"] = True  # a Python bool, for JSON
     return feature.name if len(description) == 1 else description
 
 
-def _restored(table: Any, source: InputFile, told: bytes) -> MultilabelDataset:
+def _dataset_from_description(table: Any, source: InputFile, metadata: bytes) -> MultilabelDataset:
+    """Return the data set in a table whose metadata describes the columns."""
     from pyarrow import ArrowException
 
     try:
-        description = json.loads(told)
+        description = json.loads(metadata)
         if description["version"] != VERSION:
             raise source.error(
                 f"the file was written by a newer release (form {description['version']!r}, this "
                 f"one knows {VERSION}). Update scumble."
             )
-        features = [_feature(entry) for entry in description["features"]]
-        places = description["columns"]
+        features = [_feature_from_description(entry) for entry in description["features"]]
+        column_names = description["columns"]
         labels = [str(label) for label in description["labels"]]
-        X = _restored_features(table, features, places)
-        Y = _restored_labels(table, labels, places)
-        weights = places.get("weights")
+        X = _read_features(table, features, column_names)
+        Y = _read_labels(table, labels, column_names)
+        weights = column_names.get("weights")
         return MultilabelDataset(
             X,
             Y,
@@ -157,71 +167,75 @@ def _restored(table: Any, source: InputFile, told: bytes) -> MultilabelDataset:
         )
     except ReadError:
         raise
-    except (ArrowException, *_MISFITS) as error:
+    except (ArrowException, *_MISMATCH_ERRORS) as error:
         raise source.error(
             f"the columns are not what the file's own description says ({error!r}). Was it changed "
             "by another program? Read it with labels=... or label_column=..."
         ) from error
 
 
-def _feature(entry: str | dict[str, Any]) -> Feature:
+def _feature_from_description(entry: str | dict[str, Any]) -> Feature:
+    """Return the feature that an entry of the description stands for."""
     if isinstance(entry, str):
         return Feature(entry)
     return Feature(**{**entry, "categories": tuple(entry.get("categories", ()))})
 
 
-def _restored_features(table: Any, features: list[Feature], places: dict[str, Any]) -> Any:
-    if "indices" in places:
-        values, indptr = _flat(table.column(places["values"]))
-        indices, same = _flat(table.column(places["indices"]))
-        if not np.array_equal(indptr, same):
+def _read_features(table: Any, features: list[Feature], column_names: dict[str, Any]) -> Any:
+    """Return the feature matrix of a table with a description."""
+    if "indices" in column_names:
+        values, indptr = _flatten_lists(table.column(column_names["values"]))
+        indices, indices_indptr = _flatten_lists(table.column(column_names["indices"]))
+        if not np.array_equal(indptr, indices_indptr):
             raise ValueError("indices and values differ in length")
-        parts = (values.to_numpy(), indices.to_numpy(), indptr)
-        X = sparse.csr_array(parts, shape=(table.num_rows, len(features)))
+        X = sparse.csr_array(
+            (values.to_numpy(), indices.to_numpy(), indptr), shape=(table.num_rows, len(features))
+        )
         X.check_format()
         return X
     X = np.empty((table.num_rows, len(features)))
-    for at, feature in enumerate(features):
-        X[:, at] = _restored_column(feature, table.column(feature.name))
+    for index, feature in enumerate(features):
+        X[:, index] = _read_feature(feature, table.column(feature.name))
     return X
 
 
-def _restored_column(feature: Feature, column: Any) -> Array:
-    """Read a column; the codes of categories follow the description, not the file."""
-    found, values = feature_from_column(feature.name, column)
+def _read_feature(feature: Feature, column: Any) -> Array:
+    """Return the values of a feature; codes are those of the description, not of the column."""
+    column_feature, values = feature_from_column(feature.name, column)
     if not feature.holds_codes:
         return values
-    code = {text: float(at) for at, text in enumerate(feature.categories)}
-    recoded = np.full(len(found.categories), np.nan)
-    for at in np.unique(values[~np.isnan(values)]).astype(np.int64).tolist():
-        recoded[at] = code[found.categories[at]]
-    return take_by_code(recoded, values)
+    code_of = {text: float(code) for code, text in enumerate(feature.categories)}
+    new_codes = np.full(len(column_feature.categories), np.nan)
+    for code in np.unique(values[~np.isnan(values)]).astype(np.int64).tolist():
+        new_codes[code] = code_of[column_feature.categories[code]]
+    return take_by_code(new_codes, values)
 
 
-def _restored_labels(table: Any, labels: list[str], places: dict[str, Any]) -> sparse.csr_array:
+def _read_labels(table: Any, labels: list[str], column_names: dict[str, Any]) -> sparse.csr_array:
+    """Return the label matrix of a table with a description, for any of the layouts."""
     import pyarrow as pa
 
-    shape = (table.num_rows, len(labels))
-    if "label_columns" in places:
-        columns = [table.column(name).to_numpy() for name in places["label_columns"]]
-        return sparse.csr_array(np.column_stack(columns))
-    values, indptr = _flat(table.column(places["labels"]))
+    if "label_columns" in column_names:
+        flags = [table.column(name).to_numpy() for name in column_names["label_columns"]]
+        return sparse.csr_array(np.column_stack(flags))
+    values, indptr = _flatten_lists(table.column(column_names["labels"]))
     if pa.types.is_integer(values.type):
-        columns = values.to_numpy()
+        indices = values.to_numpy()
     else:
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
         coded = values.dictionary_encode()
-        column = {name: at for at, name in enumerate(labels)}
-        known = np.array([column[name] for name in coded.dictionary.to_pylist()], np.int64)
-        columns = known[coded.indices.to_numpy()]
-    Y = sparse.csr_array((np.ones(len(columns), bool), columns, indptr), shape=shape)
+        label_of = {name: label for label, name in enumerate(labels)}
+        labels_by_code = [label_of[name] for name in coded.dictionary.to_pylist()]
+        indices = np.array(labels_by_code, np.int64)[coded.indices.to_numpy()]
+    shape = (table.num_rows, len(labels))
+    Y = sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
     Y.check_format()
     return Y
 
 
-def _flat(column: Any) -> tuple[Any, Array]:
-    """Take a column of lists apart: all values, and where each row's begin."""
+def _flatten_lists(column: Any) -> tuple[Any, Array]:
+    """Return all values of a column of lists, and the offset of each list in them."""
     import pyarrow.compute as pc
 
     lists = column.combine_chunks()
@@ -231,75 +245,87 @@ def _flat(column: Any) -> tuple[Any, Array]:
     return values, indptr_from_counts(pc.list_value_length(lists).to_numpy())
 
 
-def _foreign(table: Any, source: InputFile, options: TableOptions) -> MultilabelDataset:
-    """Read a table that says nothing of itself; columns may be named or numbered."""
+def _dataset_from_options(
+    table: Any, source: InputFile, options: TableOptions
+) -> MultilabelDataset:
+    """Return the data set in a table; options say what the columns are."""
     columns = FileColumns(source, table.column_names)
-    labels, parents = _chosen_labels(table, columns, options)
+    labels, parents = _find_labels(table, columns, options)
 
-    def named(option: str) -> list[str]:
-        found = columns.numbers(getattr(options, option), option)
-        return [columns.names[at] for at in found]
+    def names_of(option: str) -> list[str]:
+        indices = columns.column_indices(getattr(options, option), option)
+        return [columns.names[index] for index in indices]
 
-    weights = named("weight_column")
-    read = read_frame(
+    weights = names_of("weight_column")
+    keeps_all = options.keep is True or options.labels == []
+    parts = read_frame(
         table,
         labels,
         weights[0] if weights else None,
         label_separator=options.label_separator,
-        ignore=named("ignore"),
-        text=named("text"),
-        category=named("category"),
-        keep=True if options.keep is True or options.labels == [] else named("keep"),
+        ignore=names_of("ignore"),
+        text=names_of("text"),
+        category=names_of("category"),
+        keep=True if keeps_all else names_of("keep"),
         where=source.where,
     )
-    data = MultilabelDataset(**read, name=source.stem, label_parents=parents)
+    data = MultilabelDataset(**parts, name=source.stem, label_parents=parents)
     return data.mark_read_from_lists(isinstance(labels, str))
 
 
-def _chosen_labels(
+def _find_labels(
     table: Any, columns: FileColumns, options: TableOptions
 ) -> tuple[str | list[str], tuple[int, ...] | None]:
-    """Find the column of label lists, or the 0/1 columns and the parents of their labels."""
-    names, labels, lists = columns.names, options.labels, options.label_column
-    if labels is not None and lists is not None:
+    """Return the column of label lists, or the 0/1 columns and the parents of their labels."""
+    names, labels, label_column = columns.names, options.labels, options.label_column
+    if labels is not None and label_column is not None:
         raise columns.source.error(
             "labels=... and label_column=... exclude each other. Give one of them."
         )
     if labels is not None:
-        found = columns.resolve_labels(labels)
-        return [names[at] for at in found.columns], found.parents
-    if lists is not None:
-        return names[columns.column_index(lists, "label_column")], None
+        selected = columns.resolve_labels(labels)
+        return [names[index] for index in selected.columns], selected.parents
+    if label_column is not None:
+        return names[columns.column_index(label_column, "label_column")], None
     return _only_list_column(table, columns.source), None
 
 
 def _only_list_column(table: Any, source: InputFile) -> str:
-    lists = [field.name for field in table.schema if holds_label_lists(field.type)]
-    if len(lists) == 1:
-        return str(lists[0])
-    shown = ", ".join(lists[:5])
-    found = f"{len(lists)} columns hold lists ({shown})" if lists else "no column does"
+    """Return the only column of label lists, or raise an error that suggests label options."""
+    list_columns = [field.name for field in table.schema if holds_label_lists(field.type)]
+    if len(list_columns) == 1:
+        return str(list_columns[0])
+    reason = "no column does"
+    if list_columns:
+        reason = f"{len(list_columns)} columns hold lists ({', '.join(list_columns[:5])})"
+    previews = preview_arrow_columns(table.slice(0, MAX_INSPECTED_ROWS))
     raise source.error(
-        f"which columns are labels? Expected one column of label lists, but {found}."
-        f"{suggest_label_options(preview_arrow_columns(table.slice(0, MAX_INSPECTED_ROWS)))} Name the "
+        f"which columns are labels? Expected one column of label lists, but {reason}."
+        f"{suggest_label_options(previews)} Name the "
         "0/1 columns with labels=[...], labels=-5 (the last five), or the lists with "
         "label_column=..."
     )
 
 
 def preview_arrow_columns(table: Any) -> list[ColumnPreview]:
-    """Read the first rows of all columns."""
-    import pyarrow.types as kinds
+    """Return a preview of every column of a table."""
+    import pyarrow.types as arrow_types
 
-    heads = []
+    previews = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         is_list = holds_label_lists(column.type)
         feature, values = None, np.empty(0)
-        with suppress(ScumbleError):  # such as columns inside of columns
-            feature, values = (None, values) if is_list else feature_from_column(name, column)
-        how = {
-            "parts": is_string_type(column.type),
-            "guessed": not kinds.is_dictionary(column.type),
-        }
-        heads.append(ColumnPreview(name, feature, values, is_list=is_list, **how))
-    return heads
+        if not is_list:
+            with suppress(ScumbleError):  # such as for columns inside columns
+                feature, values = feature_from_column(name, column)
+        previews.append(
+            ColumnPreview(
+                name,
+                feature,
+                values,
+                is_list=is_list,
+                parts=is_string_type(column.type),
+                guessed=not arrow_types.is_dictionary(column.type),
+            )
+        )
+    return previews

@@ -1,10 +1,10 @@
-"""Rows as text, many at once by Arrow, for the writers. Imported when something is written."""
+"""Formats rows as text, many at once, with Arrow. Imported when a file is written."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -24,139 +24,153 @@ from scumble.data.formats.delimited.cells import (
     WEIGHT_MARK,
 )
 
+#: Cells of a table that are formatted at once: some ten megabytes of text.
 CELLS_PER_WRITE = 1_000_000
+#: Stored values of sparse rows that are formatted at once.
 VALUES_PER_WRITE = 500_000
 
 
 def number_texts(values: Array, *, as_integers: bool) -> pa.Array:
-    """Write doubles as the shortest text that reads back the same; missing ones become null."""
-    missing = np.isnan(values)
-    if as_integers and are_integers(values[~missing]):
+    """Return the shortest text that reads back as each number; null for missing values."""
+    is_missing = np.isnan(values)
+    if as_integers and are_integers(values[~is_missing]):
         with np.errstate(invalid="ignore"):
-            return pa.array(values.astype(np.int64), mask=missing).cast(pa.string())
-    texts = pa.array(values, mask=missing).cast(pa.string())
-    bare = pc.match_substring_regex(texts, r"^-?\d+$")
-    return pc.if_else(bare, pc.binary_join_element_wise(texts, ".0", ""), texts)
+            return pa.array(values.astype(np.int64), mask=is_missing).cast(pa.string())
+    texts = pa.array(values, mask=is_missing).cast(pa.string())
+    lacks_point = pc.match_substring_regex(texts, r"^-?\d+$")
+    return pc.if_else(lacks_point, pc.binary_join_element_wise(texts, ".0", ""), texts)
 
 
-def join_runs(texts: pa.Array, ends: Array, separator: str) -> pa.Array:
-    """Join texts that follow each other, each run between two of ``ends``."""
-    offsets = pa.array((ends - ends[0]).astype(np.int32))
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), separator)
+def join_slices(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
+    """Return one text for each slice of texts between two offsets, joined by a separator."""
+    starts = pa.array((offsets - offsets[0]).astype(np.int32))
+    return pc.binary_join(pa.ListArray.from_arrays(starts, texts), separator)
 
 
 def as_lines(texts: pa.Array) -> bytes:
-    """Put texts below each other."""
-    lines = join_runs(texts, np.array([0, len(texts)]), "\n")
+    """Return the bytes of texts, one per line."""
+    lines = join_slices(texts, np.array([0, len(texts)]), "\n")
     content: bytes = lines[0].as_buffer().to_pybytes() + b"\n"
     return content
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    """Quote a text if it would not be read back as itself."""
-    delimiters = re.escape(delimiter + DELIMITERS)  # any of them could mislead a reader
-    awkward = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
-    if awkward or text in ("", "NA", "?"):
+    """Return a text, quoted if a reader could change or split it."""
+    delimiters = re.escape(delimiter + DELIMITERS)  # a reader may take any of them for its own
+    special = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
+    if special or text in ("", "NA", "?"):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def table_header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
-    """Make the first line."""
+def table_header(dataset: MultilabelDataset, delimiter: str, *, as_lists: bool) -> str:
+    """Return the first line of a table."""
     names = [
         FEATURE_MARK + name if not name or name.startswith(HEADER_MARKS) else name
         for name in dataset.feature_names
     ]
     if dataset.weights is not None:
         names.append(WEIGHT_MARK)
-    names += [LABEL_LISTS_MARK] if lists else [LABEL_MARK + name for name in dataset.labels]
+    names += [LABEL_LISTS_MARK] if as_lists else [LABEL_MARK + name for name in dataset.labels]
     return delimiter.join(_quoted(name, delimiter) for name in names) + "\n"
 
 
-def table_rows(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Iterator[bytes]:
-    """Write the rows, many at a time."""
-    width = dataset.n_features + (1 if lists else dataset.n_labels) + 1
+def table_rows(dataset: MultilabelDataset, delimiter: str, *, as_lists: bool) -> Iterator[bytes]:
+    """Yield the rows of a table, many at a time."""
+    width = dataset.n_features + (1 if as_lists else dataset.n_labels) + 1
     step = max(1, CELLS_PER_WRITE // width)
-    runs = _runs(dataset.features, delimiter)
-    names = _label_texts(dataset.labels) if lists else None
+    groups = _group_features(dataset.features, delimiter)
+    names = _label_texts(dataset.labels) if as_lists else None
     for start in range(0, dataset.n_instances, step):
         rows = slice(start, start + step)
         X = cast(Any, dataset.X)[rows]
         X = X.toarray() if dataset.is_sparse else X
-        parts = [
-            _run_texts(X[:, columns], features, texts, delimiter)
-            for columns, features, texts in runs
-        ]
+        parts = [_group_texts(group, X, delimiter) for group in groups]
         if dataset.weights is not None:
             parts.append(number_texts(dataset.weights[rows], as_integers=False))
         Y = dataset.Y[rows]
-        parts.append(_lists(Y, names) if lists else _flags(Y, delimiter))
+        parts.append(_label_lists(Y, names) if as_lists else _label_flags(Y, delimiter))
         lines = pc.binary_join_element_wise(*parts, delimiter)
         yield as_lines(lines)
 
 
-def _runs(
-    features: tuple[Feature, ...], delimiter: str
-) -> list[tuple[slice, tuple[Feature, ...], Any]]:
-    """Group neighbours that are written alike, so that wide data is not written by columns."""
+class _FeatureGroup(NamedTuple):
+    """Consecutive features that are written in the same way."""
 
-    def key(at: int) -> tuple[bool, bool, tuple[str, ...]]:
-        feature = features[at]
+    columns: slice
+    features: tuple[Feature, ...]
+    categories: Any  # the quoted categories, as an Arrow array
+
+
+def _group_features(features: tuple[Feature, ...], delimiter: str) -> list[_FeatureGroup]:
+    """Group consecutive features that are written in the same way.
+
+    A group is formatted at once, so that wide data is not formatted column by column.
+    """
+
+    def key(index: int) -> tuple[bool, bool, tuple[str, ...]]:
+        feature = features[index]
         return feature.holds_codes, feature.integer, feature.categories
 
-    runs = []
-    for (_, _, categories), group in groupby(range(len(features)), key):
-        numbers = list(group)
+    groups = []
+    for (_, _, categories), indices in groupby(range(len(features)), key):
+        numbers = list(indices)
         columns = slice(numbers[0], numbers[-1] + 1)
         texts = [_quoted(text, delimiter) for text in categories]
-        runs.append((columns, features[columns], pa.array(texts, pa.string())))
-    return runs
+        groups.append(_FeatureGroup(columns, features[columns], pa.array(texts, pa.string())))
+    return groups
 
 
-def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimiter: str) -> Any:
-    """Write the values of features that are written alike, as a text a row."""
+def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
+    """Return the text of each row for a group of features."""
+    values, features = X[:, group.columns], group.features
     if features[0].holds_codes:
-        columns = [category_codes(f, values[:, at]) for at, f in enumerate(features)]
+        columns = [
+            category_codes(feature, values[:, index]) for index, feature in enumerate(features)
+        ]
         codes = np.column_stack(columns).ravel()
-        texts = categories.take(pa.array(codes, mask=codes < 0))
+        texts = group.categories.take(pa.array(codes, mask=codes < 0))
     else:
         texts = number_texts(np.ascontiguousarray(values).ravel(), as_integers=features[0].integer)
-    ends = np.arange(0, len(texts) + 1, len(features))
-    return join_runs(pc.fill_null(texts, ""), ends, delimiter)
+    offsets = np.arange(0, len(texts) + 1, len(features))
+    return join_slices(pc.fill_null(texts, ""), offsets, delimiter)
 
 
-def _flags(Y: Any, delimiter: str) -> Any:
+def _label_flags(Y: Any, delimiter: str) -> Any:
+    """Return the text of each row for label columns of 0 and 1."""
     texts = pa.array(["0", "1"]).take(pa.array(Y.toarray().ravel().astype(np.int8)))
-    return join_runs(texts, np.arange(0, len(texts) + 1, Y.shape[1]), delimiter)
+    return join_slices(texts, np.arange(0, len(texts) + 1, Y.shape[1]), delimiter)
 
 
 def _label_texts(labels: Sequence[str]) -> Any:
-    """Write labels as JSON, for a cell in quotes."""
+    """Return labels as JSON, for a quoted cell."""
     texts = [json.dumps(label, ensure_ascii=False).replace('"', '""') for label in labels]
     return pa.array(texts, pa.string())
 
 
-def _lists(Y: Any, names: Any) -> Any:
-    lists = join_runs(names.take(pa.array(Y.indices)), Y.indptr, ", ")
+def _label_lists(Y: Any, names: Any) -> Any:
+    """Return the label list of each row, as a quoted cell."""
+    lists = join_slices(names.take(pa.array(Y.indices)), Y.indptr, ", ")
     return pc.binary_join_element_wise('"[', lists, ']"', "")
 
 
 def sparse_rows(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
-    """Write rows as lines, many at a time."""
+    """Yield sparse rows as lines, many at a time; ``base`` is the number of the first feature."""
     X = sparse.csr_array(dataset.X)
     Y = dataset.Y
-    whole = all(feature.integer or feature.holds_codes for feature in dataset.features)
+    all_integers = all(feature.integer or feature.holds_codes for feature in dataset.features)
     for start, stop in row_blocks(X.indptr, X.nnz // VALUES_PER_WRITE + 1):
         part = slice(int(X.indptr[start]), int(X.indptr[stop]))
         indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())
-        values = pc.fill_null(number_texts(X.data[part], as_integers=whole), "nan")
+        values = pc.fill_null(number_texts(X.data[part], as_integers=all_integers), "nan")
         pairs = pc.binary_join_element_wise(indices, values, ":")
-        features = join_runs(pairs, X.indptr[start : stop + 1], " ")
+        features = join_slices(pairs, X.indptr[start : stop + 1], " ")
         label_part = slice(int(Y.indptr[start]), int(Y.indptr[stop]))
         labels = pa.array(Y.indices[label_part]).cast(pa.string())
-        labels = join_runs(labels, Y.indptr[start : stop + 1], ",")
+        labels = join_slices(labels, Y.indptr[start : stop + 1], ",")
         lines = pc.binary_join_element_wise(labels, features, " ")
-        # Without features the labels end the line; without both a blank shows that it is a row.
-        bare = pc.and_(pc.equal(features, ""), pc.not_equal(labels, ""))
-        lines = pc.if_else(bare, labels, lines)
+        # A row without features is its labels; one without both is a blank, as empty lines are no
+        # rows.
+        has_only_labels = pc.and_(pc.equal(features, ""), pc.not_equal(labels, ""))
+        lines = pc.if_else(has_only_labels, labels, lines)
         yield as_lines(lines)

@@ -1,11 +1,9 @@
-"""What a file format offers, and how one is found."""
+"""The record that describes a file format, and the options of readers of plain tables."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,15 +14,16 @@ from scumble._core.text import default_names
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import ColumnSelection
 
-#: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
+#: The option ``labels``: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None
 
 #: Options that may name several columns.
-_SEVERAL = ("labels", "ignore", "text", "category", "keep")
+_COLUMN_LIST_OPTIONS = ("labels", "ignore", "text", "category", "keep")
 
-#: How to tell whether a data set holds a part that a format may or may not be able to carry. Its
-#: name is such a part unless it is the stem of the file, which a reader calls it by.
-_HELD: dict[str, Callable[[MultilabelDataset, str], bool]] = {
+#: The parts of a data set that some formats cannot store, each with a function that says whether a
+#: data set has it. The name of a data set is such a part unless it is the stem of the file, because
+#: readers use the stem as the name.
+_PART_CHECKS: dict[str, Callable[[MultilabelDataset, str], bool]] = {
     "data set name": lambda data, stem: data.name not in ("", stem),
     "feature names": lambda data, _: data.feature_names != default_names("x", data.n_features),
     "feature kinds": lambda data, _: any(f.kind != "numeric" for f in data.features),
@@ -36,17 +35,40 @@ _HELD: dict[str, Callable[[MultilabelDataset, str], bool]] = {
     "rows without labels": lambda data, _: 0 in np.diff(data.Y.indptr),
     "sparse storage": lambda data, _: data.is_sparse,
 }
-DATASET_PARTS = tuple(_HELD)
+DATASET_PARTS = tuple(_PART_CHECKS)
 
 
 def present_parts(dataset: MultilabelDataset, stem: str = "") -> set[str]:
-    """Name the parts that a data set holds; ``stem`` is the name of its file."""
-    return {part for part, is_held in _HELD.items() if is_held(dataset, stem)}
+    """Return the names of the parts that a data set has; ``stem`` is the stem of its file."""
+    return {part for part, is_present in _PART_CHECKS.items() if is_present(dataset, stem)}
 
 
 @dataclass(frozen=True)
 class Format:
-    """One file format."""
+    """One file format. Creating the record registers the format in the catalogue.
+
+    Parameters
+    ----------
+    name : str
+        The value of ``format=`` that selects it.
+    title : str
+        A short description for lists.
+    suffixes : tuple of str
+        File suffixes, with their dot; the first one is preferred when a file is written.
+    sniff : callable
+        Takes an `InputFile` and its first bytes; returns a score between 0 and 1 that says how
+        likely the file has this format.
+    read : callable
+        Takes an `InputFile` and options by keyword; returns a `MultilabelDataset`.
+    write : callable
+        Takes a `MultilabelDataset`, an `OutputFile` and options by keyword.
+    preserved_parts : frozenset of str
+        The members of `DATASET_PARTS` that a file of this format can store.
+    companion_file : callable
+        Returns the path of the second file that is read or written with a file, if there is one.
+    display_group : str
+        The heading under which the format is listed.
+    """
 
     name: str
     title: str
@@ -55,13 +77,12 @@ class Format:
     read: Callable[..., MultilabelDataset]
     write: Callable[..., None]
     preserved_parts: frozenset[str] = frozenset(DATASET_PARTS)
-    #: Which file beside it is read, or would be written, with a file.
     companion_file: Callable[[InputFile | OutputFile], Path | None] = lambda _: None
     display_group: str = "More"
 
     def __post_init__(self) -> None:
         unknown = self.preserved_parts - set(DATASET_PARTS)
-        assert not unknown, f"{self.name} carries unknown parts: {unknown}"
+        assert not unknown, f"{self.name} preserves unknown parts: {unknown}"
         register(
             "format", self.name, self, display_group=self.display_group, description=self.title
         )
@@ -69,7 +90,7 @@ class Format:
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What users say of the columns of a plain table, whatever its form.
+    """Options that say what the columns of a plain table are, in any format.
 
     Parameters
     ----------
@@ -78,17 +99,17 @@ class TableOptions:
     label_column : str or int, optional
         The column that holds all labels of a row.
     label_separator : str, optional
-        What stands between the labels there, where they are texts and not lists.
+        The text between the labels of ``label_column``, if its cells are texts and not lists.
     weight_column : str or int, optional
         A column with the weights of the instances.
     ignore : str, int or a sequence of them, optional
         Columns to leave out, by name or number.
     text : str, int or a sequence of them, optional
-        Columns of texts whose words are learnt.
+        Text columns from whose words is learnt.
     category : str, int or a sequence of them, optional
-        Columns whose values are categories, though they look like numbers, dates or names of rows.
+        Columns whose values are categories, although they look like numbers, dates or identifiers.
     keep : str, int, a sequence of them, or True, optional
-        Columns to take as they are, whatever they look like; True takes all of them so.
+        Columns to keep as they are, whatever they look like; True keeps all columns.
     """
 
     labels: LabelChoice = None
@@ -101,24 +122,9 @@ class TableOptions:
     keep: ColumnSelection | Literal[True] = None
 
     def __post_init__(self) -> None:
-        for name, given in vars(self).items():
-            if isinstance(given, np.generic):
-                object.__setattr__(self, name, given.item())
-            elif name in _SEVERAL and np.iterable(given) and not isinstance(given, str):
-                object.__setattr__(self, name, list(given))  # arrays cannot be compared with others
-
-
-def options_from(options: type) -> Callable[[Callable[[InputFile, Any], MultilabelDataset]], Any]:
-    """Let a reader take the fields of a record as options; it gets the record."""
-
-    def dress(reader: Callable[[InputFile, Any], MultilabelDataset]) -> Any:
-        @wraps(reader)
-        def read(source: InputFile, **given: Any) -> MultilabelDataset:
-            return reader(source, options(**given))
-
-        source = Parameter("source", Parameter.POSITIONAL_OR_KEYWORD, annotation=InputFile)
-        named = signature(options).parameters.values()
-        read.__signature__ = Signature([source, *named])  # type: ignore[attr-defined]  # for `read`
-        return read
-
-    return dress
+        for name, value in vars(self).items():
+            if isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
+            elif name in _COLUMN_LIST_OPTIONS and np.iterable(value) and not isinstance(value, str):
+                # A list, because records that hold arrays cannot be compared.
+                object.__setattr__(self, name, list(value))

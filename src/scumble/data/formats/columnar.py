@@ -1,23 +1,25 @@
-"""Parquet and Arrow IPC (Feather): everything a data set holds, for all who read columns."""
+"""The Parquet and Arrow IPC (Feather) formats, which store all parts of a data set in columns."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from scumble._core.errors import ReadError
 from scumble._core.files import UNCHECKED_EXPANSION_BYTES, InputFile, OutputFile
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import Format, TableOptions, options_from
+from scumble.data.feature import ColumnSelection
+from scumble.data.formats.base import Format, LabelChoice, TableOptions
 
+#: The first bytes of a file in each format.
 PARQUET = b"PAR1"
 ARROW = b"ARROW1"
-STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no magic bytes
+STREAM = b"\xff\xff\xff\xff"  # a stream of Arrow has no magic bytes, but begins like this
 FEATHER_1 = b"FEA1"
 
 
 @contextmanager
-def translate_arrow_errors(source: InputFile, what: str) -> Iterator[None]:
-    """Say of a file that Arrow cannot read that it is damaged."""
+def translate_arrow_errors(source: InputFile, format_name: str) -> Iterator[None]:
+    """Turn errors of Arrow into an error that says that the file is damaged."""
     import pyarrow as pa
 
     try:
@@ -25,17 +27,41 @@ def translate_arrow_errors(source: InputFile, what: str) -> Iterator[None]:
     except ReadError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise source.error(f"the {what} file is damaged ({error}). Fetch it again.") from error
+        raise source.error(
+            f"the {format_name} file is damaged ({error}). Fetch it again."
+        ) from error
 
 
 def sniff_parquet(source: InputFile, head: bytes) -> float:
-    """Tell whether a file is Parquet."""
+    """Return 1 if a file is Parquet, else 0."""
     return 1.0 if head.startswith(PARQUET) else 0.0
 
 
-@options_from(TableOptions)
-def read_parquet(source: InputFile, options: TableOptions) -> MultilabelDataset:
+def read_parquet(
+    source: InputFile,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    label_separator: str | None = None,
+    weight_column: str | int | None = None,
+    ignore: ColumnSelection = None,
+    text: ColumnSelection = None,
+    category: ColumnSelection = None,
+    keep: ColumnSelection | Literal[True] = None,
+) -> MultilabelDataset:
     """Read a Parquet file.
+
+    Parameters
+    ----------
+    source : InputFile
+        The file.
+    labels, label_column, label_separator, weight_column, ignore, text, category, keep
+        What the columns are, see `scumble.data.formats.base.TableOptions`.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
 
     Examples
     --------
@@ -51,11 +77,21 @@ def read_parquet(source: InputFile, options: TableOptions) -> MultilabelDataset:
 
     from scumble.data.formats.arrow_table import dataset_from_table
 
+    options = TableOptions(
+        labels=labels,
+        label_column=label_column,
+        label_separator=label_separator,
+        weight_column=weight_column,
+        ignore=ignore,
+        text=text,
+        category=category,
+        keep=keep,
+    )
     with source.open() as stream:
         content = pa.py_buffer(stream.read())
     with translate_arrow_errors(source, "Parquet"):
         file = pq.ParquetFile(pa.BufferReader(content))
-        _refuse_bomb(source, file.metadata, content.size)
+        _check_expansion(source, file.metadata, content.size)
         table = file.read()
     return dataset_from_table(table, source, options)
 
@@ -63,7 +99,7 @@ def read_parquet(source: InputFile, options: TableOptions) -> MultilabelDataset:
 def write_parquet(
     dataset: MultilabelDataset, target: OutputFile, *, label_layout: str = "names"
 ) -> None:
-    """Write a Parquet file."""
+    """Write a Parquet file; ``label_layout`` is "names", "numbers" or "columns"."""
     import pyarrow.parquet as pq
 
     from scumble.data.formats.arrow_table import table_from_dataset
@@ -73,27 +109,50 @@ def write_parquet(
         pq.write_table(table, stream, compression="zstd")
 
 
-def _refuse_bomb(source: InputFile, metadata: Any, size: int) -> None:
-    """Refuse a file that says itself that its pages grow beyond all measure."""
-    groups = range(metadata.num_row_groups)
-    expanded = sum(metadata.row_group(at).total_byte_size for at in groups)
-    if expanded > max(UNCHECKED_EXPANSION_BYTES, source.max_expansion * size):
+def _check_expansion(source: InputFile, metadata: Any, n_bytes: int) -> None:
+    """Raise an error if a file declares that its pages expand to a suspicious size."""
+    n_expanded = sum(
+        metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
+    )
+    if n_expanded > max(UNCHECKED_EXPANSION_BYTES, source.max_expansion * n_bytes):
         raise source.error(
-            f"{size} bytes would grow to {expanded}, over {source.max_expansion} times. Expected "
-            "data, this looks like a decompression bomb."
+            f"{n_bytes} bytes would grow to {n_expanded}, over {source.max_expansion} times. "
+            "Expected data, this looks like a decompression bomb."
         )
 
 
 def sniff_arrow(source: InputFile, head: bytes) -> float:
-    """Tell whether a file is Arrow IPC."""
+    """Return how likely a file is Arrow IPC, between 0 and 1."""
     if head.startswith(ARROW):
         return 1.0
     return 0.9 if head.startswith((STREAM, FEATHER_1)) else 0.0
 
 
-@options_from(TableOptions)
-def read_arrow(source: InputFile, options: TableOptions) -> MultilabelDataset:
+def read_arrow(
+    source: InputFile,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    label_separator: str | None = None,
+    weight_column: str | int | None = None,
+    ignore: ColumnSelection = None,
+    text: ColumnSelection = None,
+    category: ColumnSelection = None,
+    keep: ColumnSelection | Literal[True] = None,
+) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
+
+    Parameters
+    ----------
+    source : InputFile
+        The file.
+    labels, label_column, label_separator, weight_column, ignore, text, category, keep
+        What the columns are, see `scumble.data.formats.base.TableOptions`.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
 
     Examples
     --------
@@ -108,13 +167,23 @@ def read_arrow(source: InputFile, options: TableOptions) -> MultilabelDataset:
 
     from scumble.data.formats.arrow_table import dataset_from_table
 
+    options = TableOptions(
+        labels=labels,
+        label_column=label_column,
+        label_separator=label_separator,
+        weight_column=weight_column,
+        ignore=ignore,
+        text=text,
+        category=category,
+        keep=keep,
+    )
     with source.open() as stream:
         content = stream.read()
     if content.startswith(FEATHER_1):
         raise source.error("this is Feather version 1. Expected version 2: convert the file.")
     with translate_arrow_errors(source, "Arrow"):
-        opened = pa.ipc.open_file if content.startswith(ARROW) else pa.ipc.open_stream
-        with opened(pa.BufferReader(content)) as reader:
+        open_table = pa.ipc.open_file if content.startswith(ARROW) else pa.ipc.open_stream
+        with open_table(pa.BufferReader(content)) as reader:
             table = reader.read_all()
         table.validate(full=True)
     return dataset_from_table(table, source, options)
@@ -123,7 +192,10 @@ def read_arrow(source: InputFile, options: TableOptions) -> MultilabelDataset:
 def write_arrow(
     dataset: MultilabelDataset, target: OutputFile, *, label_layout: str = "names"
 ) -> None:
-    """Write an Arrow IPC file, which is also a Feather file."""
+    """Write an Arrow IPC file, which is a Feather file as well.
+
+    ``label_layout`` is "names", "numbers" or "columns".
+    """
     import pyarrow as pa
 
     from scumble.data.formats.arrow_table import table_from_dataset

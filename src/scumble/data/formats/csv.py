@@ -1,4 +1,4 @@
-"""Comma-separated values, with a 0/1 column for each label or one column of label lists."""
+"""The CSV format: a 0/1 column for each label, or one column of label lists."""
 
 import re
 import warnings
@@ -12,8 +12,9 @@ from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import InputFile, OutputFile
 from scumble._core.validation import check_choice
 from scumble.data.dataset import MultilabelDataset
+from scumble.data.feature import ColumnSelection
 from scumble.data.feature_kinds import MIN_VALUES_TO_INFER, are_row_numbers, infer_feature_kinds
-from scumble.data.formats.base import DATASET_PARTS, Format, options_from
+from scumble.data.formats.base import DATASET_PARTS, Format, LabelChoice
 from scumble.data.formats.delimited import cells as text_cells
 from scumble.data.formats.delimited.layout import CsvOptions, find_layout, parse_cell_number
 from scumble.data.formats.delimited.values import (
@@ -24,59 +25,88 @@ from scumble.data.formats.delimited.values import (
 from scumble.data.formats.kernels.numbers import NO_NUMBER
 
 _LAYOUTS = ("columns", "lists")
-_MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
+#: A header name that marks label columns, as `write_csv` writes it.
+_LABEL_MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Tell how much a file looks like CSV."""
-    named = source.suffix in FORMAT.suffixes
+    """Return how likely a file is CSV, between 0 and 1."""
+    has_csv_suffix = source.suffix in FORMAT.suffixes
     head = text_cells.head_as_utf8(head)
-    if b"@relation" in head.lower() or (b"\0" in head and not named):
+    if b"@relation" in head.lower() or (b"\0" in head and not has_csv_suffix):
         return 0.0
     _, n_columns = text_cells.sniff_delimiter(source, head)
-    if n_columns and _MARK.search(head):
+    if n_columns and _LABEL_MARK.search(head):
         return 0.95
-    if named:
+    if has_csv_suffix:
         return 0.5 if n_columns else 0.2
     return 0.3 if n_columns > 1 else 0.0
 
 
-@options_from(CsvOptions)
-def read_csv(source: InputFile, options: CsvOptions) -> MultilabelDataset:
+def read_csv(
+    source: InputFile,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    label_separator: str | None = None,
+    weight_column: str | int | None = None,
+    ignore: ColumnSelection = None,
+    text: ColumnSelection = None,
+    category: ColumnSelection = None,
+    keep: ColumnSelection | Literal[True] = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> MultilabelDataset:
     r"""Read comma-separated values.
+
+    Parameters
+    ----------
+    source : InputFile
+        The file.
+    labels, label_column, label_separator, weight_column, ignore, text, category, keep
+        What the columns are, see `scumble.data.formats.base.TableOptions`.
+    delimiter, header, decimal, encoding
+        How the file is written, see `scumble.data.formats.delimited.layout.CsvOptions`.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
 
     Notes
     -----
-    *Labels* are, if nothing is said: the columns whose names begin with ``label:``, as `write_csv`
-    names them; or the one column in which every value stands in brackets. Labels from lists are
-    put in the order of their names, or of their numbers if all are whole numbers.
+    *Labels.* By default, labels are the columns whose names begin with ``label:``, as `write_csv`
+    names them, or the only column in which every value is in brackets. Labels from lists are sorted
+    by name, or by number if all are whole numbers.
 
-    *Missing* are empty values, ``NA`` and ``?``; in columns of text only without quotes, so that
+    *Missing values* are empty cells, ``NA`` and ``?``; in text columns only if unquoted, so that
     ``""`` is an empty text. A label cannot be missing; an empty label list has no labels.
 
-    *The first row* is a header if a name in it begins with ``label:``, if a column is chosen by
-    name, if it has no brackets where all other rows have, or else if it holds no number, no
-    missing value but empty ones, and neither true nor false.
+    *The first row* is a header if a name in it begins with ``label:``, if an option names a column,
+    or if it has no brackets where all other rows have them. Otherwise it is a header if it holds no
+    number, no missing value other than empty cells, and neither true nor false.
 
-    Without a header features are named by their place in the file, ``x0`` being the first column,
-    whichever columns are labels or left out: a model finds its columns in other files by place.
+    Without a header, features are named by their column number in the file (``x0`` is the first
+    column), whichever columns are labels or left out: a model finds its columns in other files by
+    number.
 
-    *The first column* is left out as a number of the rows if it has no name or is called id, index,
-    row or Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the
-    number of rows, of which there are at least two.
+    *Row numbers.* The first column is left out if it has no name or is called id, index, row or
+    Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the number of
+    rows. At least two rows are needed.
 
-    *Other columns that name rows*, dates and long texts are told from their values; the rules stand
-    in `scumble.data.feature_kinds.infer_feature_kinds`. Nothing is guessed of files that `write_csv` made, nor
-    of columns in ``keep``, which is True for all columns; ``text`` names columns whose words are
-    learnt, ``category`` columns whose values are categories, ``ignore`` columns to leave out.
+    *Identifier columns*, dates and long texts are inferred from the values, see
+    `scumble.data.feature_kinds.infer_feature_kinds`. Nothing is inferred for files that `write_csv`
+    wrote, nor for columns in ``keep`` (True for all columns).
 
-    *The decimal mark* is a comma if that is not the delimiter, some numbers have one and none has a
-    point; ``decimal=","`` or ``"."`` decides.
+    *The decimal mark* is a comma if the delimiter is another character, some numbers have a comma
+    and none has a point; ``decimal=","`` or ``"."`` sets it.
 
-    *The text* is UTF-8, or UTF-16 if the file begins with its mark, as those that Excel writes.
-    Other encodings have to be named.
+    *The encoding* is UTF-8, or UTF-16 if the file begins with a byte order mark, as Excel writes
+    it. Other encodings have to be named.
 
-    Blanks around values without quotes do not count.
+    Blanks around unquoted values are ignored.
 
     Examples
     --------
@@ -90,25 +120,46 @@ def read_csv(source: InputFile, options: CsvOptions) -> MultilabelDataset:
     >>> scumble.read(path, labels=-2).labels
     ('war', 'love')
     """
-    reading = _Reading(source, options, set())
-    if (
-        late := reading.features.late_text_columns
-    ):  # columns that began with numbers hold text after all
-        known = late | reading.features.texts.keys()
-        reading = _Reading(source, options, {int(reading.features.columns[k]) for k in known})
-    return reading.dataset()
+    options = CsvOptions(
+        labels=labels,
+        label_column=label_column,
+        label_separator=label_separator,
+        weight_column=weight_column,
+        ignore=ignore,
+        text=text,
+        category=category,
+        keep=keep,
+        delimiter=delimiter,
+        header=header,
+        decimal=decimal,
+        encoding=encoding,
+    )
+    return _read_table(source, options)
 
 
-class _Reading:
-    """One pass over a file, in which the columns ``texts`` are known to hold text."""
+def _read_table(source: InputFile, options: CsvOptions) -> MultilabelDataset:
+    """Read a file; read it again if a column of numbers turns out to hold text."""
+    table = _Table(source, options, text_columns=set())
+    features = table.features
+    if features.late_text_columns:
+        positions = features.late_text_columns | features.texts.keys()
+        text_columns = {int(features.columns[position]) for position in positions}
+        table = _Table(source, options, text_columns=text_columns)
+    return table.dataset()
 
-    def __init__(self, source: InputFile, options: CsvOptions, texts: set[int]) -> None:
+
+class _Table:
+    """The content of a file, read in one pass; ``text_columns`` are known to hold text."""
+
+    def __init__(self, source: InputFile, options: CsvOptions, text_columns: set[int]) -> None:
         self.source = source
-        text = text_cells.text_blocks(source, options.encoding)
-        start = next(text, b"")
-        delimiter = options.delimiter or text_cells.sniff_delimiter(source, start[:65536])[0]
-        blocks = text_cells.iter_cells(source, chain([start], text), delimiter)
-        first = next(blocks, None)
+        blocks = text_cells.text_blocks(source, options.encoding)
+        first_block = next(blocks, b"")
+        delimiter = options.delimiter
+        if not delimiter:
+            delimiter = text_cells.sniff_delimiter(source, first_block[:65536])[0]
+        parts = text_cells.iter_cells(source, chain([first_block], blocks), delimiter)
+        first = next(parts, None)
         if first is None:
             raise source.error("the file is empty. Expected a table.")
         self.decimal = options.decimal or text_cells.sniff_decimal(
@@ -117,77 +168,90 @@ class _Reading:
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
-        self.features = FeatureColumns(
-            layout.features, texts | layout.texts | layout.category_columns, self.decimal
-        )
-        self.weights = FeatureColumns(
-            [] if layout.weights is None else [layout.weights], set(), self.decimal
-        )
-        self.labels: BinaryLabelColumns | LabelListColumn = (
-            BinaryLabelColumns(source.where, layout.labels, layout.label_names)
-            if layout.label_list_column is None
-            else LabelListColumn(source.where, layout.label_list_column, options.label_separator)
-        )
-        for cells in chain([first], blocks):
+        text_columns = text_columns | layout.texts | layout.category_columns
+        weight_columns = [] if layout.weights is None else [layout.weights]
+        self.features = FeatureColumns(layout.features, text_columns, self.decimal)
+        self.weights = FeatureColumns(weight_columns, set(), self.decimal)
+        self.labels: BinaryLabelColumns | LabelListColumn
+        if layout.label_list_column is None:
+            self.labels = BinaryLabelColumns(source.where, layout.labels, layout.label_names)
+        else:
+            self.labels = LabelListColumn(
+                source.where, layout.label_list_column, options.label_separator
+            )
+        for cells in chain([first], parts):
             self._add(cells)
 
     def _add(self, cells: text_cells.Cells) -> None:
+        """Add the rows of one block to features, labels and weights."""
         if not len(cells):
             return
         self.features.add(cells)
         self.labels.add(cells)
         if self.layout.weights is not None:
             weights = self.weights.add(cells).ravel()
-            bad = np.isnan(weights) | (weights < 0) | np.isinf(weights)
-            if not self.weights.column_flags[0, 0] or bad.any():
+            is_bad = np.isnan(weights) | (weights < 0) | np.isinf(weights)
+            if not self.weights.column_flags[0, 0] or is_bad.any():
                 raise self._bad_weight(cells, self.layout.weights)
 
     def _bad_weight(self, cells: text_cells.Cells, column: int) -> ReadError:
+        """Build the error for the first cell that is not a weight."""
         for row in range(len(cells)):
             text = cells.cell(row, column)
-            kind, weight = parse_cell_number(text, self.decimal)
-            if kind == NO_NUMBER or not 0 <= weight < np.inf:
+            status, weight = parse_cell_number(text, self.decimal)
+            if status == NO_NUMBER or not 0 <= weight < np.inf:
                 break
         message = f"the weight is {text!r}. Expected a number >= 0."
         return cells.error(message, row, column)
 
     def dataset(self) -> MultilabelDataset:
-        """Put everything together."""
-        X, categories = self.features.matrix()
-        keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
-        X = X if len(keep) == X.shape[1] else X[:, keep]
+        """Build the data set from the columns that were read."""
         layout, where = self.layout, self.source.where
-        names = [layout.feature_name(at) for at in layout.features]
-        features = [self.features.describe(k, names[k], categories) for k in keep]
-        texts, kept = (
-            set(map(layout.feature_name, some)) for some in (layout.texts, layout.kept_columns)
+        X, categories = self.features.matrix()
+        positions = [
+            position for position in range(X.shape[1]) if not self._is_no_feature(position, X)
+        ]
+        if len(positions) < X.shape[1]:
+            X = X[:, positions]
+        names = [layout.feature_name(column) for column in layout.features]
+        features = [
+            self.features.describe(position, names[position], categories) for position in positions
+        ]
+        text_names = {layout.feature_name(column) for column in layout.texts}
+        kept_names = {layout.feature_name(column) for column in layout.kept_columns}
+        column_numbers: dict[str, int] = {}
+        if layout.names is None:
+            column_numbers = {layout.feature_name(column): column for column in layout.features}
+        X, inferred = infer_feature_kinds(
+            X, features, text_names, kept_names, where, column_numbers
         )
-        numbers = {layout.feature_name(at): at for at in layout.features if layout.names is None}
-        X, settled = infer_feature_kinds(X, features, texts, kept, where, numbers)
         Y, labels = self.labels.matrix()
+        weights = None if layout.weights is None else self.weights.matrix()[0].ravel()
         data = MultilabelDataset(
             X,
             Y,
-            features=settled,
+            features=inferred,
             labels=labels,
             name=self.source.stem,
-            weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
-            label_parents=self.layout.parents,
+            weights=weights,
+            label_parents=layout.parents,
         )
-        return data.mark_read_from_lists(self.layout.label_list_column is not None)
+        return data.mark_read_from_lists(layout.label_list_column is not None)
 
-    def _is_no_feature(self, k: int, X: Array) -> bool:
-        """Tell whether a column numbers the rows, or has neither name nor values."""
-        column = self.layout.features[k]
-        is_number, is_whole, has_values = self.features.column_flags[k]
-        if column in self.layout.unnamed and is_number and not has_values:
+    def _is_no_feature(self, position: int, X: Array) -> bool:
+        """Return whether a column numbers the rows, or has neither a name nor values."""
+        column = self.layout.features[position]
+        is_numeric, is_integer, has_values = self.features.column_flags[position]
+        if column in self.layout.unnamed and is_numeric and not has_values:
             return True
-        if column != 0 or not self.layout.may_have_row_numbers or not (is_number and is_whole):
+        if column != 0 or not self.layout.may_have_row_numbers:
+            return False
+        if not (is_numeric and is_integer):
             return False
         name = "" if self.layout.names is None else self.layout.names[0].lower()
         if name in ("id", "index", "row") and len(X) >= MIN_VALUES_TO_INFER:
-            return False  # it is left out as others that name rows, with a warning
-        return are_row_numbers(X[:, k])
+            return False  # `infer_feature_kinds` leaves out identifier columns, with a warning
+        return are_row_numbers(X[:, position])
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -204,7 +268,9 @@ def write_csv(
 
     Notes
     -----
-    Nominal features are written as text, dates as milliseconds since 1970 (UTC).
+    Nominal features are written as text, dates as milliseconds since 1970 (UTC). With
+    ``layout="lists"`` the labels of a row are one list; the default delimiter is a tab for
+    ``.tsv`` and a comma otherwise.
     """
     from scumble.data.formats.arrow_texts import table_header, table_rows
 
@@ -212,19 +278,20 @@ def write_csv(
     if delimiter is None:
         delimiter = "\t" if target.suffix == ".tsv" else ","
     check_choice(delimiter, tuple(",;\t|"), name="delimiter", caller="write_csv")
-    lists = layout == "lists" or dataset.n_labels == 0
-    if lists:
-        _warn_unseen(dataset, target)
+    as_lists = layout == "lists" or dataset.n_labels == 0
+    if as_lists:
+        _warn_about_unseen_labels(dataset, target)
     try:
         with target.open() as stream:
-            stream.write(table_header(dataset, delimiter, lists=lists).encode())
-            for lines in table_rows(dataset, delimiter, lists=lists):
+            stream.write(table_header(dataset, delimiter, as_lists=as_lists).encode())
+            for lines in table_rows(dataset, delimiter, as_lists=as_lists):
                 stream.write(lines)
     except UnicodeEncodeError as error:
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def _warn_unseen(dataset: MultilabelDataset, target: OutputFile) -> None:
+def _warn_about_unseen_labels(dataset: MultilabelDataset, target: OutputFile) -> None:
+    """Warn if a label has no row, because lists cannot store such a label."""
     counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
     if dataset.n_labels and counts.min() == 0:
         warnings.warn(

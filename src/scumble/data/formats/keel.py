@@ -1,4 +1,4 @@
-"""KEEL: an ARFF dialect that lists inputs and outputs; the outputs are the labels."""
+"""The KEEL format: an ARFF dialect that lists inputs and outputs; the outputs are the labels."""
 
 import re
 from typing import Any
@@ -27,7 +27,7 @@ _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Tell how likely a file is KEEL's."""
+    """Return how likely a file has the KEEL format, between 0 and 1."""
     if sniff_relation(head) is None:
         return 0.0
     if _ROLES.search(head):
@@ -40,62 +40,69 @@ def read_keel(
 ) -> MultilabelDataset:
     """Read a KEEL data set."""
 
-    def declared(header: Header, columns: FileColumns) -> LabelColumns:
+    def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
         inputs = header.inputs
         if inputs is not None:
-            columns.labels_by_name(inputs, where="@inputs")
+            columns.labels_by_name(inputs, where="@inputs")  # only checks the names
         outputs = header.outputs
         if outputs is None:
-            named = set(inputs or ())
-            others = [name for name in header.names if name not in named]
-            outputs = others[-1:] if inputs is None else others
+            if inputs is None:
+                outputs = header.names[-1:]
+            else:
+                input_names = set(inputs)
+                outputs = [name for name in header.names if name not in input_names]
         if not outputs and not columns.unlabelled:
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
         return columns.labels_by_name(outputs, where="@outputs")
 
-    return read_arff(source, declared, labels=labels, encoding=encoding, null_is_missing=True)
+    return read_arff(
+        source, declared_labels, labels=labels, encoding=encoding, null_is_missing=True
+    )
 
 
 def write_keel(dataset: MultilabelDataset, target: OutputFile) -> None:
     """Write a KEEL data set: dense rows, labels last."""
-    names, renamed = label_column_names(dataset)
-    ends = np.column_stack(_ranges(dataset.X)).tolist()
+    label_names, original_names = label_column_names(dataset)
+    lows, highs = _finite_ranges(dataset.X)
     columns = [
-        _column(feature, *low_high)
-        for feature, low_high in zip(dataset.features, ends, strict=True)
+        _keel_column(feature, low, high)
+        for feature, low, high in zip(dataset.features, lows.tolist(), highs.tolist(), strict=True)
     ]
-    writer = ArffWriter(dataset, columns, names, sparse_rows=not (columns or names))
+    has_columns = bool(columns or label_names)
+    writer = ArffWriter(dataset, columns, label_names, sparse_rows=not has_columns)
     notes = writer.notes() | {
-        "labels": renamed,
+        "labels": original_names,
         "parents": dataset.label_parents,
         "weights": None if dataset.weights is None else dataset.weights.tolist(),
         "sparse": dataset.is_sparse,
     }
+    inputs = _name_list("@inputs", [column.name for column in columns])
+    outputs = _name_list("@outputs", label_names)
     header = (
         f"{format_notes(notes)}@relation {quote(dataset.name)}\n"
-        f"{writer.attribute_lines()}"
-        f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
+        f"{writer.attribute_lines()}{inputs}{outputs}@data\n"
     )
     writer.write(target, header)
 
 
-def _column(feature: Feature, low: float, high: float) -> ArffColumn:
-    """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
+def _keel_column(feature: Feature, low: float, high: float) -> ArffColumn:
+    """Return how KEEL writes a feature; texts become nominal and dates real."""
     if feature.holds_codes:
         return nominal_column(feature, ", ")
     limits = f" [{number_text(low)}, {number_text(high)}]" if low <= high else ""
     return number_column(feature, "real", limits)
 
 
-def _ranges(X: Any) -> tuple[Array, Array]:
-    """Find the smallest and largest finite value of each feature; NaN if it has none."""
+def _finite_ranges(X: Any) -> tuple[Array, Array]:
+    """Return the smallest and the largest finite value of each feature; NaN if it has none."""
     finite = X.copy()
     values = stored_values(finite)
     values[np.isinf(values)] = np.nan
     return column_min_max(finite)
 
 
-def _list(keyword: str, names: list[str]) -> str:
+def _name_list(keyword: str, names: list[str]) -> str:
+    """Return a line with a keyword and a list of names."""
     return " ".join([keyword, ", ".join(quote(name) for name in names)]).strip() + "\n"
 
 

@@ -1,7 +1,4 @@
-"""Which columns are labels: what ``labels=`` says, or an XML file, or the file itself.
-
-And which are features, where users name columns to leave out or to learn the words of.
-"""
+"""Resolves the columns that users name: labels, ignored columns, and columns of texts."""
 
 import os
 from collections.abc import Sequence
@@ -28,7 +25,7 @@ _ALLOWED = (
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """The columns that are labels, in the order of the file, and their parents."""
+    """The label columns in the order of the file, and the parent of each label, -1 at the top."""
 
     columns: tuple[int, ...]
     parents: tuple[int, ...] | None = None
@@ -36,17 +33,27 @@ class LabelColumns:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """The columns of a file as users ask for them; those that are not there are refused."""
+    """Finds columns of a file by name or number; a column that does not exist is an error.
+
+    Parameters
+    ----------
+    source : InputFile
+        The file, for error messages.
+    names : sequence of str
+        Names of all columns.
+    unlabelled : bool
+        Whether the file declares that it has no labels.
+    """
 
     source: InputFile
     names: Sequence[str]
-    unlabelled: bool = False  # whether the file says that there is no label
+    unlabelled: bool = False
 
     def resolve_labels(self, labels: LabelChoice) -> LabelColumns:
-        """Find the columns that ``labels=`` means."""
+        """Return the columns that the option ``labels`` selects."""
         if isinstance(labels, str | os.PathLike):
-            self._refuse_column_name(os.fspath(labels))
-            return self.labels_from_tree(read_label_xml(os.fspath(labels)))
+            self._check_no_column_name(os.fspath(labels))
+            return self.labels_from_hierarchy(read_label_xml(os.fspath(labels)))
         if is_integer(labels):
             return self.labels_by_count(int(labels))  # type: ignore[arg-type]  # it is a number
         items: list[Any] = list(labels) if np.iterable(labels) else [None]
@@ -54,67 +61,80 @@ class FileColumns:
             return self.labels_by_name(items)
         if all(map(is_integer, items)):
             columns = [self.column_index(number, "labels=...") for number in items]
-            return self._sorted(columns, columns, "labels=...")
+            return self._sorted_unique(columns, columns, "labels=...")
         raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
 
     def labels_by_count(self, count: int) -> LabelColumns:
-        """Take the first columns, or the last ones if the count is negative."""
-        n = len(self.names)
-        if abs(count) > n:
-            found = f"{abs(count)} labels are asked for, but the file has only {n} columns."
-            raise self.source.error(found)
-        return LabelColumns(tuple(range(count) if count >= 0 else range(n + count, n)))
-
-    def labels_by_name(self, wanted: Sequence[str], where: str = "labels=...") -> LabelColumns:
-        """Take the columns with these names."""
-        places = {name: at for at, name in enumerate(self.names)}
-        unknown = [name for name in wanted if name not in places]
-        if unknown:
-            others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-            raise self._no_column(f"{where} names the label", unknown[0], others)
-        return self._sorted([places[name] for name in wanted], wanted, where)
-
-    def labels_from_tree(self, tree: LabelHierarchy) -> LabelColumns:
-        """Take the columns an XML file names."""
-        if not tree.parents and not self.unlabelled:
+        """Return the first columns, or the last ones if the count is negative."""
+        n_columns = len(self.names)
+        if abs(count) > n_columns:
             raise self.source.error(
-                f"{tree.where} names no label. Expected at least one <label name='...'>."
+                f"{abs(count)} labels are asked for, but the file has only {n_columns} columns."
             )
-        columns = self.labels_by_name(list(tree.parents), where=tree.where).columns
-        names = [self.names[at] for at in columns]
-        number: dict[str | None, int] = {name: label for label, name in enumerate(names)}
-        parents = tuple(number.get(tree.parents[name], -1) for name in names)
-        return LabelColumns(columns, parents if any(parent >= 0 for parent in parents) else None)
+        columns = range(count) if count >= 0 else range(n_columns + count, n_columns)
+        return LabelColumns(tuple(columns))
+
+    def labels_by_name(self, names: Sequence[str], where: str = "labels=...") -> LabelColumns:
+        """Return the columns with these names; messages call their origin ``where``."""
+        index_of = {name: index for index, name in enumerate(self.names)}
+        unknown = [name for name in names if name not in index_of]
+        if unknown:
+            n_more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            raise self._unknown_column_error(f"{where} names the label", unknown[0], n_more)
+        return self._sorted_unique([index_of[name] for name in names], names, where)
+
+    def labels_from_hierarchy(self, hierarchy: LabelHierarchy) -> LabelColumns:
+        """Return the columns that an XML file names."""
+        if not hierarchy.parents and not self.unlabelled:
+            raise self.source.error(
+                f"{hierarchy.where} names no label. Expected at least one <label name='...'>."
+            )
+        columns = self.labels_by_name(list(hierarchy.parents), where=hierarchy.where).columns
+        names = [self.names[column] for column in columns]
+        label_of: dict[str | None, int] = {name: label for label, name in enumerate(names)}
+        parents = tuple(label_of.get(hierarchy.parents[name], -1) for name in names)
+        has_parents = any(parent >= 0 for parent in parents)
+        return LabelColumns(columns, parents if has_parents else None)
 
     def column_index(self, column: str | int, option: str) -> int:
-        """Find one column by its name or number."""
+        """Return the number of a column, given by name or number."""
         if isinstance(column, str):
             if column not in self.names:
-                raise self._no_column(f"{option} names", column)
+                raise self._unknown_column_error(f"{option} names", column)
             return list(self.names).index(column)
         if not is_integer(column):
             raise parameter_error(option, "", "be a column's name or number", column)
-        n = len(self.names)
-        if not -n <= column < n:
+        n_columns = len(self.names)
+        if not -n_columns <= column < n_columns:
             raise self.source.error(
-                f"{option} names the column {column}, but the columns are numbered 0 to {n - 1}."
+                f"{option} names the column {column}, but the columns are numbered 0 to "
+                f"{n_columns - 1}."
             )
-        return int(column) % n
+        return int(column) % n_columns
 
-    def numbers(self, given: ColumnSelection, option: str) -> list[int]:
-        """Find columns by their names or numbers; a text may name several, with commas between."""
-        found: list[str | int] = []
-        for column in as_column_list(given):
-            several = isinstance(column, str) and column not in self.names and "," in column
-            found += [part.strip() for part in str(column).split(",")] if several else [column]
-        return [self.column_index(column, option) for column in found]
+    def column_indices(self, selection: ColumnSelection, option: str) -> list[int]:
+        """Return the numbers of columns; a text may name several, with commas between them."""
+        columns: list[str | int] = []
+        for column in as_column_list(selection):
+            if isinstance(column, str) and column not in self.names and "," in column:
+                columns += [name.strip() for name in column.split(",")]
+            else:
+                columns.append(column)
+        return [self.column_index(column, option) for column in columns]
 
-    def _sorted(self, columns: list[int], spelled: Sequence[Any], where: str) -> LabelColumns:
+    def _sorted_unique(
+        self, columns: list[int], original: Sequence[Any], where: str
+    ) -> LabelColumns:
+        """Return columns in the order of the file; a duplicate is an error.
+
+        ``original`` holds the columns as the user wrote them.
+        """
         if len(set(columns)) < len(columns):
-            raise self.source.error(f"{where} names the label {first_duplicate(spelled)!r} twice.")
+            raise self.source.error(f"{where} names the label {first_duplicate(original)!r} twice.")
         return LabelColumns(tuple(sorted(columns)))
 
-    def _refuse_column_name(self, text: str) -> None:
+    def _check_no_column_name(self, text: str) -> None:
+        """Raise an error if the path of an XML file is in fact the name of a column."""
         if text in self.names and not text.lower().endswith(".xml"):
             raise ParameterError(
                 f"The 'labels' parameter is {text!r}, the name of a column. A text means the path "
@@ -122,20 +142,26 @@ class FileColumns:
                 f"lists of labels, use label_column={text!r}."
             )
 
-    def _no_column(self, asked: str, name: str, others: str = "") -> ReadError:
-        names = self.names
-        shown = ", ".join(map(excerpt, names[:20])) + (", ..." if len(names) > 20 else "")
-        near = did_you_mean(name, names) or f" The columns are {shown}."
+    def _unknown_column_error(self, subject: str, name: str, n_more: str = "") -> ReadError:
+        """Build the error for a column that does not exist; ``subject`` begins the sentence."""
+        suggestion = did_you_mean(name, self.names)
+        if not suggestion:
+            names = [excerpt(column) for column in self.names[:20]]
+            if len(self.names) > 20:
+                names.append("...")
+            suggestion = f" The columns are {', '.join(names)}."
         return self.source.error(
-            f"{asked} {excerpt(name)}{others}, but the file has no such column.{near}"
+            f"{subject} {excerpt(name)}{n_more}, but the file has no such column.{suggestion}"
         )
 
 
-def as_column_list(given: ColumnSelection) -> list[str | int]:
-    """Make a list of one column or several, by name or number."""
-    if given is None:
+def as_column_list(selection: ColumnSelection) -> list[str | int]:
+    """Return a selection of one column or several as a list."""
+    if selection is None:
         return []
-    return [given] if isinstance(given, str) or not np.iterable(given) else list(given)
+    if isinstance(selection, str) or not np.iterable(selection):
+        return [selection]
+    return list(selection)
 
 
 def choose_features(
@@ -145,17 +171,18 @@ def choose_features(
     ignore: ColumnSelection = None,
     text: ColumnSelection = None,
 ) -> MultilabelDataset:
-    """Leave out features of a data set that was read, and learn the words of others."""
-    # This is for files that declare what their columns are; a plain table is asked while it is
-    # read.
+    """Return a data set without the ignored features, and with others turned into texts."""
+    # This is for formats that declare their columns; readers of plain tables have these options
+    # themselves.
     columns = FileColumns(source, data.feature_names)
-    dropped, texts = set(columns.numbers(ignore, "ignore")), set(columns.numbers(text, "text"))
-    if not dropped and not texts:
+    ignored = set(columns.column_indices(ignore, "ignore"))
+    texts = set(columns.column_indices(text, "text"))
+    if not ignored and not texts:
         return data
-    features = tuple(
-        as_text_feature(feature, source.where) if at in texts else feature
-        for at, feature in enumerate(data.features)
-        if at not in dropped
-    )
-    kept = [at for at in range(data.n_features) if at not in dropped]
-    return replace(data, X=data.X[:, kept] if dropped else data.X, features=features)
+    kept_columns = [column for column in range(data.n_features) if column not in ignored]
+    features = []
+    for column in kept_columns:
+        feature = data.features[column]
+        features.append(as_text_feature(feature, source.where) if column in texts else feature)
+    X = data.X[:, kept_columns] if ignored else data.X
+    return replace(data, X=X, features=tuple(features))

@@ -1,4 +1,4 @@
-"""Multilabel LibSVM: ``1,3 5:0.2 7:1 # comment``."""
+"""The multilabel LibSVM format: ``1,3 5:0.2 7:1 # comment``."""
 
 import re
 from codecs import BOM_UTF8
@@ -18,7 +18,7 @@ from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.sparse_lines import MAX_COLUMNS, ParsedRows
 from scumble.data.label_lists import indicator_matrix, label_matrix
 
-# The writer's first line tells what the rows cannot: how many columns there are.
+# The writer's first line holds what the rows do not say: how many columns there are.
 _FIRST_LINE = re.compile(
     rb"# multilabel LibSVM, features from (?P<base>[01]): (?P<features>\d{1,18}) features, "
     rb"(?P<labels>\d{1,18}) labels\r?\n?"
@@ -31,7 +31,7 @@ _PAIR = re.compile(rb"[^#]*?(?:^|[ \t])\d+:")
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Tell how much a file looks like LibSVM."""
+    """Return how likely a file is LibSVM, between 0 and 1."""
     head = head.removeprefix(BOM_UTF8)
     if _FIRST_LINE.match(head):
         return 1.0
@@ -51,26 +51,38 @@ def read_libsvm(
     n_labels: int | None = None,
     max_columns: int | None = None,
 ) -> MultilabelDataset:
-    """Read a multilabel LibSVM file."""
-    # An empty line is no row; a line with a blank only is a row without labels and features. Query
-    # numbers (qid:3) and comments are passed over.
-    sparse_lines.refuse_label_choice(labels, "libsvm")
+    """Read a multilabel LibSVM file.
+
+    An empty line is no row; a line of blanks is a row without labels and features. Query numbers
+    (``qid:3``) and comments are skipped.
+    """
+    sparse_lines.check_no_label_option(labels, "libsvm")
     if zero_based not in (True, False, "auto"):
         raise parameter_error("zero_based", "read_libsvm", "be True, False or 'auto'", zero_based)
     for name, count in (("n_features", n_features), ("n_labels", n_labels)):
         if count is not None:
             check_count(count, name=name, caller="read_libsvm", minimum=0)
-    blocks, told = _first_line(source)
-    base = told.get("base") if zero_based == "auto" else int(not zero_based)
-    n_features = told.get("features") if n_features is None else n_features
-    n_labels = told.get("labels") if n_labels is None else n_labels
-    limit = MAX_COLUMNS if n_features is None else n_features + (1 if base is None else base)
-    rules = (True, -1 if n_labels is None else n_labels, min(limit, MAX_COLUMNS))
-    rows = ParsedRows(source, blocks, rules, max_columns)
-    if not told and len(rows) == 0:
+    blocks, comment = _read_comment(source)
+    base = comment.get("base") if zero_based == "auto" else int(not zero_based)
+    if n_features is None:
+        n_features = comment.get("features")
+    if n_labels is None:
+        n_labels = comment.get("labels")
+    index_limit = MAX_COLUMNS
+    if n_features is not None:
+        index_limit = min(n_features + (1 if base is None else base), MAX_COLUMNS)
+    rows = ParsedRows(
+        source,
+        blocks,
+        lenient=True,
+        label_limit=-1 if n_labels is None else n_labels,
+        index_limit=index_limit,
+        max_columns=max_columns,
+    )
+    if not comment and len(rows) == 0:
         raise source.error("the file is empty. Expected a data set.")
-    X = _features(rows, base, n_features)
-    Y, names = _labels(rows, n_labels)
+    X = _feature_matrix(rows, base, n_features)
+    Y, names = _label_matrix(rows, n_labels)
     return MultilabelDataset(X, Y, features=rows.make_features(X), labels=names, name=source.stem)
 
 
@@ -81,27 +93,37 @@ def write_libsvm(
     zero_based: bool = False,
     comment: bool = True,
 ) -> None:
-    """Write a multilabel LibSVM file; labels are written as their numbers from 0."""
+    """Write a multilabel LibSVM file; labels are written as their numbers from 0.
+
+    The first line is a comment with the numbers of columns, unless ``comment`` is False.
+    """
     base = 0 if zero_based else 1
-    first = (
-        f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
-        f"{dataset.n_labels} labels\n"
-    )
-    sparse_lines.write_lines(dataset, target, first if comment else "", base=base)
+    first_line = ""
+    if comment:
+        first_line = (
+            f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
+            f"{dataset.n_labels} labels\n"
+        )
+    sparse_lines.write_lines(dataset, target, first_line, base=base)
 
 
-def _first_line(source: InputFile) -> tuple[Iterator[bytes], dict[str, int]]:
-    """Look at the first line for what our writer says there."""
+def _read_comment(source: InputFile) -> tuple[Iterator[bytes], dict[str, int]]:
+    """Return the blocks of a file, and the numbers in the first line if this package wrote it."""
     blocks = source.blocks()
-    first = next(blocks, b"").removeprefix(BOM_UTF8)
-    found = _FIRST_LINE.match(first)
-    told = {what: int(n) for what, n in found.groupdict().items()} if found else {}
-    return chain([first], blocks), told
+    first_block = next(blocks, b"").removeprefix(BOM_UTF8)
+    match = _FIRST_LINE.match(first_block)
+    numbers: dict[str, int] = {}
+    if match:
+        numbers = {name: int(digits) for name, digits in match.groupdict().items()}
+    return chain([first_block], blocks), numbers
 
 
-def _features(rows: ParsedRows, base: int | None, n_features: int | None) -> sparse.csr_array:
-    found, source = rows.indices, rows.source
-    lowest, highest = (int(found.min()), int(found.max())) if len(found) else (0, -1)
+def _feature_matrix(rows: ParsedRows, base: int | None, n_features: int | None) -> sparse.csr_array:
+    """Return the features; ``base`` is the number of the first one, None if it is unknown."""
+    source = rows.source
+    lowest, highest = 0, -1
+    if len(rows.indices):
+        lowest, highest = int(rows.indices.min()), int(rows.indices.max())
     if base is None:
         base = int(lowest > 0)
     if lowest < base and highest >= 0:
@@ -114,9 +136,10 @@ def _features(rows: ParsedRows, base: int | None, n_features: int | None) -> spa
     return rows.features(base, n_features)
 
 
-def _labels(
+def _label_matrix(
     rows: ParsedRows, n_labels: int | None
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    """Return the labels, and their names unless the number of labels is known."""
     indptr, where = rows.label_indptr(), rows.source.where
     if n_labels is not None:
         rows.check_n_columns(n_labels, "labels")

@@ -1,23 +1,24 @@
-"""MEKA: an ARFF file whose relation says how many attributes are labels."""
+"""The MEKA format: an ARFF file whose relation says how many attributes are labels."""
 
 import re
 from typing import Any
 
 from scumble._core.files import InputFile, OutputFile
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
+from scumble.data.formats import mulan  # noqa: F401  (must be registered first: the suffix .arff means MULAN)
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import label_column_names, write_arff
 from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
+#: The number of labels in a relation.
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
 
 
 def split_relation(relation: str) -> tuple[str, int | None]:
-    """Take the name and the number of labels out of a relation."""
+    """Return the name and the number of labels in a relation; the number is None if it has none."""
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
@@ -25,12 +26,13 @@ def split_relation(relation: str) -> tuple[str, int | None]:
     return name.rstrip().removesuffix(":").rstrip(), int(count[1])
 
 
-def _name(relation: str) -> str:
+def _name_from_relation(relation: str) -> str:
+    """Return the name in a relation."""
     return split_relation(relation)[0]
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Tell how likely a file is MEKA's."""
+    """Return how likely a file has the MEKA format, between 0 and 1."""
     relation = sniff_relation(head)
     return 0.9 if relation is not None and _COUNT.search(relation) else 0.0
 
@@ -40,7 +42,7 @@ def read_meka(
 ) -> MultilabelDataset:
     """Read a MEKA data set."""
 
-    def declared(header: Header, columns: FileColumns) -> LabelColumns:
+    def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
@@ -51,14 +53,20 @@ def read_meka(
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return columns.labels_by_count(count)
 
-    return read_arff(source, declared, labels=labels, encoding=encoding, name_from_relation=_name)
+    return read_arff(
+        source,
+        declared_labels,
+        labels=labels,
+        encoding=encoding,
+        name_from_relation=_name_from_relation,
+    )
 
 
 def write_meka(dataset: MultilabelDataset, target: OutputFile) -> None:
     """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
-    names, renamed = label_column_names(dataset)
-    notes: dict[str, Any] = {"labels": renamed, "parents": dataset.label_parents}
+    names, original_names = label_column_names(dataset)
+    notes: dict[str, Any] = {"labels": original_names, "parents": dataset.label_parents}
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"
         notes["name"] = dataset.name

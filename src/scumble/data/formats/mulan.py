@@ -1,4 +1,4 @@
-"""MULAN: an ARFF file with the data, an XML file beside it with the labels."""
+"""The MULAN format: an ARFF file with the data, and an XML file with the labels beside it."""
 
 from codecs import BOM_UTF8
 from pathlib import Path
@@ -21,54 +21,56 @@ from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Tell how likely a file is MULAN's."""
+    """Return how likely a file has the MULAN format, between 0 and 1."""
     if sniff_relation(head) is None:
-        looks_like_it = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
-        return 0.4 if source.suffix == ".arff" and looks_like_it else 0.0
-    path, by_name = find_label_xml(source)
+        looks_like_arff = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
+        return 0.4 if source.suffix == ".arff" and looks_like_arff else 0.0
+    path, has_same_name = find_label_xml(source)
     if path is None:
         return 0.5
-    return 0.95 if by_name else 0.8
+    return 0.95 if has_same_name else 0.8
 
 
 def read_mulan(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
     """Read a MULAN data set."""
-    # Rows are read as WEKA reads them, with these decisions where it leaves room:
+    # Rows are read as WEKA reads them. Where the format is ambiguous:
     #
     # - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
     #   empty text;
-    # - a percent sign begins a comment where a value could begin, not inside of a word;
+    # - a percent sign begins a comment where a value could begin, not inside a word;
     # - ``nan`` is a missing value, ``inf`` and ``infinity`` are numbers, and a number too large for
-    #   a double is refused;
+    #   a double is an error;
     # - dates are read as UTC;
     # - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
 
-    def declared(header: Header, columns: FileColumns) -> LabelColumns:
+    def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
         path, _ = find_label_xml(source)
         if path is None:
-            place = f"Expected {source.stem}.xml: put it there, or name"
+            advice = "Name"
+            if source.supports_companion_files:
+                advice = f"Expected {source.stem}.xml: put it there, or name"
             raise MissingXmlError(
                 "no XML file beside it says which attributes are labels. "
-                f"{place if source.supports_companion_files else 'Name'} the labels with labels=...",
+                f"{advice} the labels with labels=...",
                 path=source.where,
             )
-        return columns.labels_from_tree(read_label_xml(path))
+        return columns.labels_from_hierarchy(read_label_xml(path))
 
-    return read_arff(source, declared, labels=labels, encoding=encoding)
+    return read_arff(source, declared_labels, labels=labels, encoding=encoding)
 
 
 def write_mulan(dataset: MultilabelDataset, target: OutputFile) -> None:
-    """Write a MULAN data set: the ARFF file and, beside it, the XML file."""
-    xml = _written_xml(target)
+    """Write a MULAN data set: the ARFF file, and the XML file beside it."""
+    xml = _xml_path_for(target)
     if xml == target.path:
         raise ParameterError(
             f"{target.path}: the suffix .xml belongs to the file with the labels. Call the file "
             "with the data .arff."
         )
-    names, renamed = label_column_names(dataset, fits_xml)
-    notes = {"labels": renamed}
+    names, original_names = label_column_names(dataset, fits_xml)
+    notes = {"labels": original_names}
     write_arff(target, dataset, dataset.name, names, labels_first=False, notes=notes)
     with target.open(xml) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
@@ -77,12 +79,13 @@ def write_mulan(dataset: MultilabelDataset, target: OutputFile) -> None:
 def label_xml_of(file: InputFile | OutputFile) -> Path | None:
     """Return the XML file that is read, or would be written, with an ARFF file."""
     if not isinstance(file, InputFile):
-        return _written_xml(file)
-    found, _ = find_label_xml(file)
-    return found if isinstance(found, Path) else None  # in an archive it is no file of its own
+        return _xml_path_for(file)
+    path, _ = find_label_xml(file)
+    return path if isinstance(path, Path) else None  # a member of an archive has no path
 
 
-def _written_xml(target: OutputFile) -> Path:
+def _xml_path_for(target: OutputFile) -> Path:
+    """Return the path of the XML file that is written with an ARFF file."""
     return target.path.parent / f"{target.stem}.xml"
 
 

@@ -11,13 +11,14 @@ from scumble.data.formats.kernels.csv import RAGGED, split_rows
 
 def split(text: str, *, at_end: bool = True) -> tuple[int, list[list[str]], int]:
     data = np.frombuffer(text.encode(), np.uint8)
-    fault, _, _, n_columns, size, cells, marks, _ = split_rows(data, ord(","), 0, at_end)
-    found = [
-        text.encode()[a:b].decode().replace('""', '"' if mark == 2 else '""')
-        for (a, b), mark in zip(cells.tolist(), marks, strict=True)
+    result = split_rows(data, ord(","), n_columns=0, at_end=at_end)
+    cells = [
+        text.encode()[start:end].decode().replace('""', '"' if quoting == 2 else '""')
+        for (start, end), quoting in zip(result.bounds.tolist(), result.quoting, strict=True)
     ]
-    rows = [found[at : at + n_columns] for at in range(0, len(found), max(n_columns, 1))]
-    return fault, rows, size
+    width = result.n_columns
+    rows = [cells[start : start + width] for start in range(0, len(cells), max(width, 1))]
+    return result.fault, rows, result.n_bytes
 
 
 @given(st.text(st.sampled_from('ab",\n\ré'), max_size=30))

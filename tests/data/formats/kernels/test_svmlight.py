@@ -41,14 +41,15 @@ def slow(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
 
 def fast(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
     data = np.frombuffer(text.encode(), np.uint8)
-    fault, *_, labels, indices, values, long_at, rows = parse_lines(data, (True, -1, 10**9))
-    if fault:
+    result = parse_lines(data, lenient=True, label_limit=-1, index_limit=10**9)
+    if result.fault:
         return None
-    for at, start, end in long_at.tolist():
-        values[at] = float(text.encode()[start:end])
+    labels, indices, values = result.labels, result.indices, result.values
+    for index, start, end in result.long_numbers.tolist():
+        values[index] = float(text.encode()[start:end])
     found = []
     first_label = first_value = 0
-    for last_label, last_value, _ in rows.tolist():
+    for last_label, last_value, _ in result.rows.tolist():
         names = [text.encode()[a:b].decode() for _, a, b in labels[first_label:last_label].tolist()]
         pairs = list(
             zip(

@@ -1,1 +1,1 @@
-"""What MULAN, MEKA and KEEL files have in common: the ARFF format of WEKA."""
+"""The ARFF format of WEKA, which the MULAN, MEKA and KEEL formats share."""

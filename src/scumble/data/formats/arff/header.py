@@ -1,4 +1,4 @@
-"""The head of an ARFF file: relation, attributes, comments, up to ``@data``."""
+"""Reads the header of an ARFF file: relation, attributes and comments up to ``@data``."""
 
 import re
 from codecs import BOM_UTF8
@@ -15,17 +15,18 @@ from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedQuoteError, scan, skip_blanks
 
 _LINES = re.compile(rb"\r\n|\n|\r")
-#: Begins with a line end and names both cases, because the search for it is 20 times as fast then.
+#: Begins with a line end and lists both cases: searching is 20 times as fast as with re.IGNORECASE.
 _DATA = re.compile(
     rb"[\r\n][\t\x0b\x0c ]*@[Dd][Aa][Tt][Aa](?![^\x00-\x20%])[^\r\n]*(?:\r\n|\n|\r|\Z)"
 )
-_NUMBERS = {"numeric": False, "real": False, "integer": True}
+#: The numeric types, with whether their values are whole numbers.
+_NUMERIC_TYPES = {"numeric": False, "real": False, "integer": True}
 #: What may follow a numeric type: a range (KEEL), an attribute weight (WEKA), a comment.
 _AFTER_NUMBER = re.compile(
     r"[\0-\x20]*+(\[[^\[\]]*+\])?+[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL
 )
 _AFTER = re.compile(r"[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL)
-#: The usual case in one go: an attribute whose name is a word.
+#: An attribute whose name is an unquoted word: nearly all are, and one pattern is fast.
 _PLAIN_ATTRIBUTE = re.compile(
     r"@attribute[\x01-\x20]+([^\0-\x20'\"%{},][^\0-\x20{},]*)[\x01-\x20]*", re.IGNORECASE
 )
@@ -34,15 +35,16 @@ _KEYWORD = re.compile(r"@[^\0-\x20%]*")
 
 
 class EncodingError(Exception):
-    """The file holds bytes that its supposed encoding does not know."""
+    """The file is not in the assumed encoding; the argument is the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeType:
-    """What follows the name of an attribute."""
+    """The type of an attribute, as declared after its name.
 
-    # `raw` holds, for nominal values written with escapes, what stands between their quotes: a file
-    # usually spells them the same way in its rows.
+    ``raw`` holds, for nominal values with escapes, the text between their quotes: the rows of a
+    file usually spell them in the same way.
+    """
 
     kind: FeatureKind
     categories: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ class Attribute:
 
 @dataclass(slots=True)
 class Header:
-    """Everything above ``@data``."""
+    """The declarations above ``@data``; ``n_lines`` is the number of lines they take."""
 
     relation: str = ""
     attributes: list[Attribute] = field(default_factory=list)
@@ -78,36 +80,36 @@ class Header:
 
 
 def read_header(source: InputFile, blocks: Iterator[bytes], encoding: str) -> tuple[Header, bytes]:
-    """Read up to and with the ``@data`` line."""
+    """Read up to the ``@data`` line; return the header and the rest of the last block."""
     parser = _HeaderParser(source, encoding)
     for number, block in enumerate(blocks):
-        refuse_zero_bytes(source, block, parser.header.n_lines)
+        check_no_nul_bytes(source, block, parser.header.n_lines)
         if number == 0:
             block = block.removeprefix(BOM_UTF8)
-        data = _DATA.search(b"\n" + block)
-        stop = len(block) if data is None else data.end() - 1
-        parser.feed(block[:stop])
-        if data is not None:
-            return parser.finish(), block[stop:]
+        match = _DATA.search(b"\n" + block)
+        end = len(block) if match is None else match.end() - 1
+        parser.feed(block[:end])
+        if match is not None:
+            return parser.finish(), block[end:]
     raise source.error(
         "the file ends without @data. Expected @relation, @attribute lines and then @data: is it "
         "an ARFF file, and is it complete?"
     )
 
 
-def refuse_zero_bytes(source: InputFile, block: bytes, n_lines: int) -> None:
-    """Refuse a block that holds a NUL byte."""
-    at = block.find(0)
-    if at >= 0:
+def check_no_nul_bytes(source: InputFile, block: bytes, n_lines: int) -> None:
+    """Raise an error if a block holds a NUL byte; ``n_lines`` lines come before the block."""
+    position = block.find(0)
+    if position >= 0:
         raise source.error(
             "the file holds a NUL byte. Expected text: if it was saved as UTF-16, save it as "
             "UTF-8; otherwise it is damaged.",
-            line=n_lines + 1 + len(_LINES.findall(block, 0, at)),
+            line=n_lines + 1 + len(_LINES.findall(block, 0, position)),
         )
 
 
 class _HeaderParser:
-    """Takes the head of a file line by line."""
+    """Parses the header of a file line by line."""
 
     def __init__(self, source: InputFile, encoding: str) -> None:
         self.source, self.encoding = source, encoding
@@ -116,6 +118,7 @@ class _HeaderParser:
         self._lines: dict[str, int] = {}
 
     def feed(self, block: bytes) -> None:
+        """Parse a block of whole lines."""
         try:
             text = block.decode(self.encoding)
         except UnicodeDecodeError as error:
@@ -131,8 +134,9 @@ class _HeaderParser:
                 try:
                     self._declare(line)
                 except UnclosedQuoteError as error:
-                    found = f"the quote in {excerpt(str(error))} is not closed"
-                    raise self._error(f"{found}. Close it on its line.") from error
+                    raise self._error(
+                        f"the quote in {excerpt(str(error))} is not closed. Close it on its line."
+                    ) from error
             elif line.startswith(NOTE):
                 self.header.notes = parse_notes(line, self.source, self.header.n_lines)
             elif line and not line.startswith("%"):
@@ -142,6 +146,7 @@ class _HeaderParser:
                 )
 
     def finish(self) -> Header:
+        """Return the header, after checking that it is complete."""
         if not self._has_relation:
             raise self._error("@data comes before @relation. Expected '@relation name' first.")
         if not self.header.attributes and not self.header.notes.get("unlabelled"):
@@ -149,56 +154,61 @@ class _HeaderParser:
         return self.header
 
     def _error(self, message: str) -> ReadError:
+        """Build an error for the current line."""
         return self.source.error(message, line=self.header.n_lines)
 
-    def _declare(self, text: str) -> None:
-        plain = _PLAIN_ATTRIBUTE.match(text)
-        if plain is not None and self._has_relation:
-            self._add(plain[1], text[plain.end() :])
+    def _declare(self, line: str) -> None:
+        """Parse a declaration, a line that begins with @."""
+        plain_attribute = _PLAIN_ATTRIBUTE.match(line)
+        if plain_attribute is not None and self._has_relation:
+            self._add_attribute(plain_attribute[1], line[plain_attribute.end() :])
             return
-        match = _KEYWORD.match(text)
-        assert match is not None  # the text begins with @
-        keyword, rest = match[0].lower(), text[match.end() :].lstrip(BLANKS)
+        match = _KEYWORD.match(line)
+        assert match is not None  # the line begins with @
+        keyword, text = match[0].lower(), line[match.end() :].lstrip(BLANKS)
         if keyword == "@attribute":
-            self._attribute(rest)
+            self._parse_attribute(text)
         elif keyword == "@relation":
-            self._relation(rest)
+            self._parse_relation(text)
         elif keyword == "@data":
-            if rest and not rest.startswith("%"):
-                raise self._error(f"{excerpt(rest)} follows @data. Expected the rows below it.")
+            if text and not text.startswith("%"):
+                raise self._error(f"{excerpt(text)} follows @data. Expected the rows below it.")
         elif keyword in ("@inputs", "@input"):
-            self.header.inputs = self._names(rest)
+            self.header.inputs = self._parse_names(text)
         elif keyword in ("@outputs", "@output"):
-            self.header.outputs = self._names(rest)
+            self.header.outputs = self._parse_names(text)
         else:
             raise self._error(
                 f"the declaration {excerpt(keyword)} is not known. Expected @relation, @attribute "
                 "or @data."
             )
 
-    def _relation(self, rest: str) -> None:
+    def _parse_relation(self, text: str) -> None:
+        """Parse the name after ``@relation``."""
         if self._has_relation:
             raise self._error("a second @relation. Expected one in a file.")
         self._has_relation = True
-        if rest.startswith(("'", '"')):
-            name, _, end = scan(rest, 0)
-            after = rest[end:].strip(BLANKS)
+        if text.startswith(("'", '"')):
+            value = scan(text, 0)
+            name = value.text
+            after = text[value.end :].strip(BLANKS)
             if after and not after.startswith("%"):
                 raise self._error(f"{excerpt(after)} follows the quoted name of the relation.")
-        else:  # unquoted names with blanks are common: take the line
-            name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest)[0].strip(BLANKS)
+        else:  # unquoted names with blanks are common: take the line up to a comment
+            name = re.split(f"[{re.escape(BLANKS)}]%", " " + text)[0].strip(BLANKS)
         self.header.relation = name
 
-    def _attribute(self, rest: str) -> None:
+    def _parse_attribute(self, text: str) -> None:
+        """Parse the name and the type after ``@attribute``."""
         if not self._has_relation:
             raise self._error("@attribute comes before @relation. Expected '@relation name' first.")
-        name, _, end = scan(rest, 0)
-        if not name and not rest.startswith(("'", '"')):
+        name = scan(text, 0)
+        if not name.text and not text.startswith(("'", '"')):
             raise self._error("@attribute without a name. Expected '@attribute name type'.")
-        self._add(name, rest[end:].strip(BLANKS))
+        self._add_attribute(name.text, text[name.end :].strip(BLANKS))
 
-    def _add(self, name: str, text: str) -> None:
-        """Declare an attribute by its name and what follows."""
+    def _add_attribute(self, name: str, text: str) -> None:
+        """Add an attribute with its name and the text of its type."""
         line = self.header.n_lines
         first = self._lines.setdefault(name, line)
         if first != line:
@@ -207,39 +217,42 @@ class _HeaderParser:
                 "must be unique: rename one of them."
             )
         if text not in self._types:
-            self._types[text] = self._type(name, text)
+            self._types[text] = self._parse_type(name, text)
         self.header.attributes.append(Attribute(name, self._types[text], line))
 
-    def _type(self, name: str, text: str) -> AttributeType:
+    def _parse_type(self, name: str, text: str) -> AttributeType:
+        """Return the type of an attribute."""
         if text.startswith("{"):
-            return self._nominal(name, text)
+            return self._parse_nominal(name, text)
         word = _TYPE.match(text)
         assert word is not None  # the pattern fits the empty word
-        kind, after = word[0].lower(), text[word.end() :]
-        if kind in _NUMBERS:
+        keyword, after = word[0].lower(), text[word.end() :]
+        if keyword in _NUMERIC_TYPES:
             self._check_after(name, after, _AFTER_NUMBER)
-            return AttributeType("numeric", integer=_NUMBERS[kind])
-        if kind == "string":
+            return AttributeType("numeric", integer=_NUMERIC_TYPES[keyword])
+        if keyword == "string":
             self._check_after(name, after)
             return AttributeType("string")
-        if kind == "date":
-            return self._date(name, after)
-        if kind == "relational":
+        if keyword == "date":
+            return self._parse_date(name, after)
+        if keyword == "relational":
             raise self._error(
                 f"the attribute {excerpt(name)} is relational (rows within rows), which has no "
                 "place in a table. Flatten the data first, for instance in WEKA."
             )
-        found = f"the type {excerpt(text)}" if text else "no type"
+        description = f"the type {excerpt(text)}" if text else "no type"
         raise self._error(
-            f"the attribute {excerpt(name)} has {found}. Expected numeric, real, integer, "
+            f"the attribute {excerpt(name)} has {description}. Expected numeric, real, integer, "
             "string, date or {value, value, ...}."
         )
 
-    def _date(self, name: str, after: str) -> AttributeType:
+    def _parse_date(self, name: str, after: str) -> AttributeType:
+        """Return the type of a date attribute, with the pattern that may follow."""
         after = after.lstrip(BLANKS)
         pattern, end = None, 0
         if after and after[0] not in "%{":
-            pattern, _, end = scan(after, 0)
+            value = scan(after, 0)
+            pattern, end = value.text, value.end
         self._check_after(name, after[end:])
         try:
             date_format(pattern)
@@ -250,44 +263,51 @@ class _HeaderParser:
             ) from error
         return AttributeType("date", date_format=pattern)
 
-    def _nominal(self, name: str, text: str) -> AttributeType:
-        values: list[str] = []
+    def _parse_nominal(self, name: str, text: str) -> AttributeType:
+        """Return the type of a nominal attribute, whose values are in braces."""
+        categories: list[str] = []
         raw: list[str | None] = []
-        at = skip_blanks(text, 1)
-        while text[at : at + 1] != "}":
-            start = at
-            value, escaped, at = scan(text, at)
-            if at == start:
-                found = "an empty value" if text[at : at + 1] == "," else "no closing brace"
+        position = skip_blanks(text, 1)
+        while text[position : position + 1] != "}":
+            value = scan(text, position)
+            if value.end == position:
+                has_comma = text[position : position + 1] == ","
+                problem = "an empty value" if has_comma else "no closing brace"
                 raise self._error(
-                    f"the values of the attribute {excerpt(name)} have {found}. Expected "
+                    f"the values of the attribute {excerpt(name)} have {problem}. Expected "
                     "{value, value, ...} on one line."
                 )
-            values.append(value)
-            raw.append(escaped)
-            at = skip_blanks(text, at)
-            if text[at : at + 1] == ",":
-                at = skip_blanks(text, at + 1)
-        self._check_after(name, text[at + 1 :])
-        if len(set(values)) < len(values):
-            twice = excerpt(first_duplicate(values))
-            raise self._error(f"the attribute {excerpt(name)} declares the value {twice} twice.")
-        return AttributeType("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
+            categories.append(value.text)
+            raw.append(value.raw)
+            position = skip_blanks(text, value.end)
+            if text[position : position + 1] == ",":
+                position = skip_blanks(text, position + 1)
+        self._check_after(name, text[position + 1 :])
+        if len(set(categories)) < len(categories):
+            duplicate = excerpt(first_duplicate(categories))
+            raise self._error(
+                f"the attribute {excerpt(name)} declares the value {duplicate} twice."
+            )
+        return AttributeType("nominal", tuple(categories), raw=tuple(raw) if any(raw) else ())
 
-    def _names(self, rest: str) -> list[str]:
-        if not re.search("['\"%{}]", rest):  # the usual case in one go
-            return re.findall(r"[^\0-\x20,]+", rest)
+    def _parse_names(self, text: str) -> list[str]:
+        """Return names that are separated by commas, after ``@inputs`` or ``@outputs``."""
+        if not re.search("['\"%{}]", text):  # one pattern is fast, and nearly always enough
+            return re.findall(r"[^\0-\x20,]+", text)
         names: list[str] = []
-        at = skip_blanks(rest, 0, commas=True)
-        while at < len(rest) and rest[at] != "%":
-            name, _, end = scan(rest, at)
-            if end == at:
-                raise self._error(f"{excerpt(rest[at:])} is no name. Expected names with commas.")
-            names.append(name)
-            at = skip_blanks(rest, end, commas=True)
+        position = skip_blanks(text, 0, commas=True)
+        while position < len(text) and text[position] != "%":
+            name = scan(text, position)
+            if name.end == position:
+                raise self._error(
+                    f"{excerpt(text[position:])} is no name. Expected names with commas."
+                )
+            names.append(name.text)
+            position = skip_blanks(text, name.end, commas=True)
         return names
 
     def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER) -> None:
+        """Raise an error if the text after a type is neither a comment nor a weight."""
         if not allowed.fullmatch(after):
             raise self._error(
                 f"{excerpt(after.strip(BLANKS))} follows the type of the attribute "

@@ -1,21 +1,21 @@
-"""What the syntax of a file cannot carry travels in a comment: ``% scumble: {...}``.
+"""Notes: a comment, ``% scumble: {...}``, with what the syntax of ARFF cannot express.
 
 Other programs skip it. It holds a JSON object; every key is optional.
 
 ``name``
-    The data set's name, where the relation cannot spell it.
+    The name of the data set, if the relation cannot hold it.
 ``labels``
-    The real names of label columns that had to be renamed.
+    The original names of label columns that had to be renamed, by column name.
 ``parents``
     The number of each label's parent, -1 at the top.
 ``features``
-    Fields of `Feature` by column name, where the declaration says something else.
+    Fields of `Feature` that differ from the declaration, by column name.
 ``weights``
-    The instances' weights.
+    The weights of the instances.
 ``sparse``
     Whether the features were stored sparse.
 ``unlabelled``
-    True for a data set without any label; without a feature as well it may have no column.
+    True for a data set without labels. If it has no features either, it may have no columns.
 """
 
 import json
@@ -28,12 +28,12 @@ NOTE = "% scumble:"
 
 
 def parse_notes(text: str, source: InputFile, line: int) -> dict[str, Any]:
-    """Read the comment."""
+    """Return the notes in a comment."""
     try:
         notes = json.loads(text[len(NOTE) :])
     except (ValueError, RecursionError):
         notes = None
-    if not _fit(notes, _NOTES):
+    if not _is_valid(notes, _NOTE_CHECKS):
         raise source.error(
             f"the comment {NOTE!r} is damaged. Restore it, or remove the line and lose what it "
             "adds to the file.",
@@ -43,40 +43,45 @@ def parse_notes(text: str, source: InputFile, line: int) -> dict[str, Any]:
 
 
 def format_notes(notes: dict[str, Any]) -> str:
-    """Write the comment, without what is None, False or ``{}``; nothing if there is no more."""
-    told = {key: value for key, value in notes.items() if value not in (None, False, {})}
-    return f"{NOTE} {json.dumps(told, sort_keys=True, separators=(',', ':'))}\n" if told else ""
+    """Return the line of the comment, or an empty text if all notes are None, False or empty."""
+    notes = {key: value for key, value in notes.items() if value not in (None, False, {})}
+    if not notes:
+        return ""
+    return f"{NOTE} {json.dumps(notes, sort_keys=True, separators=(',', ':'))}\n"
 
 
-def _fit(notes: Any, checks: dict[str, Callable[[Any], bool]]) -> bool:
-    """Tell whether something is a mapping, each part of which is known and passes its check."""
+def _is_valid(notes: Any, checks: dict[str, Callable[[Any], bool]]) -> bool:
+    """Return whether a value is a mapping whose keys are known and whose values pass the checks."""
     if not isinstance(notes, dict):
         return False
     return all(key in checks and checks[key](value) for key, value in notes.items())
 
 
-def _is(*kinds: type) -> Callable[[Any], bool]:
-    return lambda value: type(value) in kinds
+def _is_instance(*types: type) -> Callable[[Any], bool]:
+    """Return a check for values of exactly these types."""
+    return lambda value: type(value) in types
 
 
-def _lists(*kinds: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(type(each) in kinds for each in value)
+def _is_list_of(*types: type) -> Callable[[Any], bool]:
+    """Return a check for lists with items of exactly these types."""
+    return lambda value: isinstance(value, list) and all(type(item) in types for item in value)
 
 
-_FEATURE: dict[str, Callable[[Any], bool]] = {
+_FEATURE_CHECKS: dict[str, Callable[[Any], bool]] = {
     "kind": lambda value: value in ("string", "date", "text"),
-    "integer": _is(bool),
-    "date_format": _is(str, type(None)),
-    "categories": _lists(str),
+    "integer": _is_instance(bool),
+    "date_format": _is_instance(str, type(None)),
+    "categories": _is_list_of(str),
 }
-_NOTES: dict[str, Callable[[Any], bool]] = {
-    "name": _is(str),
-    "labels": lambda value: isinstance(value, dict) and _lists(str)([*value.values()]),
-    "parents": _lists(int),
-    "weights": _lists(int, float),
+_NOTE_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "name": _is_instance(str),
+    "labels": lambda value: isinstance(value, dict) and _is_list_of(str)([*value.values()]),
+    "parents": _is_list_of(int),
+    "weights": _is_list_of(int, float),
     "features": lambda value: (
-        isinstance(value, dict) and all(_fit(fields, _FEATURE) for fields in value.values())
+        isinstance(value, dict)
+        and all(_is_valid(fields, _FEATURE_CHECKS) for fields in value.values())
     ),
-    "sparse": _is(bool),
-    "unlabelled": _is(bool),
+    "sparse": _is_instance(bool),
+    "unlabelled": _is_instance(bool),
 }

@@ -1,4 +1,4 @@
-"""An ARFF file as a whole: header, rows, and what the notes add."""
+"""Reads an ARFF file: header, rows, and notes."""
 
 import itertools
 import re
@@ -6,18 +6,18 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning
 from scumble._core.files import InputFile
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff.body import BodyReader
+from scumble.data.formats.arff.body import Body, BodyReader
 from scumble.data.formats.arff.header import Attribute, EncodingError, Header, read_header
 from scumble.data.formats.base import LabelChoice
 from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
-#: About how many bytes are read at once. Small, because memory beyond the result is a cost.
-BLOCK = 1 << 19
+#: Bytes that are read at once: half a megabyte, so that little memory is needed beyond the result.
+BLOCK_BYTES = 1 << 19
 
 _SNIFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[\x01-\x20]++|%[^\r\n]*+)*+@relation(?![^\x01-\x20'\"%])([^\r\n]*)",
@@ -25,105 +25,125 @@ _SNIFF = re.compile(
 )
 
 
+class _ParsedFile(NamedTuple):
+    """The parts of a file."""
+
+    header: Header
+    labels: LabelColumns
+    body: Body
+
+
 def read_arff(
     source: InputFile,
-    declared: Callable[[Header, FileColumns], LabelColumns],
+    declared_labels: Callable[[Header, FileColumns], LabelColumns],
     *,
     labels: LabelChoice,
     encoding: str | None,
     null_is_missing: bool = False,
     name_from_relation: Callable[[str], str] = str,
 ) -> MultilabelDataset:
-    """Read a file of the ARFF family; it declares its labels itself, unless ``labels`` does.
+    """Read a file of the ARFF family.
 
-    The data set's name is what the notes say, or else ``name_of`` the relation.
+    The labels are those that ``labels`` selects, or else those that ``declared_labels`` finds in
+    the header. The name of the data set stands in the notes, or else ``name_from_relation`` makes
+    it from the relation.
     """
 
-    def choose(header: Header) -> LabelColumns:
+    def resolve_labels(header: Header) -> LabelColumns:
         columns = FileColumns(source, header.names, header.notes.get("unlabelled", False))
-        return declared(header, columns) if labels is None else columns.resolve_labels(labels)
+        if labels is None:
+            return declared_labels(header, columns)
+        return columns.resolve_labels(labels)
 
+    first_encoding = _check_encoding(encoding)
+    parsed = None
     try:
-        return _dataset(
-            source,
-            name_from_relation,
-            *_read(source, choose, _check_encoding(encoding), null_is_missing),
-        )
+        parsed = _parse_file(source, resolve_labels, first_encoding, null_is_missing)
     except EncodingError as error:
         line = error.args[0]
         if encoding is not None:
             message = f"the text cannot be read as {encoding}. Name the right encoding=..."
             raise source.error(message, line=line) from error
-    parts = _read(source, choose, "latin-1", null_is_missing)
-    warnings.warn(
-        f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
-        "look wrong, name the right encoding=...",
-        ScumbleWarning,
-        stacklevel=4,
-    )
-    return _dataset(source, name_from_relation, *parts)
+    if parsed is None:
+        parsed = _parse_file(source, resolve_labels, "latin-1", null_is_missing)
+        warnings.warn(
+            f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
+            "look wrong, name the right encoding=...",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+    return _make_dataset(source, parsed, name_from_relation)
 
 
-def _read(
+def _parse_file(
     source: InputFile,
     resolve_labels: Callable[[Header], LabelColumns],
     encoding: str,
     null_is_missing: bool,
-) -> tuple[Header, LabelColumns, BodyReader]:
-    # A fault leaves the file half read: close it now, not when the traceback is forgotten.
-    with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK))) as blocks:
-        header, rest = read_header(source, blocks, encoding)
-        chosen = resolve_labels(header)
-        body = BodyReader(source, header, chosen.columns, encoding, null_is_missing)
-        for block in itertools.chain([rest] if rest else [], blocks):
-            body.feed(block)
-    return header, chosen, body
+) -> _ParsedFile:
+    """Parse a file in one pass."""
+    # A fault leaves the file half read: close it now, not when the traceback is released.
+    with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK_BYTES))) as blocks:
+        header, unread = read_header(source, blocks, encoding)
+        labels = resolve_labels(header)
+        reader = BodyReader(source, header, labels.columns, encoding, null_is_missing)
+        for block in itertools.chain([unread] if unread else [], blocks):
+            reader.feed(block)
+    return _ParsedFile(header, labels, reader.finish())
 
 
-def _dataset(
-    source: InputFile,
-    name_from_relation: Callable[[str], str],
-    header: Header,
-    chosen: LabelColumns,
-    body: BodyReader,
+def _make_dataset(
+    source: InputFile, parsed: _ParsedFile, name_from_relation: Callable[[str], str]
 ) -> MultilabelDataset:
-    X, Y, weights, texts = body.finish()
+    """Return the data set; notes take precedence over declarations."""
+    header, labels, body = parsed
     notes, attributes = header.notes, header.attributes
-    renamed = notes.get("labels", {})
-    names = [attributes[at].name for at in chosen.columns]
-    labels = set(chosen.columns)
-    inputs = [at for at in range(len(attributes)) if at not in labels]
-    noted = notes.get("features", {})
+    original_names = notes.get("labels", {})
+    label_names = [attributes[index].name for index in labels.columns]
+    noted_features = notes.get("features", {})
+    is_label = set(labels.columns)
     try:
+        features = [
+            _make_feature(attribute, body.texts.get(index), noted_features.get(attribute.name))
+            for index, attribute in enumerate(attributes)
+            if index not in is_label
+        ]
         return MultilabelDataset(
-            X,
-            Y,
-            features=[_feature(attributes[at], texts.get(at), noted) for at in inputs],
-            labels=[renamed.get(name, name) for name in names],
+            body.X,
+            body.Y,
+            features=features,
+            labels=[original_names.get(name, name) for name in label_names],
             name=notes.get("name", name_from_relation(header.relation)),
-            weights=notes.get("weights", weights),
-            label_parents=notes.get("parents", chosen.parents),
+            weights=notes.get("weights", body.weights),
+            label_parents=notes.get("parents", labels.parents),
         )
     except DataError as error:
         raise source.error(str(error)) from error
 
 
-def _feature(attribute: Attribute, texts: tuple[str, ...] | None, noted: dict[str, Any]) -> Feature:
-    """Say what an attribute is; notes correct what a declaration could not say."""
-    name, kind = attribute.name, attribute.type
-    categories = kind.categories if texts is None else texts
-    feature = Feature(name, kind.kind, categories, kind.integer, kind.date_format)
-    if name not in noted:
+def _make_feature(
+    attribute: Attribute, texts: tuple[str, ...] | None, note: dict[str, Any] | None
+) -> Feature:
+    """Return the feature of an attribute, with the texts of its values and a note about it."""
+    attribute_type = attribute.type
+    feature = Feature(
+        attribute.name,
+        attribute_type.kind,
+        attribute_type.categories if texts is None else texts,
+        attribute_type.integer,
+        attribute_type.date_format,
+    )
+    if note is None:
         return feature
-    fields = noted[name]
-    if fields.get("kind", kind.kind) not in _MEANT.get(kind.kind, (kind.kind,)):
-        raise DataError(f"The feature {name!r} cannot be of kind {fields['kind']!r}.")
-    changes = {key: fields[key] for key in ("kind", "integer", "date_format") if key in fields}
+    kind = note.get("kind", attribute_type.kind)
+    if kind not in _ALLOWED_KINDS.get(attribute_type.kind, (attribute_type.kind,)):
+        raise DataError(f"The feature {attribute.name!r} cannot be of kind {kind!r}.")
+    changes = {key: note[key] for key in ("kind", "integer", "date_format") if key in note}
     return replace(feature, **changes)
 
 
-#: What a column may be in truth, by what its declaration says.
-_MEANT = {
+#: The kinds that a note may give to a feature, by its declared kind.
+_ALLOWED_KINDS = {
     "nominal": ("nominal", "string", "text"),
     "string": ("string", "text"),
     "numeric": ("numeric", "date"),
@@ -131,14 +151,15 @@ _MEANT = {
 
 
 def _check_encoding(encoding: str | None) -> str:
+    """Return the encoding to try first; raise an error if a given one does not contain ASCII."""
     if encoding is None:
         return "utf-8"
-    signs = " ,{}'\"\\%?@09az\n"
+    characters = " ,{}'\"\\%?@09az\n"
     try:
-        fits = signs.encode(encoding) == signs.encode("ascii")
+        contains_ascii = characters.encode(encoding) == characters.encode("ascii")
     except LookupError:
-        fits = False
-    if not fits:
+        contains_ascii = False
+    if not contains_ascii:
         raise ParameterError(
             f"The 'encoding' parameter is {encoding!r}. Expected the name of an encoding that "
             "contains ASCII, such as utf-8, latin-1 or cp1252."
@@ -147,6 +168,6 @@ def _check_encoding(encoding: str | None) -> str:
 
 
 def sniff_relation(head: bytes) -> str | None:
-    """Look for an ARFF header."""
+    """Return the text after ``@relation`` if the head of a file looks like ARFF, else None."""
     match = _SNIFF.match(head)
     return None if match is None else match[1].decode("latin-1")

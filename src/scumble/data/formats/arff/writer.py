@@ -1,4 +1,4 @@
-"""Writes files of the ARFF family: declarations in Python, rows in compiled loops."""
+"""Writes files of the ARFF family: declarations in Python, rows with a compiled writer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -19,16 +19,16 @@ from scumble.data.feature import differing_fields
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import escape, quote
-from scumble.data.formats.kernels import arff_rows as k
+from scumble.data.formats.kernels import arff_rows as kernel
 
-#: About how many values are written at once.
-_ROOM = 1 << 17
+#: About how many values are written at once: a megabyte of doubles.
+_VALUES_PER_WRITE = 1 << 17
 _MISSING = "?"
-LABEL = "{0,1}"
+LABEL_TYPE = "{0,1}"
 
 
 def number_text(value: float) -> str:
-    """Write a number with as few digits as give it back."""
+    """Return the shortest text that reads back as the same number."""
     text = repr(value)
     if text.endswith("inf"):
         return text.replace("inf", "Infinity")
@@ -37,74 +37,109 @@ def number_text(value: float) -> str:
 
 @dataclass(frozen=True)
 class ArffColumn:
-    """One attribute as it is written."""
+    """How a feature is written.
+
+    Attributes
+    ----------
+    name, declaration : str
+        Name and type of the attribute.
+    declared_feature : Feature
+        The feature that a reader makes of the declaration.
+    texts : tuple of str
+        The quoted texts of values that are codes.
+    format_value : callable
+        Returns the text of a value that is no code.
+    explicit : bool
+        Whether sparse rows never omit the attribute.
+    """
 
     name: str
     declaration: str
-    meant: Feature  # what a reader makes of the declaration
-    # Values are codes of texts, or numbers that go through `spell`.
+    declared_feature: Feature
     texts: tuple[str, ...] = ()
-    spell: Callable[[float], str] = number_text
-    explicit: bool = False  # named in every sparse row
+    format_value: Callable[[float], str] = number_text
+    explicit: bool = False
 
 
-def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: bool) -> ArffColumn:
-    """Declare a feature as WEKA does."""
+def arff_column(
+    feature: Feature, get_values: Callable[[], Array], *, sparse_rows: bool
+) -> ArffColumn:
+    """Return how WEKA writes a feature; ``get_values`` returns its column."""
     name = feature.name
     if feature.kind == "nominal":
         return nominal_column(feature, ",")
     if feature.kind in ("string", "text"):
-        known = _in_order_of_appearance(feature, values())
-        if sparse_rows and "" in known:  # where a text may be omitted, the empty one comes first
-            known = ("", *(text for text in known if text))
-        meant = Feature(name, "string", known)
-        texts = tuple(quote(text) for text in feature.categories)
-        return ArffColumn(name, "string", meant, texts, explicit=True)
-    if feature.kind == "date" and _survive(feature.date_format, values()):
-        pattern, form = feature.date_format, date_format(feature.date_format)
-        written = "date" if pattern is None else f'date "{escape(pattern)}"'
-        meant = Feature(name, "date", date_format=pattern)
-        return ArffColumn(name, written, meant, spell=lambda value: quote(form.format(value)))
+        texts = _in_order_of_appearance(feature, get_values())
+        if (
+            sparse_rows and "" in texts
+        ):  # a text that a row may omit is the first one: the empty one
+            texts = ("", *(text for text in texts if text))
+        return ArffColumn(
+            name=name,
+            declaration="string",
+            declared_feature=Feature(name, "string", texts),
+            texts=tuple(quote(text) for text in feature.categories),
+            explicit=True,
+        )
+    if feature.kind == "date" and _can_restore(feature.date_format, get_values()):
+        pattern, formatter = feature.date_format, date_format(feature.date_format)
+        return ArffColumn(
+            name=name,
+            declaration="date" if pattern is None else f'date "{escape(pattern)}"',
+            declared_feature=Feature(name, "date", date_format=pattern),
+            format_value=lambda value: quote(formatter.format(value)),
+        )
     return number_column(feature, "numeric")
 
 
 def nominal_column(feature: Feature, separator: str) -> ArffColumn:
-    """Declare a feature with all its values."""
+    """Return how a nominal feature is written; its declaration lists all values."""
     texts = tuple(quote(text) for text in feature.categories)
-    meant = Feature(feature.name, "nominal", feature.categories)
-    return ArffColumn(feature.name, "{" + separator.join(texts) + "}", meant, texts)
+    return ArffColumn(
+        name=feature.name,
+        declaration="{" + separator.join(texts) + "}",
+        declared_feature=Feature(feature.name, "nominal", feature.categories),
+        texts=texts,
+    )
 
 
-def number_column(feature: Feature, real: str, limits: str = "") -> ArffColumn:
-    """Declare a feature as whole numbers, or as ``real`` ones."""
+def number_column(feature: Feature, real_type: str, limits: str = "") -> ArffColumn:
+    """Return how a number is written; ``real_type`` is the type of numbers that are not whole."""
     integer = feature.integer and feature.kind == "numeric"
-    meant = Feature(feature.name, integer=integer)
-    return ArffColumn(feature.name, ("integer" if integer else real) + limits, meant)
+    return ArffColumn(
+        name=feature.name,
+        declaration=("integer" if integer else real_type) + limits,
+        declared_feature=Feature(feature.name, integer=integer),
+    )
 
 
 def label_column_names(
-    dataset: MultilabelDataset, fits: Callable[[str], bool] = lambda name: True
+    dataset: MultilabelDataset, is_allowed: Callable[[str], bool] = lambda name: True
 ) -> tuple[list[str], dict[str, str]]:
-    """Name the columns of the labels."""
-    taken = {*dataset.feature_names, *dataset.labels}
+    """Return names for the label columns, and the original names of those that are renamed.
+
+    A label is renamed if a feature has its name or the name is not allowed.
+    """
     features = set(dataset.feature_names)
-    names, renamed = [], {}
-    for number, name in enumerate(dataset.labels):
+    used = features | set(dataset.labels)
+    names: list[str] = []
+    original_names: dict[str, str] = {}
+    for label, name in enumerate(dataset.labels):
         column = name
-        while column in features or not fits(column) or (column != name and column in taken):
-            column = f"label-{number}" if column == name else column + "-"
+        while column in features or not is_allowed(column) or (column != name and column in used):
+            column = f"label-{label}" if column == name else column + "-"
         if column != name:
-            renamed[column] = name
-        taken.add(column)
+            original_names[column] = name
+        used.add(column)
         names.append(column)
-    return names, renamed
+    return names, original_names
 
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
-    """Turn values into codes, or refuse them."""
-    fits = are_codes(values, n_categories)
-    if not fits.all():
-        value = values[~fits][0]
+    """Return values as integer codes; raise an error if one is no code of a category."""
+    is_code = are_codes(values, n_categories)
+    if not is_code.all():
+        value = values[~is_code][0]
         raise DataError(
             f"The feature {feature_name!r} holds {value:g}. Expected the number of one of its "
             f"{n_categories} categories, from 0."
@@ -113,19 +148,19 @@ def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
 
 
 def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
-    """List the texts as a reader will meet them."""
+    """Return the texts in the order in which a reader finds them."""
     present = values[~np.isnan(values)]
     codes = check_codes(feature.name, present, len(feature.categories))
-    _, first = np.unique(codes, return_index=True)
-    return tuple(feature.categories[codes[at]] for at in np.sort(first))
+    _, first_rows = np.unique(codes, return_index=True)
+    return tuple(feature.categories[codes[row]] for row in np.sort(first_rows))
 
 
-def _survive(pattern: str | None, values: Array) -> bool:
-    """Tell whether a pattern gives all dates back to the last bit."""
-    known = np.unique(values[~np.isnan(values)]).tolist()
+def _can_restore(pattern: str | None, values: Array) -> bool:
+    """Return whether dates in a pattern read back as exactly the same values."""
+    times = np.unique(values[~np.isnan(values)]).tolist()
     try:
-        form = date_format(pattern)
-        return all(form.parse(form.format(value)) == value for value in known)
+        formatter = date_format(pattern)
+        return all(formatter.parse(formatter.format(time)) == time for time in times)
     except ValueError:
         return False
 
@@ -139,15 +174,22 @@ def write_arff(
     labels_first: bool,
     notes: dict[str, Any],
 ) -> None:
-    """Write a file as WEKA reads it."""
+    """Write a file that WEKA can read."""
     no_columns = not (dataset.features or label_names)
     sparse_rows = dataset.is_sparse or no_columns
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
     columns = [
-        arff_column(feature, partial(get_column, X, at), sparse_rows=sparse_rows)
-        for at, feature in enumerate(dataset.features)
+        arff_column(feature, partial(get_column, X, index), sparse_rows=sparse_rows)
+        for index, feature in enumerate(dataset.features)
     ]
-    writer = ArffWriter(dataset, columns, label_names, sparse_rows, labels_first, dataset.weights)
+    writer = ArffWriter(
+        dataset,
+        columns,
+        label_names,
+        sparse_rows=sparse_rows,
+        labels_first=labels_first,
+        weights=dataset.weights,
+    )
     notes = notes | writer.notes()
     no_rows = dataset.n_instances == 0
     notes["sparse"] = dataset.is_sparse and (no_columns or no_rows)
@@ -157,149 +199,197 @@ def write_arff(
     writer.write(target, header)
 
 
-class Texts:
-    """Texts behind each other in a blob: text i is ``blob[at[i]:at[i + 1]]``."""
+class ConcatenatedTexts:
+    """Texts, one after the other: text i is ``blob[offsets[i]:offsets[i + 1]]``."""
 
     def __init__(self, texts: list[str]) -> None:
-        self.blob, self.at = bytearray(), array("q", [0])
+        self.blob, self.offsets = bytearray(), array("q", [0])
         self.extend(texts)
 
     def __len__(self) -> int:
-        return len(self.at) - 1
+        return len(self.offsets) - 1
 
     def extend(self, texts: list[str]) -> None:
-        """Add texts; those that are there are not copied, for they may be many."""
+        """Append texts in place, without a copy of those that are there: they may be many."""
         added = [text.encode() for text in texts]
         ends = len(self.blob) + np.cumsum([*map(len, added)], dtype=np.int64)
-        self.at.frombytes(ends.tobytes())
+        self.offsets.frombytes(ends.tobytes())
         self.blob += b"".join(added)
 
-    def cut(self, n: int) -> None:
-        """Leave the first ``n`` texts."""
-        del self.at[n + 1 :], self.blob[self.at[n] :]
+    def truncate(self, n_texts: int) -> None:
+        """Keep only the first texts."""
+        del self.offsets[n_texts + 1 :], self.blob[self.offsets[n_texts] :]
 
 
 @dataclass
 class ArffWriter:
-    """Declares the columns of a data set, and turns ranges of rows into bytes."""
+    """Writes the declarations and the rows of a data set.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data set.
+    columns : list of ArffColumn
+        How its features are written.
+    label_names : list of str
+        Names of the label columns.
+    sparse_rows, labels_first : bool
+        Whether rows are sparse, and whether labels come before features.
+    weights : array, optional
+        Weights that are written at the end of rows.
+    """
 
     dataset: MultilabelDataset
     columns: list[ArffColumn]
     label_names: list[str]
     sparse_rows: bool
     labels_first: bool = False
-    weights: Array | None = None  # that end the rows
+    weights: Array | None = None
 
     def __post_init__(self) -> None:
-        self._offset = self.dataset.n_labels if self.labels_first else 0
+        # For each column of the file: the number of the first of its texts (-1 if it has none),
+        # how many it has, and whether Python formats its values.
         n_columns = self.dataset.n_features + self.dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
         self._n_texts = np.zeros(n_columns, np.int64)
-        self._spelled = np.zeros(n_columns, bool)
-        self._texts = self._declare()
-        self._explicit = [at for at, c in enumerate(self.columns, self._offset) if c.explicit]
+        self._is_formatted = np.zeros(n_columns, bool)
+        self._offset = self.dataset.n_labels if self.labels_first else 0
+        self._texts = self._collect_texts()
+        self._explicit_columns = [
+            index for index, column in enumerate(self.columns, self._offset) if column.explicit
+        ]
 
-    def _declare(self) -> Texts:
-        """List the texts of all categories; equal lists share their place."""
-        starts: dict[tuple[str, ...], int] = {}
+    def _collect_texts(self) -> ConcatenatedTexts:
+        """Return the text of missing values and those of all categories; equal lists share them."""
+        first_text_of: dict[tuple[str, ...], int] = {}
         texts = [_MISSING]
-        for at, column in enumerate(self.columns, self._offset):
-            self._spelled[at] = column.spell is not number_text
-            if not column.meant.holds_codes:
+        for index, column in enumerate(self.columns, self._offset):
+            self._is_formatted[index] = column.format_value is not number_text
+            if not column.declared_feature.holds_codes:
                 continue
-            if column.texts not in starts:
-                starts[column.texts] = len(texts)
+            if column.texts not in first_text_of:
+                first_text_of[column.texts] = len(texts)
                 texts.extend(column.texts)
-            self._first_text[at] = starts[column.texts]
-            self._n_texts[at] = len(column.texts)
-        return Texts(texts)
+            self._first_text[index] = first_text_of[column.texts]
+            self._n_texts[index] = len(column.texts)
+        return ConcatenatedTexts(texts)
 
     def notes(self) -> dict[str, Any]:
-        """Note what no format of the family can say, or declarations of features do not."""
+        """Return notes on what the declarations of features cannot express."""
         features = {
-            column.name: differing_fields(feature, column.meant)
+            column.name: differing_fields(feature, column.declared_feature)
             for feature, column in zip(self.dataset.features, self.columns, strict=True)
-            if feature != column.meant
+            if feature != column.declared_feature
         }
         return {"features": features, "unlabelled": self.dataset.n_labels == 0}
 
     def attribute_lines(self) -> str:
-        """Declare all attributes."""
-        features = [f"@attribute {quote(c.name)} {c.declaration}\n" for c in self.columns]
-        labels = [f"@attribute {quote(name)} {LABEL}\n" for name in self.label_names]
-        return "".join([*labels, *features] if self.labels_first else [*features, *labels])
+        """Return the declarations of all attributes."""
+        features = [
+            f"@attribute {quote(column.name)} {column.declaration}\n" for column in self.columns
+        ]
+        labels = [f"@attribute {quote(name)} {LABEL_TYPE}\n" for name in self.label_names]
+        lines = labels + features if self.labels_first else features + labels
+        return "".join(lines)
 
     def write(self, target: OutputFile, header: str) -> None:
-        """Write the header and all rows, these in ranges of about equally many values."""
-        X, Y, n = cast(Any, self.dataset.X), self.dataset.Y, len(self.dataset)
+        """Write the header and all rows, about equally many values at a time."""
+        X, Y = cast(Any, self.dataset.X), self.dataset.Y
+        n_rows = len(self.dataset)
         width = X.shape[1] + Y.shape[1]
-        if self.dataset.is_sparse and self.sparse_rows and n:
-            width = 1 + (X.nnz + Y.nnz) // n
-        step = max(1, _ROOM // max(width, 1))
+        if self.dataset.is_sparse and self.sparse_rows and n_rows:
+            width = 1 + (X.nnz + Y.nnz) // n_rows
+        step = max(1, _VALUES_PER_WRITE // max(width, 1))
         with target.open() as stream:
             stream.write(header.encode())
-            for start in range(0, n, step):
-                stream.write(self._text(slice(start, min(start + step, n))))
+            for start in range(0, n_rows, step):
+                stream.write(self._format_rows(slice(start, min(start + step, n_rows))))
 
-    def _text(self, rows: slice) -> bytes:
-        """Write some rows."""
+    def _format_rows(self, rows: slice) -> bytes:
+        """Return the text of some rows."""
         X, Y = self.dataset.X[rows], self.dataset.Y[rows]
         parts = [Y, X] if self.labels_first else [X, Y]
-        values, columns, row_end = self._sparse(parts) if self.sparse_rows else _dense(parts)
-        decimals = k.count_decimals(values)
-        names, spelled = self._name_texts(values, columns, decimals)
-        endings = np.full(len(row_end), -1, np.int64)
+        cells = self._sparse_cells(parts) if self.sparse_rows else _dense_cells(parts)
+        decimals = kernel.count_decimals(cells.values)
+        text_numbers, new_texts = self._text_numbers(cells, decimals)
+        n_rows = len(cells.row_end)
+        endings = np.full(n_rows, -1, np.int64)
         if self.weights is not None:
-            endings = len(self._texts) + len(spelled) + np.arange(len(row_end))
-            spelled += [f",{{{number_text(weight)}}}" for weight in self.weights[rows].tolist()]
-        named, texts = columns if self.sparse_rows else None, self._texts
-        n_declared = len(texts)
-        texts.extend(spelled)
-        written = k.write_rows(values, decimals, named, names, row_end, endings, texts).tobytes()
-        texts.cut(n_declared)
-        return written
+            endings = len(self._texts) + len(new_texts) + np.arange(n_rows)
+            weights = self.weights[rows].tolist()
+            new_texts += [f",{{{number_text(weight)}}}" for weight in weights]
+        n_declared = len(self._texts)
+        self._texts.extend(new_texts)
+        content: bytes = kernel.write_rows(
+            values=cells.values,
+            decimals=decimals,
+            columns=cells.columns if self.sparse_rows else None,
+            text_numbers=text_numbers,
+            row_end=cells.row_end,
+            endings=endings,
+            texts=self._texts,
+        ).tobytes()
+        self._texts.truncate(n_declared)
+        return content
 
-    def _sparse(self, parts: list[Any]) -> tuple[Array, Array, Array]:
-        """Lay the values of rows behind each other, without zeros, but in columns all must name."""
+    def _sparse_cells(self, parts: list[Any]) -> _Cells:
+        """Return the cells of rows that are not zero, and all cells of explicit columns."""
         cells = sparse.hstack([sparse.csr_array(part, dtype=np.float64) for part in parts], "csr")
-        if not self._explicit:
+        if not self._explicit_columns:
             columns = cells.indices.astype(np.int32, copy=False)
-            return cells.data, columns, cells.indptr[1:].astype(int)
-        n_rows = cells.shape[0]
+            return _Cells(cells.data, columns, cells.indptr[1:].astype(int))
+        n_rows, n_explicit = cells.shape[0], len(self._explicit_columns)
         rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
-        others = ~np.isin(cells.indices, self._explicit)
-        values = np.concatenate([cells.data[others], cells[:, self._explicit].toarray().ravel()])
-        columns = np.concatenate([cells.indices[others], np.tile(self._explicit, n_rows)])
-        rows = np.concatenate([rows[others], np.repeat(np.arange(n_rows), len(self._explicit))])
+        is_implicit = ~np.isin(cells.indices, self._explicit_columns)
+        explicit_values = cells[:, self._explicit_columns].toarray().ravel()
+        explicit_columns = np.tile(self._explicit_columns, n_rows)
+        explicit_rows = np.repeat(np.arange(n_rows), n_explicit)
+        values = np.concatenate([cells.data[is_implicit], explicit_values])
+        columns = np.concatenate([cells.indices[is_implicit], explicit_columns])
+        rows = np.concatenate([rows[is_implicit], explicit_rows])
         order = np.lexsort((columns, rows))
         row_end = np.cumsum(np.bincount(rows, minlength=n_rows))
-        return values[order], columns[order].astype(np.int32), row_end
+        return _Cells(values[order], columns[order].astype(np.int32), row_end)
 
-    def _name_texts(
-        self, values: Array, columns: Array, decimals: Array
-    ) -> tuple[Array, list[str]]:
-        """Give numbers to the texts of values that the compiled loop does not spell, -1 to others.
+    def _text_numbers(self, cells: _Cells, decimals: Array) -> tuple[Array, list[str]]:
+        """Return the number of the text of each value, and new texts.
 
-        These are missing values, codes of categories, dates and long numbers; the texts of the
-        latter two follow the declared ones.
+        The number is -1 for values that the compiled writer formats. Values with a text are missing
+        values, codes of categories, dates and long numbers; the texts of the latter two are new and
+        follow the declared ones.
         """
-        missing, names = np.isnan(values), self._first_text[columns]
-        coded = np.flatnonzero((names >= 0) & ~missing)
+        values, columns = cells.values, cells.columns
+        is_missing = np.isnan(values)
+        text_numbers = self._first_text[columns]
+        coded = np.flatnonzero((text_numbers >= 0) & ~is_missing)
         codes = values[coded]
-        fits = are_codes(codes, self._n_texts[columns[coded]])
-        if not fits.all():
-            column = self.columns[columns[coded[~fits][0]] - self._offset]
-            check_codes(column.name, codes[~fits], len(column.texts))
-        names[coded] += codes.astype(np.int64)
-        names[missing] = 0
-        here = np.flatnonzero((names < 0) & ((decimals < 0) | self._spelled[columns]))
-        names[here] = len(self._texts) + np.arange(len(here))
-        cells = zip((columns[here] - self._offset).tolist(), values[here].tolist(), strict=True)
-        return names, [self.columns[at].spell(value) for at, value in cells]
+        is_code = are_codes(codes, self._n_texts[columns[coded]])
+        if not is_code.all():
+            column = self.columns[columns[coded[~is_code][0]] - self._offset]
+            check_codes(column.name, codes[~is_code], len(column.texts))
+        text_numbers[coded] += codes.astype(np.int64)
+        text_numbers[is_missing] = 0
+        needs_text = (decimals < 0) | self._is_formatted[columns]
+        formatted = np.flatnonzero((text_numbers < 0) & needs_text)
+        text_numbers[formatted] = len(self._texts) + np.arange(len(formatted))
+        features = (columns[formatted] - self._offset).tolist()
+        new_texts = [
+            self.columns[feature].format_value(value)
+            for feature, value in zip(features, values[formatted].tolist(), strict=True)
+        ]
+        return text_numbers, new_texts
 
 
-def _dense(parts: list[Any]) -> tuple[Array, Array, Array]:
-    """Lay the values of rows behind each other: values, columns, end of each row."""
+class _Cells(NamedTuple):
+    """Values of rows, one row after the other."""
+
+    values: Array
+    columns: Array  # of each value, int32
+    row_end: Array  # index after the last value of each row
+
+
+def _dense_cells(parts: list[Any]) -> _Cells:
+    """Return all cells of rows."""
     cells = np.hstack([np.asarray(to_dense(part), np.float64) for part in parts])
     columns = np.tile(np.arange(cells.shape[1], dtype=np.int32), len(cells))
-    return cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1]
+    return _Cells(cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1])

@@ -1,4 +1,4 @@
-"""What the columns of a CSV file are: features, labels, weights, or none of these."""
+"""Assigns roles to the columns of a CSV file: feature, label, weight, or ignored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.files import InputFile
 from scumble._core.parameters import Choice
 from scumble.data.column_roles import MAX_INSPECTED_ROWS, suggest_label_options
-from scumble.data.feature import first_duplicate
+from scumble.data.feature import ColumnSelection, first_duplicate
 from scumble.data.feature_kinds import ROW_NUMBER_NAMES
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.delimited.cells import (
@@ -26,23 +26,24 @@ from scumble.data.formats.delimited.values import preview_text_columns
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
 from scumble.data.formats.label_choice import FileColumns, as_column_list
 
-_BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
+#: The code of each opening bracket with that of its closing bracket.
+_BRACKETS = {ord("["): ord("]"), ord("("): ord(")"), ord("{"): ord("}")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class CsvOptions(TableOptions):
-    """What users say of a CSV file: also how it is written.
+    """Options of the CSV reader: what the columns are, and how the file is written.
 
     Parameters
     ----------
     delimiter : str, optional
-        What stands between values; by default found among comma, semicolon, tab and bar.
+        The character between values; by default comma, semicolon, tab or bar, found from the file.
     header : bool, optional
         Whether the first row holds names.
     decimal : str, optional
-        What stands before decimals, ``"."`` or ``","``.
+        The decimal mark, ``"."`` or ``","``.
     encoding : str, optional
-        Of the text, such as ``"cp1252"``.
+        Encoding of the text, such as ``"cp1252"``.
     """
 
     delimiter: str | None = None
@@ -58,33 +59,51 @@ class CsvOptions(TableOptions):
                 "Give one of them."
             )
         Choice(None, ".", ",").check(self.decimal, name="decimal", caller="read_csv")
-        sign, separator = self.delimiter, self.label_separator
-        self._require("header", "True, False or None", self.header in (None, True, False))
-        words = "one ASCII character other than quote, blank and newline"
-        self._require("delimiter", words, sign is None or _parts_values(sign))
-        is_text = isinstance(separator, str) and separator != ""
-        self._require("label_separator", "a text", separator is None or is_text)
-        is_name = self.encoding is None or isinstance(self.encoding, str)
-        self._require("encoding", "the name of an encoding", is_name)
+        if self.header not in (None, True, False):
+            raise parameter_error("header", "read_csv", "be True, False or None", self.header)
+        if self.delimiter is not None and not _is_valid_delimiter(self.delimiter):
+            expected = "be one ASCII character other than quote, blank and newline"
+            raise parameter_error("delimiter", "read_csv", expected, self.delimiter)
+        separator = self.label_separator
+        if separator is not None and (not isinstance(separator, str) or separator == ""):
+            raise parameter_error("label_separator", "read_csv", "be a text", separator)
+        if self.encoding is not None and not isinstance(self.encoding, str):
+            expected = "be the name of an encoding"
+            raise parameter_error("encoding", "read_csv", expected, self.encoding)
         if separator is not None and self.label_column is None:
             raise ParameterError(
                 "The 'label_separator' parameter of read_csv needs 'label_column', the column it "
                 "separates labels in."
             )
 
-    def _require(self, name: str, words: str, fits: bool) -> None:
-        if not fits:
-            raise parameter_error(name, "read_csv", f"be {words}", getattr(self, name))
 
-
-def _parts_values(delimiter: Any) -> bool:
-    is_sign = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
-    return is_sign and delimiter not in '"\r\n '
+def _is_valid_delimiter(delimiter: Any) -> bool:
+    """Return whether a value can be the delimiter."""
+    is_character = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
+    return is_character and delimiter not in '"\r\n '
 
 
 @dataclass
 class Layout:
-    """What each column is, by its number."""
+    """The roles of the columns, by column number from 0.
+
+    Attributes
+    ----------
+    names : list of str or None
+        Names of all columns; None without a header.
+    features, labels : list of int
+        The feature columns and the 0/1 label columns.
+    label_list_column, weights : int or None
+        The column of label lists and that of instance weights.
+    may_have_row_numbers : bool
+        Whether the first column is left out if it numbers the rows.
+    parents : tuple of int or None
+        The parent of each label in a hierarchy, -1 at the top.
+    unnamed : set of int
+        Columns that have no name in the header.
+    texts, category_columns, kept_columns : set of int
+        Columns that the options ``text``, ``category`` and ``keep`` name.
+    """
 
     names: list[str] | None
     features: list[int] = field(default_factory=list)
@@ -100,147 +119,156 @@ class Layout:
 
     @property
     def label_names(self) -> list[str] | None:
-        """Names of the 0/1 columns, if the file tells."""
-        return None if self.names is None else [self.names[at] for at in self.labels]
+        """Names of the 0/1 columns; None without a header."""
+        return None if self.names is None else [self.names[column] for column in self.labels]
 
     def feature_name(self, column: int) -> str:
-        """Name of a feature; by its place in the file, whatever else is read, without a header."""
-        return name_by_place(column) if self.names is None else self.names[column]
+        """Return the name of a column, made from its number in the file without a header."""
+        return default_column_name(column) if self.names is None else self.names[column]
 
 
-def name_by_place(column: int) -> str:
-    """Name a column that has no name."""
+def default_column_name(column: int) -> str:
+    """Return the name of a column that has none in the file."""
     return f"x{column}"
 
 
 def find_layout(source: InputFile, first: Cells, options: CsvOptions, decimal: str) -> Layout:
-    """Decide what each column is."""
+    """Assign a role to every column, from the first rows and the options."""
     names = find_header(first, options, decimal)
-    free = options.labels is None and options.label_column is None
-    if names is not None and free and has_label_marks(names):
-        return _marked(source, names, options)
-    called = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
-    check_unique_names(source, called, int(first.lines[0]))
-    columns = FileColumns(source, called)
+    has_label_option = options.labels is not None or options.label_column is not None
+    if names is not None and not has_label_option and has_label_marks(names):
+        return _layout_from_marks(source, names, options)
+    column_names = names
+    if column_names is None:
+        column_names = [f"column {column}" for column in range(first.n_columns)]
+    check_unique_names(source, column_names, int(first.lines[0]))
+    columns = FileColumns(source, column_names)
     layout = Layout(names)
     if names is not None:
-        layout.unnamed = {at for at, name in enumerate(names) if not name}
-        layout.names = _filled(names)
+        layout.unnamed = {column for column, name in enumerate(names) if not name}
+        layout.names = _complete_names(names)
     if options.labels is not None:
-        chosen = columns.resolve_labels(options.labels)
-        layout.labels, layout.parents = list(chosen.columns), chosen.parents
+        labels = columns.resolve_labels(options.labels)
+        layout.labels, layout.parents = list(labels.columns), labels.parents
     elif options.label_column is not None:
         layout.label_list_column = columns.column_index(options.label_column, "label_column")
     else:
         rows = first if names is None else first[1:]
-        layout.label_list_column = _only_lists(source, rows, names, decimal)
-    _take_rest(layout, columns, options)
+        layout.label_list_column = _only_list_column(source, rows, names, decimal)
+    _assign_other_columns(layout, columns, options)
     return layout
 
 
-def _filled(names: list[str]) -> list[str]:
-    """Give columns without a name one by their position."""
-    filled: list[str] = []
-    for at, name in enumerate(names):
-        new = name or name_by_place(at)
+def _complete_names(names: list[str]) -> list[str]:
+    """Return the names, with new unique ones for columns that have none."""
+    complete: list[str] = []
+    for column, name in enumerate(names):
+        new = name or default_column_name(column)
         while not name and new in names:
             new += "_"
-        filled.append(new)
-    return filled
+        complete.append(new)
+    return complete
 
 
-def _take_rest(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
-    """Find weights and what is ignored; all others are features."""
-    taken = {
-        *layout.labels,
-        *([] if layout.label_list_column is None else [layout.label_list_column]),
-    }
+def _assign_other_columns(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
+    """Assign weights and ignored columns; all remaining columns are features."""
+    used = set(layout.labels)
+    if layout.label_list_column is not None:
+        used.add(layout.label_list_column)
     if options.weight_column is not None:
         layout.weights = columns.column_index(options.weight_column, "weight_column")
-        if layout.weights in taken:
+        if layout.weights in used:
             raise columns.source.error(f"weight_column={options.weight_column!r} is a label.")
-        taken.add(layout.weights)
-    ignored = set(columns.numbers(options.ignore, "ignore"))
-    if ignored & taken:
-        wrong = columns.names[min(ignored & taken)]
+        used.add(layout.weights)
+    ignored = set(columns.column_indices(options.ignore, "ignore"))
+    if ignored & used:
+        name = columns.names[min(ignored & used)]
         raise columns.source.error(
-            f"ignore names the column {wrong!r}, which holds labels or weights. Expected another."
+            f"ignore names the column {name!r}, which holds labels or weights. Expected another."
         )
-    taken |= ignored
-    layout.features = [at for at in range(len(columns.names)) if at not in taken]
-    # An empty choice of labels asks for every column as it is.
-    keeps_all = options.keep is True or options.labels == []
-    layout.kept_columns = set(
-        layout.features if keeps_all else columns.numbers(options.keep, "keep")
-    )
-    _take_named(layout, columns, options)
-    is_named = layout.names is not None and 0 not in layout.unnamed
+    used |= ignored
+    layout.features = [column for column in range(len(columns.names)) if column not in used]
+    # With labels=[] every column is a feature, as it is: this is how unlabelled rows are read.
+    if options.keep is True or options.labels == []:
+        layout.kept_columns = set(layout.features)
+    else:
+        layout.kept_columns = set(columns.column_indices(options.keep, "keep"))
+    _assign_texts_and_categories(layout, columns, options)
     if 0 not in layout.kept_columns:
-        layout.may_have_row_numbers = (
-            not is_named or columns.names[0].strip().lower() in ROW_NUMBER_NAMES
-        )
+        has_name = layout.names is not None and 0 not in layout.unnamed
+        first_name = columns.names[0].strip().lower()
+        layout.may_have_row_numbers = not has_name or first_name in ROW_NUMBER_NAMES
 
 
-def _take_named(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
-    """Find the columns whose words are learnt, and those of categories, among the features."""
-
-    def chosen(option: str) -> set[int]:
-        found = set(columns.numbers(getattr(options, option), option))
-        wrong = sorted(found - set(layout.features))
-        if wrong:
-            raise columns.source.error(
-                f"{option} names the column {columns.names[wrong[0]]!r}, which is no feature: it "
-                "holds labels or weights, or is ignored."
-            )
-        return found
-
-    layout.texts, layout.category_columns = chosen("text"), chosen("category")
+def _assign_texts_and_categories(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
+    """Set the columns that the options ``text`` and ``category`` name; they must be features."""
+    layout.texts = _named_features(layout, columns, options.text, "text")
+    layout.category_columns = _named_features(layout, columns, options.category, "category")
     layout.kept_columns |= layout.category_columns
-    both = sorted(layout.texts & layout.category_columns)
-    if both:
-        twice = columns.names[both[0]]
+    named_twice = sorted(layout.texts & layout.category_columns)
+    if named_twice:
+        name = columns.names[named_twice[0]]
         raise columns.source.error(
-            f"text and category both name the column {twice!r}. Expected one of them."
+            f"text and category both name the column {name!r}. Expected one of them."
         )
 
 
-def _marked(source: InputFile, header: list[str], options: CsvOptions) -> Layout:
-    """Read the marks that the writer put into the header."""
+def _named_features(
+    layout: Layout, columns: FileColumns, selection: ColumnSelection, option: str
+) -> set[int]:
+    """Return the columns that an option names, which must be features."""
+    indices = set(columns.column_indices(selection, option))
+    no_features = sorted(indices - set(layout.features))
+    if no_features:
+        raise columns.source.error(
+            f"{option} names the column {columns.names[no_features[0]]!r}, which is no feature: it "
+            "holds labels or weights, or is ignored."
+        )
+    return indices
+
+
+def _layout_from_marks(source: InputFile, header: list[str], options: CsvOptions) -> Layout:
+    """Assign roles by the marks that the writer put into the header."""
     columns = FileColumns(source, header)
-    left_out = set(columns.numbers(options.ignore, "ignore"))
-    layout = Layout([name.removeprefix(_mark(name)) for name in header])
+    ignored = set(columns.column_indices(options.ignore, "ignore"))
+    layout = Layout([name.removeprefix(_mark_of(name)) for name in header])
     if options.weight_column is not None:
         layout.weights = columns.column_index(options.weight_column, "weight_column")
-    for at, name in enumerate(header):
-        if at in left_out or at == layout.weights:
+    for column, name in enumerate(header):
+        if column in ignored or column == layout.weights:
             continue
         if name.startswith(LABEL_MARK):
-            layout.labels.append(at)
+            layout.labels.append(column)
         elif name == LABEL_LISTS_MARK and layout.label_list_column is None:
-            layout.label_list_column = at
+            layout.label_list_column = column
         elif name == WEIGHT_MARK and options.weight_column is None:
-            layout.weights = at
+            layout.weights = column
         else:
-            layout.features.append(at)
-            layout.kept_columns.add(at)  # our own files say what they hold: nothing is guessed
+            layout.features.append(column)
+            layout.kept_columns.add(column)  # the writer's columns need no inference
     if layout.labels and layout.label_list_column is not None:
         raise source.error(
-            f"the header has columns {LABEL_MARK}... and {LABEL_LISTS_MARK} as well. Expected one kind of labels.",
+            f"the header has columns {LABEL_MARK}... and {LABEL_LISTS_MARK} as well. Expected one "
+            "kind of labels.",
             line=1,
         )
-    _take_named(layout, columns, options)
-    for part in (layout.labels, layout.features):
-        check_unique_names(source, [(layout.names or [])[at] for at in part], 1)
+    _assign_texts_and_categories(layout, columns, options)
+    for group in (layout.labels, layout.features):
+        check_unique_names(source, [layout.feature_name(column) for column in group], 1)
     return layout
 
 
-def _mark(name: str) -> str:
-    return next((mark for mark in (LABEL_MARK, FEATURE_MARK) if name.startswith(mark)), "")
+def _mark_of(name: str) -> str:
+    """Return the mark that a name in the header begins with, or an empty text."""
+    for mark in (LABEL_MARK, FEATURE_MARK):
+        if name.startswith(mark):
+            return mark
+    return ""
 
 
 def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
-    """Return the header if the first row is one."""
-    names = [first.cell(0, at) for at in range(first.n_columns)]
+    """Return the names in the first row, or None if it is no header."""
+    names = [first.cell(0, column) for column in range(first.n_columns)]
     is_header = options.header
     if is_header is None:
         is_header = _looks_like_header(names, first, options, decimal)
@@ -248,30 +276,32 @@ def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | 
 
 
 def _looks_like_header(names: list[str], first: Cells, options: CsvOptions, decimal: str) -> bool:
-    if has_label_marks(names) or _names_columns(options):
+    """Return whether the first row looks like names; the rules stand in `read_csv`."""
+    if has_label_marks(names) or _uses_column_names(options):
         return True
-    lists = find_list_columns(first[1:])
-    if lists:
-        return not any(_is_list(names[at]) for at in lists)
+    list_columns = find_list_columns(first[1:])
+    if list_columns:
+        return not any(_is_list(names[column]) for column in list_columns)
     return not any(_is_value(name, decimal) for name in names) and any(names)
 
 
-def _names_columns(options: CsvOptions) -> bool:
-    """Tell whether the caller speaks of columns by name, which only a header gives."""
+def _uses_column_names(options: CsvOptions) -> bool:
+    """Return whether an option names a column by its name, which requires a header."""
     labels = options.labels if isinstance(options.labels, Sequence) else ()
-    several = (labels, options.ignore, options.text, options.category, options.keep)
-    named: list[Any] = [column for given in several for column in as_column_list(given)]
-    named += [options.label_column, options.weight_column]
-    return any(isinstance(column, str) for column in named)
+    columns: list[Any] = [options.label_column, options.weight_column]
+    for selection in (labels, options.ignore, options.text, options.category, options.keep):
+        columns += as_column_list(selection)
+    return any(isinstance(column, str) for column in columns)
 
 
 def parse_cell_number(text: str, decimal: str) -> tuple[int, float]:
-    """Read a cell as a number; give what it is, and its value."""
+    """Parse a cell as a number; return the status of `parse_float` and the value."""
     data = text.strip().encode()
     return parse_float(data if decimal == "." else data.translate(SWAP_DECIMAL_MARKS))
 
 
 def _is_value(text: str, decimal: str) -> bool:
+    """Return whether a text is a value rather than a name: a number, a missing value, a list."""
     data = text.strip().encode()
     if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
         return True
@@ -279,48 +309,52 @@ def _is_value(text: str, decimal: str) -> bool:
 
 
 def _is_list(text: str) -> bool:
+    """Return whether a text has brackets around it, or is an empty set of Python."""
     data = text.strip().encode()
     return data == b"set()" or (len(data) > 1 and _BRACKETS.get(data[0]) == data[-1])
 
 
 def find_list_columns(rows: Cells) -> list[int]:
-    """Find the columns in which every cell that is not empty has brackets around it."""
-    n = min(len(rows), MAX_INSPECTED_ROWS)
-    places = rows.bounds[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
-    empty = places[:, :, 0] == places[:, :, 1]
+    """Return the columns in which every cell that is not empty has brackets around it."""
+    n_rows = min(len(rows), MAX_INSPECTED_ROWS)
+    bounds = rows.bounds[: n_rows * rows.n_columns].reshape(n_rows, rows.n_columns, 2)
+    starts, ends = bounds[:, :, 0], bounds[:, :, 1]
+    is_empty = starts == ends
     # An empty cell may begin behind the last byte; its first and last bytes do not matter.
-    first = rows.text[np.minimum(places[:, :, 0], len(rows.text) - 1)]
-    last = rows.text[np.maximum(places[:, :, 1] - 1, 0)]
-    paired: Any = np.zeros(empty.shape, bool)
-    for left, right in _BRACKETS.items():
-        paired |= (first == left) & (last == right)
-    # Python writes an empty set so.
-    paired |= (first == b"s"[0]) & (last == b")"[0]) & (places[:, :, 1] - places[:, :, 0] == 5)
-    good = (paired | empty).all(axis=0) & (~empty).any(axis=0)
-    return [int(at) for at in np.flatnonzero(good)]
+    first = rows.text[np.minimum(starts, len(rows.text) - 1)]
+    last = rows.text[np.maximum(ends - 1, 0)]
+    is_list: Any = np.zeros(is_empty.shape, bool)
+    for opening, closing in _BRACKETS.items():
+        is_list |= (first == opening) & (last == closing)
+    # Python writes an empty set as set().
+    is_list |= (first == ord("s")) & (last == ord(")")) & (ends - starts == 5)
+    is_list_column = (is_list | is_empty).all(axis=0) & (~is_empty).any(axis=0)
+    return [int(column) for column in np.flatnonzero(is_list_column)]
 
 
-def _only_lists(source: InputFile, rows: Cells, names: list[str] | None, decimal: str) -> int:
-    lists = find_list_columns(rows)
-    if len(lists) == 1:
-        return lists[0]
-    found = "No column holds label lists in brackets."
-    if lists:
-        shown = ", ".join(str(at) if names is None else repr(names[at]) for at in lists[:5])
-        found = f"Columns {shown} all hold lists."
-    likely = suggest_label_options(
-        preview_text_columns(rows[:MAX_INSPECTED_ROWS], names, decimal, lists)
+def _only_list_column(source: InputFile, rows: Cells, names: list[str] | None, decimal: str) -> int:
+    """Return the only column of label lists, or raise an error that suggests label options."""
+    list_columns = find_list_columns(rows)
+    if len(list_columns) == 1:
+        return list_columns[0]
+    reason = "No column holds label lists in brackets."
+    if list_columns:
+        texts = [str(column) if names is None else repr(names[column]) for column in list_columns]
+        reason = f"Columns {', '.join(texts[:5])} all hold lists."
+    suggestion = suggest_label_options(
+        preview_text_columns(rows[:MAX_INSPECTED_ROWS], names, decimal, list_columns)
     )
     raise source.error(
-        f"which columns are labels? {found}{likely} Say labels=[...] (names or "
+        f"which columns are labels? {reason}{suggestion} Say labels=[...] (names or "
         "numbers of the 0/1 columns), labels=-5 (the last five), or label_column=..., with "
         "label_separator='|' if its labels are not in brackets."
     )
 
 
 def check_unique_names(source: InputFile, names: Sequence[str], line: int) -> None:
-    """Refuse two columns of one name."""
-    if (name := first_duplicate([name for name in names if name])) is not None:
-        second = names.index(name, names.index(name) + 1)
-        message = f"two columns are called {name!r}. Rename one of them."
+    """Raise an error if two columns have the same name."""
+    duplicate = first_duplicate([name for name in names if name])
+    if duplicate is not None:
+        second = names.index(duplicate, names.index(duplicate) + 1)
+        message = f"two columns are called {duplicate!r}. Rename one of them."
         raise source.error(message, line=line, column=second + 1)

@@ -35,12 +35,17 @@ LATER_LONG: int
 ROLE: np.dtype[Any]
 ENTRY: np.dtype[Any]
 EVENT: np.dtype[Any]
-ENDS: np.dtype[Any]
+ROW_ENDS: np.dtype[Any]
 
 class Parser:
     line: int
     def __init__(
-        self, roles: Array, entries: Array, blob: Array, nulls: bool, line: int
+        self,
+        roles: Array,
+        entries: Array,
+        blob: Array,
+        null_is_missing: bool,
+        line: int,
     ) -> None: ...
     def next_row(self, text: Array) -> int: ...
-    def parse(self, text: Array, at: int, rows: Any) -> tuple[int, dict[str, int]]: ...
+    def parse(self, text: Array, position: int, rows: Any) -> tuple[int, dict[str, int]]: ...

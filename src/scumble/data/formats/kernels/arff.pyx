@@ -1,13 +1,13 @@
-"""Tokenizer for the data section of ARFF files: one pass, no Python per cell.
+"""Parser for the data section of ARFF files: one pass, no Python code per cell.
 
-A value is a word, which ends at a blank, comma or brace, or a quoted text. What only Python can
-read (texts, dates, numbers too long for exact arithmetic, escaped nominal values not spelled as in
-the header) is left in ``events``; everything else lands in the output arrays. The parser stops at
-the end of the text, at the first fault, or before a row that may not fit what is left of the output
-arrays; called again it goes on from there.
+A value is a word, which ends at a blank, comma or brace, or a quoted text. Values that only Python
+can parse (texts, dates, numbers too long for exact arithmetic, escaped nominal values that the
+header spells otherwise) are listed in ``events``; all others are written to the output arrays. The
+parser stops at the end of the text, at the first fault, or before a row that may not fit the free
+space of the output arrays; the next call continues there.
 
-The text ends with a line end, which the doors make sure of, and no loop steps over a line end but
-`_next_row`, which looks at the size: so no other loop has to watch for the end of the array.
+The text ends with a line end, which the public methods check. No loop moves past a line end except
+`_find_row`, which checks the size. Therefore no other loop has to check for the end of the array.
 """
 
 from libc.math cimport NAN
@@ -20,7 +20,7 @@ from scumble.data.formats.kernels.numbers cimport (
 
 import numpy as np
 
-# How the parser ended. Negative numbers are faults.
+# Why the parser stopped. Negative numbers are faults.
 cpdef enum:
     DONE = 0
     FULL = 1
@@ -41,7 +41,7 @@ cpdef enum:
     AFTER_ROW = -15
     OTHER_FORM = -16
 
-# What kind a role may be. From NUMBER_LABEL on are labels.
+# The kind of a role. Labels are NUMBER_LABEL and larger numbers.
 cpdef enum:
     NUMBER = 0
     NOMINAL = 1
@@ -50,15 +50,14 @@ cpdef enum:
     NOMINAL_LABEL = 4
     WEIGHT = -1  # as attribute of an event
 
-# What a value turned out to be; faults are negative. What Python has to read is a text as it
-# stands, a text with escapes, or a number too long for exact arithmetic.
+# The status of a value; faults are negative. Python has to parse values whose status is LATER.
 cpdef enum:
-    READ = 0
-    LATER = 1
-    LATER_ESCAPED = 2
-    LATER_LONG = 3
+    PARSED = 0
+    LATER = 1  # a text without escapes
+    LATER_ESCAPED = 2  # a text with escapes
+    LATER_LONG = 3  # a number too long for exact arithmetic
 
-# What bytes do outside of quotes.
+# Classes of bytes outside of quotes.
 cdef enum:
     IN_WORD
     BLANK
@@ -67,17 +66,18 @@ cdef enum:
     OPEN
     CLOSE
 
-cdef uint8_t[256] CLASS
+cdef uint8_t[256] BYTE_CLASSES
 
 
 cdef void _classify_bytes() noexcept:
+    """Fill the table of byte classes."""
     cdef int byte
     for byte in range(256):
-        CLASS[byte] = BLANK if byte < 33 else IN_WORD
-    CLASS[c"\n"] = CLASS[c"\r"] = LINE_END
-    CLASS[c","] = COMMA
-    CLASS[c"{"] = OPEN
-    CLASS[c"}"] = CLOSE
+        BYTE_CLASSES[byte] = BLANK if byte < 33 else IN_WORD
+    BYTE_CLASSES[c"\n"] = BYTE_CLASSES[c"\r"] = LINE_END
+    BYTE_CLASSES[c","] = COMMA
+    BYTE_CLASSES[c"{"] = OPEN
+    BYTE_CLASSES[c"}"] = CLOSE
 
 
 _classify_bytes()
@@ -85,9 +85,9 @@ _classify_bytes()
 
 cdef struct Role:  # of an attribute
     int64_t kind
-    int64_t column
-    int64_t domain
-    int64_t omitted  # what a label is where a sparse row omits it: 0, 1, or -1 for neither
+    int64_t column  # among the features, or among the labels
+    int64_t domain  # number of the set of nominal values
+    int64_t omitted  # value of a label that a sparse row omits: 0, 1, or -1 if it is neither
 
 
 cdef struct Entry:  # a declared nominal value
@@ -99,23 +99,23 @@ cdef struct Entry:  # a declared nominal value
     int64_t present  # 0, 1, or -1 if it is neither
 
 
-cdef struct Event:  # where a value belongs, what it is, where its text stands
-    int64_t place
+cdef struct Event:  # a value left to Python, or a fault
+    int64_t index  # among the values of the output, or the row of a weight
     int64_t attribute
-    int64_t start
+    int64_t start  # of the text
     int64_t end
-    int64_t how
+    int64_t status
     int64_t line
-    int64_t value
+    int64_t number  # of the value in its row, from 1
 
 
-cdef struct Ends:  # of a row
+cdef struct RowEnds:  # ends of the labels and of the values of a row in the output
     int64_t labels
     int64_t values
 
 
-cdef struct State:  # how far the parser came; a fault is the last of the events
-    Py_ssize_t at
+cdef struct State:  # progress of the parser; a fault is the last of the events
+    Py_ssize_t position  # of the next byte
     int64_t line
     Py_ssize_t n_rows
     Py_ssize_t n_values
@@ -123,325 +123,337 @@ cdef struct State:  # how far the parser came; a fault is the last of the events
     Py_ssize_t n_events
 
 
-# The records as Python has to make them.
+# The dtypes of the records, for Python.
 cdef Role _role
 cdef Entry _entry
 cdef Event _event
-cdef Ends _ends
+cdef RowEnds _row_ends
 ROLE = np.asarray(<Role[:1]> &_role).dtype
 ENTRY = np.asarray(<Entry[:1]> &_entry).dtype
 EVENT = np.asarray(<Event[:1]> &_event).dtype
-ENDS = np.asarray(<Ends[:1]> &_ends).dtype
+ROW_ENDS = np.asarray(<RowEnds[:1]> &_row_ends).dtype
 
 
-cdef struct Schema:  # what is known before the first row
+cdef struct Schema:  # the declarations of the header
     const Role* roles
     Py_ssize_t n_attributes
-    const int64_t* odd_labels
-    Py_ssize_t n_odd_labels
-    int64_t* seen
+    const int64_t* omission_labels  # labels that are not 0 in a sparse row that omits them
+    Py_ssize_t n_omission_labels
+    int64_t* last_lines  # the last line in which a sparse row names each attribute
     const Entry* entries
-    const uint8_t* blob
-    int32_t* table
-    uint64_t mask  # size of the table, a power of two, minus 1
-    bint nulls
+    const uint8_t* blob  # texts of the entries
+    int32_t* hash_table  # numbers of entries, -1 in free slots
+    uint64_t mask  # size of the hash table, a power of two, minus 1
+    bint null_is_missing
 
 
 cdef struct Output:
     double* values
     int32_t* indices
     int32_t* present
-    Ends* ends
+    RowEnds* row_ends
     Event* events
     Py_ssize_t n_columns  # of dense rows
-    Py_ssize_t most_rows
-    Py_ssize_t most_values
-    Py_ssize_t most_present
-    Py_ssize_t most_events
+    Py_ssize_t max_rows
+    Py_ssize_t max_values
+    Py_ssize_t max_present
+    Py_ssize_t max_events
 
 
-cdef struct Value:  # what was read, the place of its text, and of what follows it
-    int found
+cdef struct Value:
+    int status
     double number
-    Py_ssize_t start
+    Py_ssize_t start  # of the text
     Py_ssize_t end
-    Py_ssize_t after
+    Py_ssize_t next_position  # after the value and its separator
 
 
 cdef class Parser:
-    """What has to be known of the attributes, and the line that is read next.
+    """Parser of rows, with the declarations of the header and the number of the next line.
 
     ``roles`` has a record per attribute, ``entries`` one per declared nominal value, whose text
-    stands in the blob; ``nulls`` makes ``<null>`` a missing value.
+    stands in ``blob``. With ``null_is_missing`` the word ``<null>`` is a missing value.
     """
 
     cdef Schema schema
     cdef Py_ssize_t n_features
-    cdef object arrays  # own the memory that schema points to
+    cdef object arrays  # that own the memory that schema points to
     cdef readonly int64_t line
 
     def __cinit__(
-        self, Role[::1] roles, Entry[::1] entries, const uint8_t[::1] blob, bint nulls,
+        self, Role[::1] roles, Entry[::1] entries, const uint8_t[::1] blob, bint null_is_missing,
         int64_t line,
     ):
         cdef Schema* schema = &self.schema
         cdef Py_ssize_t n_entries = entries.shape[0]
-        cdef Py_ssize_t at
-        cdef int64_t[::1] seen = np.zeros(roles.shape[0], np.int64)
-        cdef const int64_t[::1] odd = np.flatnonzero(np.asarray(roles)["omitted"]).astype(np.int64)
-        cdef int32_t[::1] table = np.full(1 << (2 * n_entries + 1).bit_length(), -1, np.int32)
+        cdef Py_ssize_t position
+        cdef int64_t n_available
+        cdef int64_t[::1] last_lines = np.zeros(roles.shape[0], np.int64)
+        cdef const int64_t[::1] omission_labels = (
+            np.flatnonzero(np.asarray(roles)["omitted"]).astype(np.int64)
+        )
+        cdef int32_t[::1] hash_table = np.full(1 << (2 * n_entries + 1).bit_length(), -1, np.int32)
         self.line = line
-        self.arrays = roles, entries, blob, seen, odd, table
+        self.arrays = roles, entries, blob, last_lines, omission_labels, hash_table
         schema.n_attributes = roles.shape[0]
         if roles.shape[0]:
             schema.roles = &roles[0]
-            schema.seen = &seen[0]
-        schema.n_odd_labels = odd.shape[0]
-        if odd.shape[0]:
-            schema.odd_labels = &odd[0]
+            schema.last_lines = &last_lines[0]
+        schema.n_omission_labels = omission_labels.shape[0]
+        if omission_labels.shape[0]:
+            schema.omission_labels = &omission_labels[0]
         if n_entries:
             schema.entries = &entries[0]
         if blob.shape[0]:
             schema.blob = &blob[0]
-        schema.table = &table[0]
-        schema.mask = table.shape[0] - 1
-        schema.nulls = nulls
-        for at in range(n_entries):
-            if not 0 <= entries[at].length <= blob.shape[0] - entries[at].start <= blob.shape[0]:
+        schema.hash_table = &hash_table[0]
+        schema.mask = hash_table.shape[0] - 1
+        schema.null_is_missing = null_is_missing
+        for position in range(n_entries):
+            n_available = blob.shape[0] - entries[position].start
+            if not 0 <= entries[position].length <= n_available <= blob.shape[0]:
                 raise ValueError("A declared value is not within the blob.")
-            _enter(schema, at)
-        for at in range(schema.n_attributes):
-            if roles[at].column < 0:
+            _add_entry(schema, position)
+        for position in range(schema.n_attributes):
+            if roles[position].column < 0:
                 raise ValueError("A column is negative.")
-            if roles[at].kind < NUMBER_LABEL:
-                self.n_features = max(self.n_features, roles[at].column + 1)
+            if roles[position].kind < NUMBER_LABEL:
+                self.n_features = max(self.n_features, roles[position].column + 1)
 
     def next_row(self, const uint8_t[::1] text):
-        """Pass over empty lines and comments; give the place of the next row, or the end."""
+        """Skip empty lines and comments; return the position of the next row, or the end."""
         cdef State state
-        state.at, state.line = 0, self.line
-        _next_row(_start_of(text), text.shape[0], &state)
+        state.position, state.line = 0, self.line
+        _find_row(_first_byte(text), text.shape[0], &state)
         self.line = state.line
-        return state.at
+        return state.position
 
-    def parse(self, const uint8_t[::1] text, Py_ssize_t at, rows):
-        """Read rows from a place on; give how it ended, and a dictionary of what was found.
+    def parse(self, const uint8_t[::1] text, Py_ssize_t position, rows):
+        """Parse rows from a position on into the arrays that are attributes of ``rows``.
 
-        They are put into the arrays that ``rows`` has as attributes. Rows are such as
-        ``1.5,red,0,1``, or ``{0 1.5, 3 red}`` if there are ``indices``, else None. Features go to
-        ``values`` row by row; sparse rows have only those that are not zero, their columns in
-        ``indices``, up to the end of each row's values. The numbers of the labels that are present
-        follow each other in ``present``, those of a row up to the end of its labels. An event's
-        place is that of its value, or the row of a weight.
+        Returns why the parser stopped (DONE, FULL or a fault) and a dictionary with the new
+        position and the numbers of rows, values, present labels and events.
+
+        Rows are dense, such as ``1.5,red,0,1``, if ``rows.indices`` is None, else sparse, such as
+        ``{0 1.5, 3 red}``. The features are written to ``rows.values`` row by row; of sparse rows
+        only those that are not zero, with their columns in ``rows.indices``. ``rows.present`` gets
+        the numbers of the labels that are present, row by row. ``rows.row_ends`` says where the
+        labels and the sparse values of each row end. ``rows.events`` lists the values that Python
+        has to parse; after a fault its last record is the fault.
         """
-        cdef const uint8_t* start = _start_of(text)
+        cdef const uint8_t* start = _first_byte(text)
         cdef double[::1] values = rows.values
         cdef int32_t[::1] indices = rows.indices
         cdef int32_t[::1] present = rows.present
-        cdef Ends[::1] ends = rows.ends
+        cdef RowEnds[::1] row_ends = rows.row_ends
         cdef Event[::1] events = rows.events
         cdef Output out
         cdef State state
-        cdef int ended
-        if not 0 <= at <= text.shape[0] or 0 in (len(present), len(events)):
-            raise IndexError("There is no such place, or no room for what stands there.")
+        cdef int status
+        if not 0 <= position <= text.shape[0] or 0 in (len(present), len(events)):
+            raise IndexError("There is no such position, or an output array is empty.")
         memset(&state, 0, sizeof(State))
-        state.at, state.line = at, self.line
+        state.position, state.line = position, self.line
         out.n_columns = self.n_features
         out.values = &values[0] if values.shape[0] else NULL
         out.indices = &indices[0] if indices is not None and indices.shape[0] else NULL
-        out.most_values = values.shape[0]
-        out.most_rows = ends.shape[0]
+        out.max_values = values.shape[0]
+        out.max_rows = row_ends.shape[0]
         if indices is not None:
-            out.most_values = min(out.most_values, indices.shape[0])
+            out.max_values = min(out.max_values, indices.shape[0])
         elif self.n_features:
-            out.most_rows = min(out.most_rows, out.most_values // self.n_features)
-        out.ends = &ends[0] if ends.shape[0] else NULL
+            out.max_rows = min(out.max_rows, out.max_values // self.n_features)
+        out.row_ends = &row_ends[0] if row_ends.shape[0] else NULL
         out.present = &present[0]
-        out.most_present = present.shape[0]
+        out.max_present = present.shape[0]
         out.events = &events[0]
-        out.most_events = events.shape[0]
+        out.max_events = events.shape[0]
         with nogil:
-            ended = _parse(&self.schema, start, text.shape[0], &state, &out, indices is not None)
+            status = _parse(&self.schema, start, text.shape[0], &state, &out, indices is not None)
         self.line = state.line
-        return ended, state
+        return status, state
 
 
-cdef void _enter(Schema* schema, Py_ssize_t number) noexcept nogil:
-    """Put a declared value into the table, unless an equal one is there."""
+cdef void _add_entry(Schema* schema, Py_ssize_t number) noexcept nogil:
+    """Add a declared value to the hash table, unless an equal one is there."""
     cdef const Entry* entry = &schema.entries[number]
-    cdef int64_t place = _find(
+    cdef int64_t index = _find_entry(
         schema, schema.blob, entry.start, entry.start + entry.length, entry.domain, entry.escaped
     )
-    if place < 0:
-        schema.table[-1 - place] = <int32_t> number
+    if index < 0:
+        schema.hash_table[-1 - index] = <int32_t> number
 
 
-cdef int64_t _find(
+cdef int64_t _find_entry(
     const Schema* schema, const uint8_t* text, Py_ssize_t start, Py_ssize_t end, int64_t domain,
     int64_t escaped,
 ) noexcept nogil:
-    """Look a nominal value up; give its number, or -1 - s with s the free slot it belongs to.
+    """Return the number of a nominal value, or -1 - slot with the free slot it belongs to.
 
-    There is always a free slot: the table has more than twice as many as there are values.
+    There is always a free slot: the hash table has more than twice as many slots as values.
     """
-    cdef uint64_t value = <uint64_t> (2 * domain + escaped) * 0x9E3779B97F4A7C15ULL
+    cdef uint64_t code = <uint64_t> (2 * domain + escaped) * 0x9E3779B97F4A7C15ULL
     cdef const Entry* entry
     cdef uint64_t slot
-    cdef Py_ssize_t at, offset
-    value ^= 0xCBF29CE484222325ULL
-    for at in range(start, end):
-        value = (value ^ text[at]) * 0x100000001B3ULL
-    slot = (value ^ (value >> 32)) & schema.mask
-    while schema.table[slot] >= 0:
-        entry = &schema.entries[schema.table[slot]]
+    cdef Py_ssize_t position, offset
+    code ^= 0xCBF29CE484222325ULL
+    for position in range(start, end):
+        code = (code ^ text[position]) * 0x100000001B3ULL
+    slot = (code ^ (code >> 32)) & schema.mask
+    while schema.hash_table[slot] >= 0:
+        entry = &schema.entries[schema.hash_table[slot]]
         if entry.length == end - start and entry.domain == domain and entry.escaped == escaped:
             offset = entry.start - start
-            at = start
-            while at < end and text[at] == schema.blob[at + offset]:
-                at += 1
-            if at == end:
-                return schema.table[slot]
+            position = start
+            while position < end and text[position] == schema.blob[position + offset]:
+                position += 1
+            if position == end:
+                return schema.hash_table[slot]
         slot = (slot + 1) & schema.mask
     return -1 - <int64_t> slot
 
 
-cdef inline Py_ssize_t _skip_blanks(const uint8_t* text, Py_ssize_t at) noexcept nogil:
-    while CLASS[text[at]] == BLANK:
-        at += 1
-    return at
+cdef inline Py_ssize_t _skip_blanks(const uint8_t* text, Py_ssize_t position) noexcept nogil:
+    """Return the position of the first byte that is no blank."""
+    while BYTE_CLASSES[text[position]] == BLANK:
+        position += 1
+    return position
 
 
-cdef inline Py_ssize_t _line_end(const uint8_t* text, Py_ssize_t at) noexcept nogil:
-    while CLASS[text[at]] != LINE_END:
-        at += 1
-    return at
+cdef inline Py_ssize_t _find_line_end(const uint8_t* text, Py_ssize_t position) noexcept nogil:
+    """Return the position of the end of the line."""
+    while BYTE_CLASSES[text[position]] != LINE_END:
+        position += 1
+    return position
 
 
 cdef inline int _read_decimal(
-    const uint8_t* text, Py_ssize_t* at, double* value
+    const uint8_t* text, Py_ssize_t* position, double* value
 ) noexcept nogil:
-    """Read a number that begins here and goes on to the end of the word, and step over it.
+    """Parse the word that begins at a position as a number, and move the position past it.
 
-    Gives READ, with its value, LATER_LONG, or LATER if it is none.
+    Returns PARSED, LATER_LONG, or LATER if the word is no number.
     """
-    # The line's end stops it: there is no need to know where the text ends.
-    cdef Number number = read_number(text, at[0], NO_END, c".")
+    # A line end stops every number: there is no need to know where the text ends.
+    cdef Number number = read_number(text, position[0], NO_END, c".")
     value[0] = number.value
-    at[0] = number.after
-    if number.kind == NO_NUMBER or CLASS[text[number.after]] == IN_WORD:
+    position[0] = number.end
+    if number.status == NO_NUMBER or BYTE_CLASSES[text[number.end]] == IN_WORD:
         return LATER
-    return LATER_LONG if number.kind == LONG else READ
+    return LATER_LONG if number.status == LONG else PARSED
 
 
-cdef const uint8_t* _start_of(const uint8_t[::1] text) except? NULL:
-    """Give the first byte of a text that is fit for the parser."""
+cdef const uint8_t* _first_byte(const uint8_t[::1] text) except? NULL:
+    """Return the first byte of a text, which must end with a line end."""
     if text.shape[0] == 0 or text[text.shape[0] - 1] != c"\n":
         raise ValueError("The text does not end with a line end.")
     return &text[0]
 
 
-cdef inline void _next_row(const uint8_t* text, Py_ssize_t size, State* state) noexcept nogil:
-    cdef Py_ssize_t at = state.at
-    while at < size:
-        at = _skip_blanks(text, at)
-        if text[at] == c"%":
-            at = _line_end(text, at)
-        if CLASS[text[at]] != LINE_END:
+cdef inline void _find_row(const uint8_t* text, Py_ssize_t size, State* state) noexcept nogil:
+    """Move past empty lines and comments to the next row, or to the end of the text."""
+    cdef Py_ssize_t position = state.position
+    while position < size:
+        position = _skip_blanks(text, position)
+        if text[position] == c"%":
+            position = _find_line_end(text, position)
+        if BYTE_CLASSES[text[position]] != LINE_END:
             break
-        if text[at] == c"\r" and at + 1 < size and text[at + 1] == c"\n":
-            at += 1
-        at += 1
+        if text[position] == c"\r" and position + 1 < size and text[position + 1] == c"\n":
+            position += 1
+        position += 1
         state.line += 1
-    state.at = at
+    state.position = position
 
 
 cdef inline bint _is_null(const uint8_t* text, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Return whether a word is ``<null>``."""
     return end - start == 6 and memcmp(text + start, b"<null>", 6) == 0
 
 
 cdef inline int _read_quoted(
-    const uint8_t* text, Py_ssize_t at, bint is_number, Value* value
+    const uint8_t* text, Py_ssize_t position, bint is_number, Value* value
 ) noexcept nogil:
-    """Read a text in quotes, which begins after ``at``; give what it is so far."""
-    cdef uint8_t quote = text[at]
-    cdef int found = LATER
-    at += 1
-    value.start = at
-    while text[at] != quote and CLASS[text[at]] != LINE_END:
-        if text[at] == c"\\" and CLASS[text[at + 1]] != LINE_END:
-            found = LATER_ESCAPED
-            at += 1
-        at += 1
-    value.end = value.after = at
-    if text[at] != quote:
+    """Parse a quoted text whose quote is at a position; return its status, or OPEN_QUOTE."""
+    cdef uint8_t quote = text[position]
+    cdef int status = LATER
+    position += 1
+    value.start = position
+    while text[position] != quote and BYTE_CLASSES[text[position]] != LINE_END:
+        if text[position] == c"\\" and BYTE_CLASSES[text[position + 1]] != LINE_END:
+            status = LATER_ESCAPED
+            position += 1
+        position += 1
+    value.end = value.next_position = position
+    if text[position] != quote:
         return OPEN_QUOTE
-    value.after += 1
-    if is_number and at - value.start == 1 and text[at - 1] | 1 == c"1":
-        value.number = text[at - 1] - 48
-        return READ
-    return found
+    value.next_position += 1
+    if is_number and position - value.start == 1 and text[position - 1] | 1 == c"1":
+        value.number = text[position - 1] - 48
+        return PARSED
+    return status
 
 
 cdef void _read_value(
-    const Schema* schema, const Role* role, const uint8_t* text, Py_ssize_t at, Value* value
+    const Schema* schema, const Role* role, const uint8_t* text, Py_ssize_t position, Value* value
 ) noexcept nogil:
-    """Read the value that begins here, and pass over one separator: blanks with at most one comma.
+    """Parse the value at a position and skip one separator: blanks with at most one comma.
 
-    Quotes and percent signs inside of a word are part of it.
+    Quotes and percent signs inside a word belong to it.
     """
     cdef bint is_number = role.kind == NUMBER or role.kind == NUMBER_LABEL
     cdef bint is_missing = False
     cdef bint is_flag
-    cdef int found = LATER
-    cdef Py_ssize_t end = at
+    cdef int status = LATER
+    cdef Py_ssize_t end = position
     value.number = 0.0
-    if text[at] == c"'" or text[at] == c'"':
-        found = value.found = _read_quoted(text, at, is_number, value)
-        if found < 0:
+    if text[position] == c"'" or text[position] == c'"':
+        status = value.status = _read_quoted(text, position, is_number, value)
+        if status < 0:
             return
-        end = value.after
+        end = value.next_position
     else:
-        value.start = at
+        value.start = position
         if is_number:
-            found = _read_decimal(text, &end, &value.number)
-        if found != READ:
-            while CLASS[text[end]] == IN_WORD:
+            status = _read_decimal(text, &end, &value.number)
+        if status != PARSED:
+            while BYTE_CLASSES[text[end]] == IN_WORD:
                 end += 1
             is_missing = (
-                (text[at] == c"?" and end == at + 1) or (schema.nulls and _is_null(text, at, end))
+                (text[position] == c"?" and end == position + 1)
+                or (schema.null_is_missing and _is_null(text, position, end))
             )
         value.end = end
-        if end == at or text[at] == c"%":
-            value.found = EMPTY_VALUE
-            value.after = at
+        if end == position or text[position] == c"%":
+            value.status = EMPTY_VALUE
+            value.next_position = position
             return
-    at = _skip_blanks(text, end)
-    if CLASS[text[at]] == COMMA:
-        at = _skip_blanks(text, at + 1)
-    elif at == end and CLASS[text[at]] == IN_WORD:
-        found = NO_SEPARATOR
-    value.after = at
-    if found == NO_SEPARATOR or role.kind == NUMBER and not is_missing:
-        value.found = found
+    position = _skip_blanks(text, end)
+    if BYTE_CLASSES[text[position]] == COMMA:
+        position = _skip_blanks(text, position + 1)
+    elif position == end and BYTE_CLASSES[text[position]] == IN_WORD:
+        status = NO_SEPARATOR
+    value.next_position = position
+    if status == NO_SEPARATOR or role.kind == NUMBER and not is_missing:
+        value.status = status
     elif is_missing:
         value.number = NAN
-        value.found = MISSING_LABEL if role.kind >= NUMBER_LABEL else READ
+        value.status = MISSING_LABEL if role.kind >= NUMBER_LABEL else PARSED
     elif role.kind == TEXT:
-        value.found = found
+        value.status = status
     elif is_number:
-        is_flag = found == READ and (value.number == 0.0 or value.number == 1.0)
-        value.found = READ if is_flag else BAD_LABEL
+        is_flag = status == PARSED and (value.number == 0.0 or value.number == 1.0)
+        value.status = PARSED if is_flag else BAD_LABEL
     else:
-        value.found = _read_nominal(schema, role, text, found == LATER_ESCAPED, value)
+        value.status = _read_nominal(schema, role, text, status == LATER_ESCAPED, value)
 
 
 cdef inline int _read_nominal(
     const Schema* schema, const Role* role, const uint8_t* text, bint escaped, Value* value
 ) noexcept nogil:
-    """Look up what was read; give what it is."""
+    """Look a nominal value up and return its status, or a fault."""
     cdef bint is_label = role.kind == NOMINAL_LABEL
-    cdef int64_t number = _find(schema, text, value.start, value.end, role.domain, escaped)
+    cdef int64_t number = _find_entry(schema, text, value.start, value.end, role.domain, escaped)
     value.number = 0.0
     if number < 0:
         if is_label:
@@ -449,183 +461,192 @@ cdef inline int _read_nominal(
         return LATER_ESCAPED if escaped else UNDECLARED
     if not is_label:
         value.number = <double> schema.entries[number].code
-        return READ
+        return PARSED
     value.number = <double> schema.entries[number].present
-    return BAD_LABEL if schema.entries[number].present < 0 else READ
+    return BAD_LABEL if schema.entries[number].present < 0 else PARSED
 
 
-cdef int _note(
-    State* state, const Output* out, int64_t place, int64_t attribute, int64_t number,
+cdef int _add_event(
+    State* state, const Output* out, int64_t index, int64_t attribute, int64_t number,
     const Value* value,
 ) noexcept nogil:
-    """Leave a value, or a fault, to Python; give what it is."""
+    """Add an event for a value that is left to Python, or a fault; return its status."""
     cdef Event* event = &out.events[state.n_events]
-    event.place = place
+    event.index = index
     event.attribute = attribute
     event.start = value.start
     event.end = value.end
-    event.how = value.found
+    event.status = value.status
     event.line = state.line
-    event.value = number
+    event.number = number
     state.n_events += 1
-    return value.found
+    return value.status
 
 
-cdef int _fail(
+cdef int _add_fault(
     State* state, const Output* out, int fault, int64_t number, int64_t attribute, Value* value
 ) noexcept nogil:
-    value.found = fault
-    return _note(state, out, state.n_rows, attribute, number, value)
+    """Add an event for a fault and return the fault."""
+    value.status = fault
+    return _add_event(state, out, state.n_rows, attribute, number, value)
 
 
 cdef int _finish_row(
-    const uint8_t* text, Py_ssize_t at, State* state, const Output* out, int64_t number
+    const uint8_t* text, Py_ssize_t position, State* state, const Output* out, int64_t number
 ) noexcept nogil:
-    """Find the weight that may end a row, and the end of the line; give a fault or DONE.
+    """Find the weight that may end a row, and the end of the line; return DONE or a fault.
 
-    Python reads the weight: few files have any.
+    Python parses the weight, because few files have any.
     """
     cdef Value value
-    value.found = LATER
-    if CLASS[text[at]] == OPEN:
-        value.start = at + 1
-        while CLASS[text[at]] != CLOSE and CLASS[text[at]] != LINE_END:
-            at += 1
-        value.end = at
-        _note(state, out, state.n_rows, WEIGHT, number, &value)
-        if CLASS[text[at]] == CLOSE:
-            at += 1
-        at = _skip_blanks(text, at)
-    value.start = at
-    value.end = _line_end(text, at)
-    if value.end > at and text[at] != c"%":
-        return _fail(state, out, LONG_ROW, number, WEIGHT, &value)
-    state.at = value.end
-    out.ends[state.n_rows].labels = state.n_present
-    out.ends[state.n_rows].values = state.n_values
+    value.status = LATER
+    if BYTE_CLASSES[text[position]] == OPEN:
+        value.start = position + 1
+        while BYTE_CLASSES[text[position]] != CLOSE and BYTE_CLASSES[text[position]] != LINE_END:
+            position += 1
+        value.end = position
+        _add_event(state, out, state.n_rows, WEIGHT, number, &value)
+        if BYTE_CLASSES[text[position]] == CLOSE:
+            position += 1
+        position = _skip_blanks(text, position)
+    value.start = position
+    value.end = _find_line_end(text, position)
+    if value.end > position and text[position] != c"%":
+        return _add_fault(state, out, LONG_ROW, number, WEIGHT, &value)
+    state.position = value.end
+    out.row_ends[state.n_rows].labels = state.n_present
+    out.row_ends[state.n_rows].values = state.n_values
     state.n_rows += 1
     return DONE
 
 
 cdef inline void _add_present(State* state, const Output* out, const Role* label) noexcept nogil:
+    """Add a label that is present to the output."""
     out.present[state.n_present] = <int32_t> label.column
     state.n_present += 1
 
 
-cdef int _dense_row(
+cdef int _parse_dense_row(
     const Schema* schema, const uint8_t* text, State* state, const Output* out
 ) noexcept nogil:
-    cdef Py_ssize_t at = state.at
+    """Parse a dense row and return DONE or a fault."""
+    cdef Py_ssize_t position = state.position
     cdef Py_ssize_t attribute = 0
     cdef double* row = out.values + state.n_rows * out.n_columns
     cdef const Role* role
     cdef Value value
     cdef int fault
-    value.found = OTHER_FORM if CLASS[text[at]] == OPEN else READ
-    value.start = at
-    value.end = at + 1
-    while value.found >= 0 and attribute < schema.n_attributes:
+    value.status = OTHER_FORM if BYTE_CLASSES[text[position]] == OPEN else PARSED
+    value.start = position
+    value.end = position + 1
+    while value.status >= 0 and attribute < schema.n_attributes:
         role = &schema.roles[attribute]
-        _read_value(schema, role, text, at, &value)
-        at = value.after
-        if value.found < 0:
+        _read_value(schema, role, text, position, &value)
+        position = value.next_position
+        if value.status < 0:
             break
         if role.kind < NUMBER_LABEL:
             row[role.column] = value.number
         elif value.number == 1.0:
             _add_present(state, out, role)
         attribute += 1
-        if value.found != READ:
-            _note(state, out, &row[role.column] - out.values, attribute - 1, attribute, &value)
-    fault = value.found
+        if value.status != PARSED:
+            _add_event(state, out, &row[role.column] - out.values, attribute - 1, attribute, &value)
+    fault = value.status
     if fault < 0:
-        if fault == EMPTY_VALUE and (text[at] == c"%" or CLASS[text[at]] == LINE_END):
+        if fault == EMPTY_VALUE and (
+            text[position] == c"%" or BYTE_CLASSES[text[position]] == LINE_END
+        ):
             fault = SHORT_ROW
-        return _fail(state, out, fault, attribute + 1, attribute, &value)
-    return _finish_row(text, at, state, out, attribute + 1)
+        return _add_fault(state, out, fault, attribute + 1, attribute, &value)
+    return _finish_row(text, position, state, out, attribute + 1)
 
 
 cdef inline int64_t _read_index(
     const uint8_t* text, Value* value, int64_t last, int64_t n_attributes
 ) noexcept nogil:
-    """Read the number of an attribute, which must be above the last one; give it, or a fault."""
-    cdef Py_ssize_t at = value.after
+    """Return the number of an attribute, which must exceed the last one, or a fault."""
+    cdef Py_ssize_t position = value.next_position
     cdef bint is_number = True
     cdef int64_t attribute = 0
     cdef uint8_t digit
-    value.start = at
-    while CLASS[text[at]] == IN_WORD:
-        digit = <uint8_t> (text[at] - 48)
+    value.start = position
+    while BYTE_CLASSES[text[position]] == IN_WORD:
+        digit = <uint8_t> (text[position] - 48)
         is_number = is_number and digit <= 9
         attribute = min(attribute * 10 + digit, n_attributes)
-        at += 1
-    value.end = at
-    if at == value.start or not is_number:
-        if CLASS[text[at]] == LINE_END or text[value.start] == c"%":
+        position += 1
+    value.end = position
+    if position == value.start or not is_number:
+        if BYTE_CLASSES[text[position]] == LINE_END or text[value.start] == c"%":
             return NOT_CLOSED
         return BAD_INDEX
     if attribute >= n_attributes:
         return INDEX_RANGE
     if attribute <= last:
         return INDEX_ORDER
-    value.after = _skip_blanks(text, at)
+    value.next_position = _skip_blanks(text, position)
     return attribute
 
 
 cdef inline int64_t _add_omitted(
     const Schema* schema, State* state, const Output* out
 ) noexcept nogil:
-    """Add the labels that are present where a row omits them; give -1, or one that is neither."""
-    cdef Py_ssize_t place
-    cdef int64_t odd
-    for place in range(schema.n_odd_labels):
-        odd = schema.odd_labels[place]
-        if schema.seen[odd] == state.line:
+    """Add the omitted labels that are present; return -1, or a label that is neither 0 nor 1."""
+    cdef Py_ssize_t index
+    cdef int64_t label
+    for index in range(schema.n_omission_labels):
+        label = schema.omission_labels[index]
+        if schema.last_lines[label] == state.line:
             continue
-        if schema.roles[odd].omitted != 1:
-            return odd
-        _add_present(state, out, &schema.roles[odd])
+        if schema.roles[label].omitted != 1:
+            return label
+        _add_present(state, out, &schema.roles[label])
     return -1
 
 
-cdef int _sparse_row(
+cdef int _parse_sparse_row(
     const Schema* schema, const uint8_t* text, State* state, const Output* out
 ) noexcept nogil:
+    """Parse a sparse row and return DONE or a fault."""
     cdef int64_t number = 0  # of the value in its row
     cdef int64_t attribute = -1
     cdef const Role* role
     cdef Value value
-    value.start = state.at
-    value.end = state.at + 1
-    if CLASS[text[state.at]] != OPEN:
-        return _fail(state, out, OTHER_FORM, 1, -1, &value)
-    value.after = _skip_blanks(text, state.at + 1)
-    while CLASS[text[value.after]] != CLOSE:
+    value.start = state.position
+    value.end = state.position + 1
+    if BYTE_CLASSES[text[state.position]] != OPEN:
+        return _add_fault(state, out, OTHER_FORM, 1, -1, &value)
+    value.next_position = _skip_blanks(text, state.position + 1)
+    while BYTE_CLASSES[text[value.next_position]] != CLOSE:
         number += 1
         attribute = _read_index(text, &value, attribute, schema.n_attributes)
         if attribute < 0:
-            return _fail(state, out, <int> attribute, number, -1, &value)
+            return _add_fault(state, out, <int> attribute, number, -1, &value)
         role = &schema.roles[attribute]
-        _read_value(schema, role, text, value.after, &value)
-        if value.found < 0:
-            return _fail(state, out, value.found, number, attribute, &value)
-        if value.found != READ:
-            _note(state, out, state.n_values, attribute, number, &value)
+        _read_value(schema, role, text, value.next_position, &value)
+        if value.status < 0:
+            return _add_fault(state, out, value.status, number, attribute, &value)
+        if value.status != PARSED:
+            _add_event(state, out, state.n_values, attribute, number, &value)
         if role.kind >= NUMBER_LABEL:
-            schema.seen[attribute] = state.line
+            schema.last_lines[attribute] = state.line
             if value.number == 1.0:
                 _add_present(state, out, role)
-        elif value.number != 0.0 or value.found != READ:
+        elif value.number != 0.0 or value.status != PARSED:
             out.indices[state.n_values] = <int32_t> role.column
             out.values[state.n_values] = value.number
             state.n_values += 1
     attribute = _add_omitted(schema, state, out)
     if attribute >= 0:
-        return _fail(state, out, OMITTED_LABEL, max(number, 1), attribute, &value)
-    value.after += 1
-    while CLASS[text[value.after]] == BLANK or CLASS[text[value.after]] == COMMA:
-        value.after += 1
-    if _finish_row(text, value.after, state, out, number + 1) < 0:
+        return _add_fault(state, out, OMITTED_LABEL, max(number, 1), attribute, &value)
+    value.next_position += 1
+    while (
+        BYTE_CLASSES[text[value.next_position]] == BLANK
+        or BYTE_CLASSES[text[value.next_position]] == COMMA
+    ):
+        value.next_position += 1
+    if _finish_row(text, value.next_position, state, out, number + 1) < 0:
         return AFTER_ROW
     return DONE
 
@@ -634,23 +655,23 @@ cdef int _parse(
     const Schema* schema, const uint8_t* text, Py_ssize_t size, State* state, const Output* out,
     bint sparse,
 ) noexcept nogil:
-    """Read rows while every attribute of one more, its weight and a fault would fit the output."""
+    """Parse rows while a row of all attributes, its weight and a fault fit the free output."""
     cdef Py_ssize_t width = schema.n_attributes
-    cdef int ended
+    cdef int status
     while True:
-        _next_row(text, size, state)
-        if state.at == size:
+        _find_row(text, size, state)
+        if state.position == size:
             return DONE
         if (
-            state.n_rows >= out.most_rows
-            or (sparse and width > out.most_values - state.n_values)
-            or width > out.most_present - state.n_present
-            or width + 1 >= out.most_events - state.n_events
+            state.n_rows >= out.max_rows
+            or (sparse and width > out.max_values - state.n_values)
+            or width > out.max_present - state.n_present
+            or width + 1 >= out.max_events - state.n_events
         ):
             return FULL
         if sparse:
-            ended = _sparse_row(schema, text, state, out)
+            status = _parse_sparse_row(schema, text, state, out)
         else:
-            ended = _dense_row(schema, text, state, out)
-        if ended < 0:
-            return ended
+            status = _parse_dense_row(schema, text, state, out)
+        if status < 0:
+            return status

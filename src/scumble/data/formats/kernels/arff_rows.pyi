@@ -7,7 +7,7 @@ def write_rows(
     values: Array,
     decimals: Array,
     columns: Array | None,
-    names: Array,
+    text_numbers: Array,
     row_end: Array,
     endings: Array,
     texts: Any,

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble._core.arrays import Array
 
@@ -8,9 +8,17 @@ AFTER_QUOTE: int
 
 DOUBLED: int
 
-def split_rows(
-    text: Array, delimiter: int, n_columns: int, at_end: bool
-) -> tuple[int, int, int, int, int, Array, Array, Array]: ...
-def parse_numbers(cells: Any, columns: Array, state: Array, point: int) -> tuple[Array, Array]: ...
+class SplitRows(NamedTuple):
+    fault: int
+    n_lines: int
+    n_last_cells: int
+    n_columns: int
+    n_bytes: int
+    bounds: Array
+    quoting: Array
+    lines: Array
+
+def split_rows(text: Array, delimiter: int, n_columns: int, at_end: bool) -> SplitRows: ...
+def parse_numbers(cells: Any, columns: Array, flags: Array, point: int) -> tuple[Array, Array]: ...
 def parse_flags(cells: Any, columns: Array) -> tuple[int, int, Array, Array]: ...
 def copy_cells(cells: Any, column: int) -> tuple[Array, Array, Array]: ...

@@ -1,3 +1,5 @@
+from typing import NamedTuple
+
 from scumble._core.arrays import Array
 
 NO_FAULT: int
@@ -7,4 +9,11 @@ NO_COMMA: int
 NO_LABEL: int
 AFTER_LIST: int
 
-def parse_lists(text: Array, offsets: Array) -> tuple[int, int, Array, Array, Array]: ...
+class ParsedLists(NamedTuple):
+    fault: int
+    cell: int
+    counts: Array
+    bounds: Array
+    has_escape: Array
+
+def parse_lists(text: Array, offsets: Array) -> ParsedLists: ...

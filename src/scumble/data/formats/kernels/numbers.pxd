@@ -1,22 +1,22 @@
-"""Numbers as text, for the parsers that meet them: small functions to be compiled into each."""
+"""Parsing of numbers in text: small inline functions for all parsers."""
 
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-# What parse_number says about a text.
+# The status of a text after parse_number.
 cpdef enum:
     INTEGER = 0  # exact, written without point and exponent
     DECIMAL = 1  # exact
-    LONG = 2  # a number, to be read by exact_floats
+    LONG = 2  # a number that exact_floats has to parse
     NO_NUMBER = 3
 
 cdef enum:
     EXACT_POWER = 22
-    MOST_DIGITS = 19  # always fit 64 bits
+    MAX_DIGITS = 19  # so many digits always fit 64 bits
     LOWER = 32  # the bit that makes an ASCII letter lower case
 
 cdef extern from "Python.h":
-    const Py_ssize_t NO_END "PY_SSIZE_T_MAX"  # of a text that stops numbers by itself
+    const Py_ssize_t NO_END "PY_SSIZE_T_MAX"  # end of a text whose bytes stop every number
 
 cdef extern from *:
     """
@@ -28,33 +28,35 @@ cdef extern from *:
     """
     const double* POWERS "scumble_powers"
 
-# Whole numbers up to here are doubles.
 cdef inline bint is_exact(uint64_t mantissa) noexcept nogil:
+    """Return whether a whole number is certainly a double: all up to 2^53 are."""
     return mantissa <= (<uint64_t> 1) << 53
 
 
 cdef inline bint is_digit(uint8_t byte) noexcept nogil:
+    """Return whether a byte is a decimal digit."""
     return 48 <= byte <= 57
 
 
-cdef inline bint is_before(Py_ssize_t at, Py_ssize_t end) noexcept nogil:
-    """Tell whether there is a byte; the compiler drops the question where NO_END is written."""
-    return end == NO_END or at < end
+cdef inline bint is_before(Py_ssize_t position, Py_ssize_t end) noexcept nogil:
+    """Return whether a position is before the end; with NO_END the compiler drops the test."""
+    return end == NO_END or position < end
 
 
 cdef inline Py_ssize_t count_byte(
     const uint8_t* text, Py_ssize_t size, uint8_t byte
 ) noexcept nogil:
-    """Count how often a byte stands in a text: how much room its parts need at most."""
+    """Return how often a byte occurs in a text, which bounds the number of its parts."""
     cdef Py_ssize_t count = 0
-    cdef Py_ssize_t at
-    for at in range(size):
-        count += text[at] == byte
+    cdef Py_ssize_t position
+    for position in range(size):
+        count += text[position] == byte
     return count
 
 
 cdef inline double scaled(uint64_t mantissa, int64_t power, bint negative) noexcept nogil:
-    """Round once, because both operands are exact: ``is_exact`` and -22 <= power <= 22."""
+    """Return mantissa * 10^power, for a mantissa that ``is_exact`` and -22 <= power <= 22."""
+    # Both operands are exact, so the result is rounded only once.
     cdef double value = <double> mantissa
     value = value * POWERS[power] if power >= 0 else value / POWERS[-power]
     return -value if negative else value
@@ -63,121 +65,127 @@ cdef inline double scaled(uint64_t mantissa, int64_t power, bint negative) noexc
 cdef inline bint is_word(
     const uint8_t* text, Py_ssize_t start, Py_ssize_t end, const char* word, Py_ssize_t length
 ) noexcept nogil:
-    """Tell whether ``text[start:end]`` is a word of lower-case letters, whatever its case."""
-    cdef Py_ssize_t at
+    """Return whether ``text[start:end]`` is a word in any case; ``word`` is in lower case."""
+    cdef Py_ssize_t position
     if end - start != length:
         return False
-    for at in range(length):
-        if text[start + at] | LOWER != <uint8_t> word[at]:
+    for position in range(length):
+        if text[start + position] | LOWER != <uint8_t> word[position]:
             return False
     return True
 
 
 cdef struct Number:
-    int kind
+    int status
     double value
-    Py_ssize_t after  # where it ends, or the first byte that does not fit
+    Py_ssize_t end  # position after the number, or of the first byte that does not fit
 
 
 cdef inline Number read_number(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, uint8_t point
+    const uint8_t* text, Py_ssize_t position, Py_ssize_t end, uint8_t point
 ) noexcept nogil:
-    """Read the number that begins here, as far as it goes before ``end``."""
+    """Parse the number that begins at a position, up to ``end`` or the first byte after it."""
     cdef uint64_t mantissa = 0
     cdef int64_t power = 0
-    cdef Py_ssize_t first, n_digits
-    cdef Number found
-    cdef bint negative = is_before(at, end) and text[at] == c"-"
+    cdef Py_ssize_t first_digit, n_digits
+    cdef Number number
+    cdef bint negative = is_before(position, end) and text[position] == c"-"
     cdef bint fits = True
-    if negative or (is_before(at, end) and text[at] == c"+"):
-        at += 1
-    first = at
-    at = _read_digits(text, at, end, &mantissa)
-    n_digits = at - first
-    found.kind = INTEGER
-    found.value = 0.0
-    if is_before(at, end) and text[at] == point:
-        found.kind = DECIMAL
-        power = at + 1
-        at = _read_digits(text, at + 1, end, &mantissa)
-        power -= at
+    if negative or (is_before(position, end) and text[position] == c"+"):
+        position += 1
+    first_digit = position
+    position = _read_digits(text, position, end, &mantissa)
+    n_digits = position - first_digit
+    number.status = INTEGER
+    number.value = 0.0
+    if is_before(position, end) and text[position] == point:
+        number.status = DECIMAL
+        power = position + 1
+        position = _read_digits(text, position + 1, end, &mantissa)
+        power -= position
         n_digits -= power
-    if n_digits > MOST_DIGITS:
-        fits = _n_significant(text, first, at) <= MOST_DIGITS
-    if n_digits and is_before(at, end) and text[at] | LOWER == c"e":
-        found.kind = DECIMAL
-        if not _read_exponent(text, end, &at, &power):
+    if n_digits > MAX_DIGITS:
+        fits = _n_significant(text, first_digit, position) <= MAX_DIGITS
+    if n_digits and is_before(position, end) and text[position] | LOWER == c"e":
+        number.status = DECIMAL
+        if not _read_exponent(text, end, &position, &power):
             n_digits = 0
-    found.after = at
+    number.end = position
     if n_digits == 0:
-        found.kind = NO_NUMBER
+        number.status = NO_NUMBER
     elif fits and is_exact(mantissa) and -EXACT_POWER <= power <= EXACT_POWER:
-        found.value = scaled(mantissa, power, negative)
+        number.value = scaled(mantissa, power, negative)
     elif fits and mantissa == 0:
-        found.value = -0.0 if negative else 0.0
+        number.value = -0.0 if negative else 0.0
     else:
-        found.kind = LONG
-    return found
+        number.status = LONG
+    return number
 
 
 cdef inline Number parse_number(
     const uint8_t* text, Py_ssize_t start, Py_ssize_t end, uint8_t point
 ) noexcept nogil:
-    """Read all of ``text[start:end]``, which has no blanks around it, as a number or its word."""
-    cdef Number found = read_number(text, start, end, point)
+    """Parse all of ``text[start:end]``, without blanks around it: digits, nan, inf or infinity."""
+    cdef Number number = read_number(text, start, end, point)
     cdef bint negative = start < end and text[start] == c"-"
-    if found.kind != NO_NUMBER and found.after == end:
-        return found
-    found.kind = NO_NUMBER
-    found.value = 0.0
+    if number.status != NO_NUMBER and number.end == end:
+        return number
+    number.status = NO_NUMBER
+    number.value = 0.0
     start += negative or (start < end and text[start] == c"+")
     if is_word(text, start, end, b"nan", 3):
-        found.kind = DECIMAL
-        found.value = NAN
+        number.status = DECIMAL
+        number.value = NAN
     elif is_word(text, start, end, b"inf", 3) or is_word(text, start, end, b"infinity", 8):
-        found.kind = DECIMAL
-        found.value = -INFINITY if negative else INFINITY
-    return found
+        number.status = DECIMAL
+        number.value = -INFINITY if negative else INFINITY
+    return number
 
 
 cdef inline Py_ssize_t _read_digits(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, uint64_t* mantissa
+    const uint8_t* text, Py_ssize_t position, Py_ssize_t end, uint64_t* mantissa
 ) noexcept nogil:
-    """Read on to the first byte that is no digit; beyond 19 digits the mantissa may overflow."""
+    """Append digits to the mantissa; return the position of the first byte that is no digit.
+
+    The mantissa may overflow beyond 19 digits.
+    """
     cdef unsigned int digit
-    while is_before(at, end):
-        digit = <unsigned int> text[at] - 48
+    while is_before(position, end):
+        digit = <unsigned int> text[position] - 48
         if digit > 9:
             break
         mantissa[0] = mantissa[0] * 10 + digit
-        at += 1
-    return at
+        position += 1
+    return position
 
 
 cdef inline Py_ssize_t _n_significant(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end
+    const uint8_t* text, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil:
-    """Count digits from the first that is not zero on; a point may stand among them."""
+    """Return the number of digits from the first nonzero one on; one byte may be the point."""
     cdef Py_ssize_t count = 0
-    for at in range(at, end):
-        count += is_digit(text[at]) and (count > 0 or text[at] != 48)
+    for position in range(position, end):
+        count += is_digit(text[position]) and (count > 0 or text[position] != 48)
     return count
 
 
 cdef inline bint _read_exponent(
-    const uint8_t* text, Py_ssize_t end, Py_ssize_t* place, int64_t* power
+    const uint8_t* text, Py_ssize_t end, Py_ssize_t* letter, int64_t* power
 ) noexcept nogil:
-    """Add the signed whole number after the letter to the power; give False if there is none."""
-    cdef Py_ssize_t at = place[0] + 1
-    cdef int64_t far = (<int64_t> 1) << 40  # more than any text has digits; ten times it fits
-    cdef bint negative = is_before(at, end) and text[at] == c"-"
+    """Add the exponent after the letter e to the power; return False if there is no number.
+
+    ``letter`` is the position of the e; it is moved to the end of the exponent.
+    """
+    cdef Py_ssize_t position = letter[0] + 1
+    cdef int64_t limit = (<int64_t> 1) << 40  # more than any text has digits; ten times it fits
+    cdef bint negative = is_before(position, end) and text[position] == c"-"
     cdef int64_t value = 0
-    cdef Py_ssize_t first
-    at += negative or (is_before(at, end) and text[at] == c"+")
-    first = at
-    while is_before(at, end) and is_digit(text[at]):
-        value = min(value * 10 + (text[at] - 48), far)
-        at += 1
+    cdef Py_ssize_t first_digit
+    position += negative or (is_before(position, end) and text[position] == c"+")
+    first_digit = position
+    while is_before(position, end) and is_digit(text[position]):
+        value = min(value * 10 + (text[position] - 48), limit)
+        position += 1
     power[0] += -value if negative else value
-    place[0] = at
-    return at > first
+    letter[0] = position
+    return position > first_digit

@@ -1,3 +1,5 @@
+from typing import NamedTuple
+
 from scumble._core.arrays import Array
 
 NO_LABEL: int
@@ -8,6 +10,16 @@ INDEX_TOO_LARGE: int
 NO_VALUE: int
 LABEL_IS_NAME: int
 
-def parse_lines(
-    text: Array, rules: tuple[bool, int, int]
-) -> tuple[int, int, int, bool, bool, Array, Array, Array, Array, Array]: ...
+class ParsedLines(NamedTuple):
+    fault: int
+    position: int
+    n_lines: int
+    all_integers: bool
+    is_sorted: bool
+    labels: Array
+    indices: Array
+    values: Array
+    long_numbers: Array
+    rows: Array
+
+def parse_lines(text: Array, lenient: bool, label_limit: int, index_limit: int) -> ParsedLines: ...

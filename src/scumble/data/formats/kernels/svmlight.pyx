@@ -1,4 +1,6 @@
-"""Parser of lines such as ``1,3 5:0.2 7:1``, shared by LibSVM and the extreme form."""
+"""Parser of lines such as ``1,3 5:0.2 7:1``, for the LibSVM and extreme classification formats."""
+
+from collections import namedtuple
 
 from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -9,7 +11,7 @@ from scumble.data.formats.kernels.numbers cimport (
 
 import numpy as np
 
-# What can be wrong, with the byte where it is.
+# Faults of lines.
 cpdef enum:
     NO_FAULT = 0
     NO_LABEL = 1
@@ -18,10 +20,17 @@ cpdef enum:
     NO_INDEX = 4
     INDEX_TOO_LARGE = 5
     NO_VALUE = 6
-    LABEL_IS_NAME = -1  # as number of a label
+    LABEL_IS_NAME = -1  # number of a label that is not a whole number
 
 cdef enum:
-    MOST_DIGITS = 18  # always fit 63 bits
+    MAX_DIGITS = 18  # so many digits always fit 63 bits
+
+# The result of `parse_lines`.
+ParsedLines = namedtuple(
+    "ParsedLines",
+    "fault, position, n_lines, all_integers, is_sorted, labels, indices, values, long_numbers, "
+    "rows",
+)
 
 
 cdef struct Label:
@@ -31,7 +40,7 @@ cdef struct Label:
 
 
 cdef struct LongNumber:
-    int64_t place  # among the values
+    int64_t index  # among the values
     int64_t start
     int64_t end
 
@@ -42,7 +51,7 @@ cdef struct Row:
     int64_t line
 
 
-cdef struct Lines:
+cdef struct Lines:  # the text, the options, the output arrays, and the state of the parser
     const uint8_t* text
     Py_ssize_t size
     bint lenient
@@ -53,81 +62,108 @@ cdef struct Lines:
     double* values
     LongNumber* long_numbers
     Row* rows
-    Py_ssize_t at
+    Py_ssize_t position  # of the next byte
     Py_ssize_t n_rows
     Py_ssize_t n_labels
     Py_ssize_t n_values
     Py_ssize_t n_long
     Py_ssize_t line
-    bint whole
-    bint in_order
+    bint all_integers
+    bint is_sorted
 
 
 cdef struct Token:
     Py_ssize_t end
-    Py_ssize_t colon  # the first one, or -1
+    Py_ssize_t colon  # position of the first one, or -1
 
 
-def parse_lines(const uint8_t[::1] text, rules):
-    """Read whole lines.
+def parse_lines(
+    const uint8_t[::1] text, bint lenient, int64_t label_limit, int64_t index_limit
+):
+    """Parse whole lines.
 
-    ``rules`` are (lenient, label_limit, index_limit): whether comments, query numbers and empty
-    lines are allowed, which are no rows then; labels are whole numbers below the first limit unless
-    it is negative, feature numbers are below the second, which fits 31 bits.
+    ``lenient`` allows comments, query numbers and empty lines, which are no rows then. Labels are
+    whole numbers below ``label_limit``, or any texts if it is negative. Feature numbers are below
+    ``index_limit``, which must fit 31 bits.
 
-    Returns (fault, its byte, number of lines, all whole, all sorted, labels, indices, values, long
-    numbers, rows). A label is (its number, or LABEL_IS_NAME where it is not a whole number, start, end), a
-    number that `parse_number` finds too long (position among the values, start, end), a row (end of
-    its labels, end of its values, line).
+    Returns a `ParsedLines`:
+
+    - ``fault``: NO_FAULT or another member of its enumeration, and its byte ``position``;
+    - ``n_lines``: the number of lines that were read;
+    - ``all_integers``: whether all values are whole numbers or missing;
+    - ``is_sorted``: whether the feature numbers of every row increase;
+    - ``labels``: for each label its number (LABEL_IS_NAME if it is not a whole number), start and
+      end in the text;
+    - ``indices``, ``values``: feature number and value of each pair;
+    - ``long_numbers``: for each number that `parse_number` leaves to `exact_floats` its index
+      among the values, start and end in the text;
+    - ``rows``: for each row the end of its labels, the end of its values, and its line.
     """
     cdef Lines lines
     cdef int fault
+    if index_limit > 0x7FFFFFFF:
+        raise ValueError(f"Feature numbers must fit 31 bits. Got {index_limit}.")
     lines.text = &text[0] if text.shape[0] else NULL
     lines.size = text.shape[0]
-    lines.lenient, lines.label_limit, lines.index_limit = rules
-    if lines.index_limit > 0x7FFFFFFF:
-        raise ValueError(f"Feature numbers must fit 31 bits. Got {lines.index_limit}.")
-    lines.at = lines.n_rows = lines.n_labels = lines.n_values = lines.n_long = lines.line = 0
-    lines.whole = lines.in_order = True
-    # A line has one label more than commas, a value has a colon; one more, to have an address.
-    cdef Py_ssize_t most_rows = count_byte(lines.text, lines.size, c"\n") + 1
-    cdef Py_ssize_t most_values = count_byte(lines.text, lines.size, c":") + 1
-    cdef Py_ssize_t most_labels = count_byte(lines.text, lines.size, c",") + most_rows
-    cdef int64_t[:, ::1] labels = np.empty((most_labels, 3), np.int64)
-    cdef int64_t[:, ::1] long_at = np.empty((most_values, 3), np.int64)
-    cdef int64_t[:, ::1] rows = np.empty((most_rows, 3), np.int64)
-    cdef int32_t[::1] indices = np.empty(most_values, np.int32)
-    cdef double[::1] values = np.empty(most_values)
+    lines.lenient = lenient
+    lines.label_limit = label_limit
+    lines.index_limit = index_limit
+    lines.position = 0
+    lines.n_rows = 0
+    lines.n_labels = 0
+    lines.n_values = 0
+    lines.n_long = 0
+    lines.line = 0
+    lines.all_integers = True
+    lines.is_sorted = True
+    # A line has one label more than commas, a value has a colon; one more, so that there is an
+    # address.
+    cdef Py_ssize_t max_rows = count_byte(lines.text, lines.size, c"\n") + 1
+    cdef Py_ssize_t max_values = count_byte(lines.text, lines.size, c":") + 1
+    cdef Py_ssize_t max_labels = count_byte(lines.text, lines.size, c",") + max_rows
+    cdef int64_t[:, ::1] labels = np.empty((max_labels, 3), np.int64)
+    cdef int64_t[:, ::1] long_numbers = np.empty((max_values, 3), np.int64)
+    cdef int64_t[:, ::1] rows = np.empty((max_rows, 3), np.int64)
+    cdef int32_t[::1] indices = np.empty(max_values, np.int32)
+    cdef double[::1] values = np.empty(max_values)
     lines.labels = <Label*> &labels[0, 0]
-    lines.long_numbers = <LongNumber*> &long_at[0, 0]
+    lines.long_numbers = <LongNumber*> &long_numbers[0, 0]
     lines.rows = <Row*> &rows[0, 0]
     lines.indices = &indices[0]
     lines.values = &values[0]
     with nogil:
         fault = _parse_lines(&lines)
-    return (
-        fault, lines.at, lines.line, lines.whole, lines.in_order,
-        labels.base[:lines.n_labels], indices.base[:lines.n_values], values.base[:lines.n_values],
-        long_at.base[:lines.n_long], rows.base[:lines.n_rows],
+    return ParsedLines(
+        fault=fault,
+        position=lines.position,
+        n_lines=lines.line,
+        all_integers=lines.all_integers,
+        is_sorted=lines.is_sorted,
+        labels=labels.base[:lines.n_labels],
+        indices=indices.base[:lines.n_values],
+        values=values.base[:lines.n_values],
+        long_numbers=long_numbers.base[:lines.n_long],
+        rows=rows.base[:lines.n_rows],
     )
 
 
 cdef int _parse_lines(Lines* lines) noexcept nogil:
+    """Parse all lines and return a fault, or NO_FAULT; ``lines.position`` is that of a fault."""
     cdef const uint8_t* text = lines.text
     cdef Py_ssize_t begin
     cdef Row* row
     cdef int fault
-    while lines.at < lines.size:
+    while lines.position < lines.size:
         lines.line += 1
-        begin = lines.at
+        begin = lines.position
         _skip_blanks(lines)
-        if _at_line_end(lines):
-            if lines.lenient and _is_empty(text, begin, lines.at):
-                lines.at += 1
+        if _is_at_line_end(lines):
+            if lines.lenient and _is_empty(text, begin, lines.position):
+                lines.position += 1
                 continue
-        elif lines.lenient and text[lines.at] == c"#":
+        elif lines.lenient and text[lines.position] == c"#":
             _skip_line(lines)
-            lines.at += 1
+            lines.position += 1
             continue
         else:
             fault = _parse_row(lines)
@@ -138,15 +174,15 @@ cdef int _parse_lines(Lines* lines) noexcept nogil:
         row.values_end = lines.n_values
         row.line = lines.line
         lines.n_rows += 1
-        lines.at += 1
+        lines.position += 1
     return NO_FAULT
 
 
 cdef int _parse_row(Lines* lines) noexcept nogil:
-    """Read a row from its first token on, up to its line's end."""
+    """Parse a row from its first token up to the end of its line."""
     cdef const uint8_t* text = lines.text
     cdef int64_t previous = -1
-    cdef Token token = _token(lines)
+    cdef Token token = _find_token(lines)
     cdef int fault
     if token.colon < 0:
         fault = _parse_labels(lines, token.end)
@@ -154,104 +190,120 @@ cdef int _parse_row(Lines* lines) noexcept nogil:
             return fault
     while True:
         _skip_blanks(lines)
-        if _at_line_end(lines):
+        if _is_at_line_end(lines):
             return NO_FAULT
-        if lines.lenient and text[lines.at] == c"#":
+        if lines.lenient and text[lines.position] == c"#":
             _skip_line(lines)
             return NO_FAULT
-        token = _token(lines)
-        if not (lines.lenient and _is_query(text, lines.at, token.colon)):
+        token = _find_token(lines)
+        if not (lines.lenient and _is_query(text, lines.position, token.colon)):
             fault = _parse_pair(lines, token, &previous)
             if fault != NO_FAULT:
                 return fault
-        lines.at = token.end
+        lines.position = token.end
 
 
 cdef inline int _parse_pair(Lines* lines, Token token, int64_t* previous) noexcept nogil:
-    """Read index:value."""
-    cdef Py_ssize_t place = lines.n_values
-    cdef int64_t index = 0
+    """Parse ``feature:value``; ``previous`` is the last feature number of the row."""
+    cdef int64_t feature = 0
     cdef Number number
     cdef LongNumber* long_number
-    cdef int fault = _parse_index(lines, token.colon, &index)
+    cdef int fault = _parse_feature_number(lines, token.colon, &feature)
     if fault != NO_FAULT:
         return fault
     number = parse_number(lines.text, token.colon + 1, token.end, c".")
-    if number.kind == NO_NUMBER:
+    if number.status == NO_NUMBER:
         return NO_VALUE
-    if number.kind == LONG:
+    if number.status == LONG:
         long_number = &lines.long_numbers[lines.n_long]
-        long_number.place = place
+        long_number.index = lines.n_values
         long_number.start = token.colon + 1
         long_number.end = token.end
         lines.n_long += 1
-    lines.whole &= number.kind == INTEGER or isnan(number.value)
-    lines.in_order &= index > previous[0]
-    previous[0] = index
-    lines.indices[place] = <int32_t> index
-    lines.values[place] = number.value
+    lines.all_integers &= number.status == INTEGER or isnan(number.value)
+    lines.is_sorted &= feature > previous[0]
+    previous[0] = feature
+    lines.indices[lines.n_values] = <int32_t> feature
+    lines.values[lines.n_values] = number.value
     lines.n_values += 1
     return NO_FAULT
 
 
 cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
+    """Return whether a byte separates tokens within a line."""
     return byte == c" " or (9 <= byte <= 13 and byte != c"\n")
 
 
 cdef inline void _skip_blanks(Lines* lines) noexcept nogil:
-    cdef Py_ssize_t at = lines.at
-    while at < lines.size and _is_blank(lines.text[at]):
-        at += 1
-    lines.at = at
+    """Move to the next byte that is no blank, or to the end of the text."""
+    cdef Py_ssize_t position = lines.position
+    while position < lines.size and _is_blank(lines.text[position]):
+        position += 1
+    lines.position = position
 
 
-cdef inline bint _at_line_end(const Lines* lines) noexcept nogil:
-    return lines.at == lines.size or lines.text[lines.at] == c"\n"
+cdef inline bint _is_at_line_end(const Lines* lines) noexcept nogil:
+    """Return whether the line, or the text, ends here."""
+    return lines.position == lines.size or lines.text[lines.position] == c"\n"
 
 
-cdef inline bint _is_empty(const uint8_t* text, Py_ssize_t begin, Py_ssize_t at) noexcept nogil:
-    """Tell whether a line has nothing at all, not even a blank: a carriage return is its end."""
-    return at == begin or (at == begin + 1 and text[begin] == c"\r")
+cdef inline bint _is_empty(
+    const uint8_t* text, Py_ssize_t begin, Py_ssize_t position
+) noexcept nogil:
+    """Return whether a line has no bytes, not even blanks; a carriage return belongs to its end."""
+    return position == begin or (position == begin + 1 and text[begin] == c"\r")
 
 
 cdef inline void _skip_line(Lines* lines) noexcept nogil:
-    """Go to the line's end."""
-    while not _at_line_end(lines):
-        lines.at += 1
+    """Move to the end of the line."""
+    while not _is_at_line_end(lines):
+        lines.position += 1
 
 
-cdef inline Token _token(const Lines* lines) noexcept nogil:
-    """Find the end and the first colon of what stands here."""
+cdef inline Token _find_token(const Lines* lines) noexcept nogil:
+    """Return the end and the first colon of the token that begins here."""
     cdef const uint8_t* text = lines.text
-    cdef Py_ssize_t at = lines.at
+    cdef Py_ssize_t position = lines.position
     cdef Token token
     token.colon = -1
-    while at < lines.size and text[at] != c"\n" and not _is_blank(text[at]):
-        if text[at] == c":" and token.colon < 0:
-            token.colon = at
-        at += 1
-    token.end = at
+    while position < lines.size and text[position] != c"\n" and not _is_blank(text[position]):
+        if text[position] == c":" and token.colon < 0:
+            token.colon = position
+        position += 1
+    token.end = position
     return token
 
 
-cdef inline bint _is_query(const uint8_t* text, Py_ssize_t at, Py_ssize_t colon) noexcept nogil:
-    return colon == at + 3 and text[at] == c"q" and text[at + 1] == c"i" and text[at + 2] == c"d"
+cdef inline bint _is_query(
+    const uint8_t* text, Py_ssize_t position, Py_ssize_t colon
+) noexcept nogil:
+    """Return whether a token is a query number, which begins with ``qid:``."""
+    return (
+        colon == position + 3
+        and text[position] == c"q"
+        and text[position + 1] == c"i"
+        and text[position + 2] == c"d"
+    )
 
 
 cdef int _parse_labels(Lines* lines, Py_ssize_t end) noexcept nogil:
-    """Read labels between commas; at a fault ``lines.at`` is the label."""
-    cdef Py_ssize_t at = lines.at - 1
+    """Parse labels between commas, up to ``end``, and return a fault, or NO_FAULT.
+
+    At a fault ``lines.position`` is the position of the label.
+    """
+    cdef Py_ssize_t position = lines.position - 1
     cdef int64_t number
     cdef Label* label
-    while at < end:
-        lines.at = at = at + 1
-        while at < end and lines.text[at] != c",":
-            at += 1
-        if at == lines.at:
+    while position < end:
+        position += 1
+        lines.position = position
+        while position < end and lines.text[position] != c",":
+            position += 1
+        if position == lines.position:
             return NO_LABEL
-        number = _whole_number(lines.text, lines.at, at)
-        # Zeros in front make another name than the number's.
-        if lines.text[lines.at] == c"0" and at > lines.at + 1:
+        number = _parse_whole_number(lines.text, lines.position, position)
+        # With leading zeros the text is another name than that of the number.
+        if lines.text[lines.position] == c"0" and position > lines.position + 1:
             number = LABEL_IS_NAME
         if lines.label_limit >= 0 and number == LABEL_IS_NAME:
             return NO_LABEL
@@ -259,35 +311,37 @@ cdef int _parse_labels(Lines* lines, Py_ssize_t end) noexcept nogil:
             return LABEL_TOO_LARGE
         label = &lines.labels[lines.n_labels]
         label.number = number
-        label.start = lines.at
-        label.end = at
+        label.start = lines.position
+        label.end = position
         lines.n_labels += 1
-    lines.at = end
+    lines.position = end
     return NO_FAULT
 
 
-cdef inline int _parse_index(const Lines* lines, Py_ssize_t colon, int64_t* index) noexcept nogil:
-    """Read the number before the colon."""
+cdef inline int _parse_feature_number(
+    const Lines* lines, Py_ssize_t colon, int64_t* feature
+) noexcept nogil:
+    """Parse the number before the colon and return a fault, or NO_FAULT."""
     if colon < 0:
         return NO_PAIR
-    if colon - lines.at > MOST_DIGITS:
+    if colon - lines.position > MAX_DIGITS:
         return INDEX_TOO_LARGE
-    index[0] = _whole_number(lines.text, lines.at, colon)
-    if index[0] == LABEL_IS_NAME:
+    feature[0] = _parse_whole_number(lines.text, lines.position, colon)
+    if feature[0] == LABEL_IS_NAME:
         return NO_INDEX
-    return INDEX_TOO_LARGE if index[0] >= lines.index_limit else NO_FAULT
+    return INDEX_TOO_LARGE if feature[0] >= lines.index_limit else NO_FAULT
 
 
-cdef inline int64_t _whole_number(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end
+cdef inline int64_t _parse_whole_number(
+    const uint8_t* text, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil:
-    """Read a number that has only digits, and not too many; give LABEL_IS_NAME if it is none."""
+    """Return the value of at most 18 digits, or LABEL_IS_NAME if the text is something else."""
     cdef int64_t value = 0
-    if at == end or end - at > MOST_DIGITS:
+    if position == end or end - position > MAX_DIGITS:
         return LABEL_IS_NAME
-    while at < end:
-        if not is_digit(text[at]):
+    while position < end:
+        if not is_digit(text[position]):
             return LABEL_IS_NAME
-        value = value * 10 + (text[at] - 48)
-        at += 1
+        value = value * 10 + (text[position] - 48)
+        position += 1
     return value
