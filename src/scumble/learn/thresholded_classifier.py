@@ -122,7 +122,8 @@ class ThresholdedClassifier(
     def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         rule, name = self._rule(), type(self).__name__
         n_values, generator = self._codes.n_values, self._generator()
-        training = TrainingData(X, Y, n_values, weights, generator, self.n_jobs)
+        is_validated = not self._passes_raw_features()
+        training = TrainingData(X, Y, n_values, weights, generator, self.n_jobs, is_validated)
         if rule.rule == "fixed":
             self.estimator_ = fit_without_scores(
                 self._configured_estimator(), training, caller=name
@@ -143,7 +144,7 @@ class ThresholdedClassifier(
             return self._inner_estimator()
         scorer = clone(self._inner_estimator())
         if not set_categorical_features(
-            scorer, self.categorical_features, left=(None, "from_dtype")
+            scorer, self.categorical_features, unset_values=(None, "from_dtype")
         ):
             name = type(self).__name__
             raise ParameterError(
@@ -154,7 +155,8 @@ class ThresholdedClassifier(
         return scorer
 
     def _predict_scores(self, X: Any) -> Array:
-        return self.estimator_.scores(X, caller=type(self).__name__)
+        n_values = None if self._passes_raw_features() else self._codes.n_values
+        return self.estimator_.scores(X, n_values, caller=type(self).__name__)
 
     def _passes_raw_features(self) -> bool:
         return not isinstance(self._inner_estimator(), BaseMultilabelClassifier)
