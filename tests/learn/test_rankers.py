@@ -217,7 +217,7 @@ def test_a_blend_ranks_the_labels_of_a_row_better_than_its_parts():
         data = make_multilabel(300, 12, mean_ir=10, random_state=seed)
         train, test = data[:200], data[200:]
         model = BlendedRanker(random_state=0).fit(train.X, train.Y)
-        parts = [ranker.ask(test.X)[1] for ranker in model.rankers_]
+        parts = [ranker.predict_labels_and_scores(test.X)[1] for ranker in model.rankers_]
         scales = zip(model.heights_, parts, strict=True)
         heights = np.mean([scale.ask(scores) for scale, scores in scales], axis=0)
         all_scores = [model.predict_proba(test.X), heights, *parts]

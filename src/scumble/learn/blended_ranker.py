@@ -148,7 +148,9 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
-        training = TrainingData(X, Y, self._codes.n_values, weights, generator, self.n_jobs)
+        training = TrainingData(
+            X, Y, self._codes.n_values, weights, generator, self.n_jobs, is_validated=True
+        )
         how: dict[str, Any] = {"n_folds": self.n_folds, "caller": "BlendedRanker"}
 
         def learn(ranker: Any) -> tuple[InnerClassifier, RankScale, Array]:
@@ -174,7 +176,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         for ranker, scale, loud in zip(self.rankers_, self.heights_, self.weights_, strict=True):
             if loud == 0:
                 continue
-            scores = ranker.scores(X, caller="BlendedRanker")
+            scores = ranker.scores(X, self._codes.n_values, caller="BlendedRanker")
             heights += loud * scale.ask(scores, n_jobs=self.n_jobs)
         if self.second_ is not None:
             heights = self.second_.join(heights, self.n_jobs)
@@ -186,7 +188,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         first = _DEFAULT_WEIGHTS if self.rankers is None else None
         return fit_blend_weights(heights, Y, _read_blend_weights(first, len(heights)), self.n_jobs)
 
-    def _refuses_weights(self) -> str | None:
+    def _find_estimator_without_sample_weight(self) -> str | None:
         return next(
             (
                 name
@@ -210,13 +212,20 @@ class StackedRidge:
     ) -> tuple[StackedRidge, Array]:
         """Learn from training rows, and return their joint heights as well."""
         ranker = RidgeRanker("rbf", landmarks=_LANDMARKS, random_state=seed, n_jobs=n_jobs)
-        scores = ranker.fit_out_of_sample(heights, Y, weights)
+        scores = ranker._fit_out_of_sample_validated(
+            np.ascontiguousarray(heights), Y, weights, n_values=np.zeros(Y.shape[1], np.int64)
+        )
         scale = RankScale.of(scores, n_jobs=n_jobs)
         return cls(ranker, scale), _joined(heights, scale.ask(scores, n_jobs=n_jobs))
 
     def join(self, heights: Array, n_jobs: int | None) -> Array:
         """Return the joint heights of other rows."""
-        return _joined(heights, self.scale.ask(self.ranker.predict_proba(heights), n_jobs=n_jobs))
+        return _joined(
+            heights,
+            self.scale.ask(
+                self.ranker._predict_scores(np.ascontiguousarray(heights)), n_jobs=n_jobs
+            ),
+        )
 
 
 def _joined(heights: Array, others: Array) -> Array:

@@ -252,4 +252,4 @@ class _Single:
         self._problems = []
 
     def ask(self, X: Any, n_jobs: int | None) -> list[LabelsAndScores]:
-        return [inside.ask(X) for inside in self._fitted]
+        return [inside.predict_labels_and_scores(X) for inside in self._fitted]

@@ -53,6 +53,14 @@ def predict_with_unit_interval_scores(
     return predictions, scores if is_sure else _between(scores)
 
 
+def predict_validated(classifier: BaseMultilabelClassifier, table: Any) -> tuple[Array, Array]:
+    """Return labels (bool) and scores of rows that an outer estimator has validated."""
+    table = adapt_features(classifier, table)
+    with translate_errors(classifier, "judge these rows"):
+        labels, scores = classifier._predict_labels_and_scores(table)
+        return to_dense(labels), scores
+
+
 def _between(scores: Array) -> Array:
     """Draw numbers of any size into the interval from 0 to 1; their order stays."""
     # The logistic function would give 1 for all scores above 37, which a support vector machine

@@ -135,5 +135,5 @@ class ResampledEnsemble(
     def _predict_scores(self, X: Any) -> Array:
         sums = np.zeros((X.shape[0], self.n_labels_))
         for member in self.members_:
-            sums += member.ask(X)[1]
+            sums += member.predict_labels_and_scores(X)[1]
         return sums / len(self.members_)

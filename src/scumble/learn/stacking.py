@@ -87,9 +87,10 @@ class StackedBinaryRelevance(
     passthrough: bool = default(True, Bool())
     random_state: Any = None
 
-    def _refuses_weights(self) -> str | None:
-        return super()._refuses_weights() or find_estimator_without_sample_weight(
-            self.final_estimator
+    def _find_estimator_without_sample_weight(self) -> str | None:
+        return (
+            super()._find_estimator_without_sample_weight()
+            or find_estimator_without_sample_weight(self.final_estimator)
         )
 
     def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
@@ -105,15 +106,17 @@ class StackedBinaryRelevance(
         self.second_: InnerClassifier = training.fit(BinaryRelevance(self.final_estimator))
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        confidences = self.first_.ask(X)[1]
-        return self.second_.ask(append_columns(X, confidences) if self.passthrough else confidences)
+        confidences = self.first_.predict_labels_and_scores(X)[1]
+        return self.second_.predict_labels_and_scores(
+            append_columns(X, confidences) if self.passthrough else confidences
+        )
 
     def _unseen(self, training: TrainingData) -> Array:
         """Tell what classifiers say of training rows they have not seen."""
         X, Y, weights, generator = training.X, training.Y, training.weights, training.generator
         n_folds = min(int(self.n_folds), Y.shape[0])
         if n_folds < 2:
-            return self.first_.ask(X)[1]
+            return self.first_.predict_labels_and_scores(X)[1]
         seeds, labels = spawn_seeds(generator, Y.shape[1]), LabelTargets(Y, weights=weights)
         dealt = [_deal(labels.codes(at), n_folds, seed) for at, seed in enumerate(seeds)]
         folds = np.column_stack(dealt)

@@ -153,7 +153,7 @@ def find_estimator_without_sample_weight(estimator: Any) -> str | None:
         )
     if not hasattr(estimator, "fit") or not has_fit_parameter(estimator, "sample_weight"):
         return type(estimator).__name__
-    ask_inside = getattr(estimator, "_refuses_weights", None)
+    ask_inside = getattr(estimator, "_find_estimator_without_sample_weight", None)
     return None if ask_inside is None else ask_inside()
 
 
