@@ -280,12 +280,12 @@ def _bags_by_hash(Y: sparse.csr_array, seed: int) -> LabelsetBags:
 
 def _hashes_of_clones(seed: int, bags: LabelsetBags, open_bags: BagShares) -> Array:
     """Return a large pseudo-random number for every clone of every open bag."""
-    numbers = []
+    numbers: list[int] = []
     for first_row, share in zip(bags.rows[open_bags.starts], open_bags.shares, strict=True):
         bag_hash = _md5(f"{seed}:{first_row}")
-        for clone in range(share):
-            # 15 hexadecimal digits are 60 bits, which fit in an int64.
-            numbers.append(int(_md5(f"{seed}:{bag_hash}:{clone}")[:15], 16))
+        hashes = (_md5(f"{seed}:{bag_hash}:{clone}") for clone in range(share))
+        # 15 hexadecimal digits are 60 bits, which fit in an int64.
+        numbers.extend(int(clone_hash[:15], 16) for clone_hash in hashes)
     return np.array(numbers, np.int64)
 
 
