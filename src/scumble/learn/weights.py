@@ -40,8 +40,9 @@ def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | No
 def resolve_sample_weight(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
     """Return the weights of rows; those of resampled rows if a resampler has changed them."""
     weights = remembered_sample_weight(Y, sample_weight)
-    is_vector = weights is not None and np.ndim(weights) == 1
-    if is_resampled(Y) and is_vector and len(weights) != n_rows:
+    if weights is None or not is_resampled(Y):
+        return weights
+    if np.ndim(weights) == 1 and len(weights) != n_rows:
         raise DataError(
             f"{caller}: there are {len(weights)} weights for {n_rows} rows, which a resampler has "
             "made. It must have the weights as well: in a pipeline with metadata routing, "
