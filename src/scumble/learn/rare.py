@@ -9,8 +9,8 @@ from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholded_classifier import ThresholdedClassifier
 
 QUALITIES = ("fast", "best")
-#: Landmark rows of the kernel regression of quality "fast": few enough that the time is dominated
-#: by reading and scaling the features.
+#: Landmark rows of the kernel regression of quality "fast". They are few, because the cost grows
+#: with the third power of their number.
 LANDMARKS = 500
 
 

@@ -117,7 +117,9 @@ class ThresholdTable(TableReprMixin):
             "metric": self.metric,
             "mean_expected": None if np.isnan(mean) else mean,
             "n_silent": self.n_silent,
-            "labels": [row | {"threshold": _infinity_as_text(row["threshold"])} for row in self.rows()],
+            "labels": [
+                row | {"threshold": _infinity_as_text(row["threshold"])} for row in self.rows()
+            ],
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:

@@ -334,7 +334,7 @@ def _check_bags(model: BaggedTrees) -> None:
 
 def _check_blend(model: BlendedRanker) -> None:
     """Check that the rankers, weights and curves of a blend belong together."""
-    rankers, scales, curve = model.rankers_, model.heights_, model.calibration_
+    rankers, scales, curve = model.rankers_, model.rank_scales_, model.calibration_
     sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
     ensure(hasattr(model, "weights_"), EARLIER)
     fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
