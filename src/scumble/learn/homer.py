@@ -245,7 +245,7 @@ def _node_problems(
         n_children = len(node.below)
         # A cell of the table rows x children as one number; a row may have several labels of a
         # child, and thus the same cell several times.
-        cells = []
+        cells: list[Array] = []
         for child, labels in enumerate(node.below):
             cells.extend(rows_of_label[label] * n_children + child for label in labels)
         cell_rows, cell_children = np.divmod(np.unique(np.concatenate(cells)), n_children)

@@ -51,15 +51,17 @@ def _substitute_labelsets(
     A kept labelset counts for itself. The columns of the matrix are the kept labelsets.
     """
     # Rejected labelsets are compared with kept ones; their subsets are never enumerated.
-    kept, rejected = sets[:n_kept].astype(np.int32), sets[n_kept:].astype(np.int32)
-    n_kept_labels = np.diff(kept.indptr)
+    kept_sets = sets[:n_kept].astype(np.int32)
+    rejected_sets = sets[n_kept:].astype(np.int32)
+    n_kept_labels = np.diff(kept_sets.indptr)
     rank = np.empty(n_kept, np.int64)
     rank[_preference_order(sets[:n_kept], sizes[:n_kept])] = np.arange(n_kept)
-    kept_by_label = kept.T.tocsr()
+    kept_by_label = kept_sets.T.tocsr()
     indices = [np.arange(n_kept)]
     lengths = [np.ones(n_kept, np.int64)]
-    for start in range(0, rejected.shape[0], _LABELSETS_PER_BLOCK):
-        n_common = (rejected[start : start + _LABELSETS_PER_BLOCK] @ kept_by_label).tocsr()
+    for start in range(0, rejected_sets.shape[0], _LABELSETS_PER_BLOCK):
+        block = rejected_sets[start : start + _LABELSETS_PER_BLOCK]
+        n_common = (block @ kept_by_label).tocsr()
         labelset = np.repeat(np.arange(n_common.shape[0]), np.diff(n_common.indptr))
         is_subset = n_common.data == n_kept_labels[n_common.indices]
         labelset, codes = labelset[is_subset], n_common.indices[is_subset]

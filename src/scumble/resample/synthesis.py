@@ -156,25 +156,40 @@ def synthesize(
     filled_plan = plan._replace(
         draw_starts=np.cumsum(n_draws) - n_draws, factors=rng.random(int(n_draws.sum()))
     )
-    if not sparse.issparse(values):
-        synthetic = np.empty((len(partners), values.shape[1]))
+    if sparse.issparse(values):
+        return _fill_sparse(values, filled_plan, blocks, n_jobs=n_jobs)
+    return _fill_dense(values, filled_plan, blocks, n_jobs=n_jobs)
 
-        def fill_dense_block(block: tuple[int, int]) -> None:
-            start, stop = block
-            kernels.fill_dense(values, filled_plan, start, stop, synthetic)
 
-        run_in_threads(fill_dense_block, blocks, n_jobs=n_jobs)
-        return synthetic
+def _fill_dense(
+    values: Array, plan: InterpolationPlan, blocks: list[tuple[int, int]], *, n_jobs: int | None
+) -> Array:
+    """Return the features of all synthetic rows as an array."""
+    synthetic = np.empty((len(plan.members), values.shape[1]))
 
-    buffers = SparseRowBuffers.of(values, plan.members, n_members)
-
-    def fill_sparse_block(block: tuple[int, int]) -> None:
+    def fill_block(block: tuple[int, int]) -> None:
         start, stop = block
-        kernels.fill_sparse(
-            values.indptr, values.indices, values.data, filled_plan, start, stop, buffers
-        )
+        kernels.fill_dense(values, plan, start, stop, synthetic)
 
-    run_in_threads(fill_sparse_block, blocks, n_jobs=n_jobs)
+    run_in_threads(fill_block, blocks, n_jobs=n_jobs)
+    return synthetic
+
+
+def _fill_sparse(
+    values: sparse.csr_array,
+    plan: InterpolationPlan,
+    blocks: list[tuple[int, int]],
+    *,
+    n_jobs: int | None,
+) -> sparse.csr_array:
+    """Return the features of all synthetic rows as a sparse matrix."""
+    buffers = SparseRowBuffers.of(values, plan.members, plan.n_members)
+
+    def fill_block(block: tuple[int, int]) -> None:
+        start, stop = block
+        kernels.fill_sparse(values.indptr, values.indices, values.data, plan, start, stop, buffers)
+
+    run_in_threads(fill_block, blocks, n_jobs=n_jobs)
     return buffers.pack()
 
 
