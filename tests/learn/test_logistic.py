@@ -120,7 +120,7 @@ def test_more_columns_than_rows_change_nothing(monkeypatch, convert):
     X = rng.integers(0, 2, (30, 45)) * (rng.random((30, 45)) < 0.3) * 1.0
     Y = sparse.csr_array(rng.random((30, 3)) < 0.4)
     turned = fit_logistic(convert(X), Y, ridge=0.1)
-    monkeypatch.setattr(logistic, "_rotated", lambda columns: (columns, None))
+    monkeypatch.setattr(logistic, "_rotate", lambda columns: (columns, None))
     plain = fit_logistic(convert(X), Y, ridge=0.1)
 
     assert np.allclose(turned.weights, plain.weights, atol=1e-6)

@@ -208,7 +208,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     ridge = RidgeClassifier().fit(X, Y[:, :3])
     rows = TrainingData(X, sparse.csr_array(Y, dtype=bool), np.zeros(4, int))
     inside = rows.fit(RidgeClassifier())
-    labels, confidences = inside.ask(X)
+    labels, confidences = inside.predict_labels_and_scores(X)
     assert (labels[:, :3] == ridge.predict(X)).all()
     np.testing.assert_allclose(confidences[:, :3], between(ridge.decision_function(X)))
     assert labels[:, 3].all()
@@ -216,7 +216,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     # A single label that is open is a list of classes to scikit-learn.
     rows = TrainingData(X, sparse.csr_array(Y[:, 2:], dtype=bool), np.zeros(4, int))
     single = rows.fit(RidgeClassifier())
-    np.testing.assert_allclose(single.ask(X)[1], confidences[:, 2:])
+    np.testing.assert_allclose(single.predict_labels_and_scores(X)[1], confidences[:, 2:])
     # One level without groups asks the classifier itself; a mean of copies stays within bounds.
     homer = HOMER(RidgeClassifier(), n_clusters=1).fit(X, Y)
     assert (homer.predict_proba(X) == confidences).all()

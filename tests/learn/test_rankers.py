@@ -53,7 +53,7 @@ def test_neighbours_vote_by_cosine(weighted):
     weights = np.random.default_rng(1).integers(1, 4, len(X)) if weighted else np.ones(len(X))
     model = NeighbourRanker(5)
     found = model.fit_out_of_sample(X, Y, weights)
-    rows = normalize_rows(Scaling.of(X, np.zeros(8, int), weights)[1])
+    rows = normalize_rows(Scaling.fit_transform(X, np.zeros(8, int), weights)[1])
 
     np.testing.assert_allclose(found, slow_votes(rows, Y, weights, 5, rows, True), atol=1e-9)
     new = X[:10] + 0.01
@@ -104,7 +104,7 @@ def test_draws_have_the_sizes_they_say():
     assert [t.repeats[:10].sum() for t in (balanced[0], weighted[0])] == [10, 25]
     assert [t.repeats.sum() for t in (balanced[0], weighted[0])] == [20, 100]
     assert balanced[2].repeats.tolist() == [1] * 100  # nothing to balance
-    assert not balanced.unseen(slice(3, 50))[:, 0, 2].any()
+    assert not balanced.is_out_of_bag(slice(3, 50))[:, 0, 2].any()
 
 
 def test_bagged_trees_say_the_same_for_any_threads_and_forms():
@@ -125,16 +125,16 @@ def slow_height(scores, value):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 31), st.integers(1, 20), st.integers(0, 1000))
-def test_heights_of_few_scores_are_exact(n_rows, steps, seed):
+def test_rank_scales_of_few_scores_are_exact(n_rows, steps, seed):
     scores = np.random.default_rng(seed).integers(0, steps, (n_rows, 2)) / steps
     expected = [[slow_height(scores[:, label], v) for label, v in enumerate(row)] for row in scores]
 
-    np.testing.assert_allclose(RankScale.of(scores).ask(scores), expected, atol=1e-12)
+    np.testing.assert_allclose(RankScale.fit(scores).transform(scores), expected, atol=1e-12)
 
 
-def test_heights_of_many_scores_are_nearly_exact_and_in_order():
+def test_rank_scales_of_many_scores_are_nearly_exact_and_in_order():
     scores = np.random.default_rng(0).normal(size=(5000, 1))
-    heights = RankScale.of(scores).ask(scores).ravel()
+    heights = RankScale.fit(scores).transform(scores).ravel()
     order = np.argsort(scores.ravel())
     expected = -np.log(np.arange(5000, 0, -1) / 5001)
 
@@ -142,7 +142,7 @@ def test_heights_of_many_scores_are_nearly_exact_and_in_order():
     # One place in 32 and more is kept, each 8 percent further down: half of that is the most a
     # straight line between two can be wrong by where scores are even, and they are not quite.
     np.testing.assert_allclose(heights[order], expected, atol=0.05)
-    assert len(RankScale.of(scores).scores) < 150
+    assert len(RankScale.fit(scores).scores) < 150
 
 
 def test_calibration_finds_curves_and_keeps_the_order():
@@ -150,21 +150,21 @@ def test_calibration_finds_curves_and_keeps_the_order():
     scores = generator.uniform(0, 4, (20000, 2))
     chances = 1 / (1 + np.exp(-(np.array([-3, -1]) + np.array([1.5, 0.5]) * scores)))
     Y = sparse.csr_array(generator.random(scores.shape) < chances)
-    found = Calibration.of(scores, Y)
+    found = Calibration.fit(scores, Y)
 
     np.testing.assert_allclose(found.slopes, [1.5, 0.5], atol=0.06)
     np.testing.assert_allclose(found.intercepts, [-3, -1], atol=0.12)
-    doubled = Calibration.of(scores, Y, np.full(20000, 2.0))
+    doubled = Calibration.fit(scores, Y, np.full(20000, 2.0))
     np.testing.assert_allclose(doubled.slopes, found.slopes, atol=0.001)
 
 
 def test_calibration_of_labels_without_evidence():
     scores = np.linspace(0, 4, 50)[:, None] * np.ones((1, 3))
     Y = sparse.csr_array(np.column_stack([np.zeros(50), np.ones(50), np.arange(50) < 25]) > 0)
-    found = Calibration.of(scores, Y)
+    found = Calibration.fit(scores, Y)
 
-    assert (found.ask(scores)[:, 0] < 1e-3).all()
-    assert (found.ask(scores)[:, 1] > 1 - 1e-3).all()
+    assert (found.transform(scores)[:, 0] < 1e-3).all()
+    assert (found.transform(scores)[:, 1] > 1 - 1e-3).all()
     assert found.slopes[2] == 0.05  # it ranks the wrong way round, and is not turned
 
 
@@ -174,23 +174,23 @@ def test_a_blend_is_the_mean_of_heights():
     model = BlendedRanker(members, weights=[2, 1], second_look=False)
     found = model.fit_out_of_sample(X, Y)
     scores = [m.fit_out_of_sample(X, Y) for m in members]
-    rates = [RankScale.of(part) for part in scores]
-    heights = sum(w * r.ask(s) for w, r, s in zip([2 / 3, 1 / 3], rates, scores, strict=True))
-    curve = Calibration.of(heights, sparse.csr_array(Y))
+    rates = [RankScale.fit(part) for part in scores]
+    heights = sum(w * r.transform(s) for w, r, s in zip([2 / 3, 1 / 3], rates, scores, strict=True))
+    curve = Calibration.fit(heights, sparse.csr_array(Y))
 
-    np.testing.assert_allclose(found, curve.ask(heights), atol=1e-12)
-    new = [r.ask(m.predict_proba(X)) for r, m in zip(rates, members, strict=True)]
-    expected = curve.ask(2 / 3 * new[0] + 1 / 3 * new[1])
+    np.testing.assert_allclose(found, curve.transform(heights), atol=1e-12)
+    new = [r.transform(m.predict_proba(X)) for r, m in zip(rates, members, strict=True)]
+    expected = curve.transform(2 / 3 * new[0] + 1 / 3 * new[1])
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
 
 
 def test_a_second_look_joins_as_one_more_ranker():
     X, Y = problem(8)
     ridge = RidgeRanker().fit_out_of_sample(X, Y)
-    heights = RankScale.of(ridge).ask(ridge)
+    heights = RankScale.fit(ridge).transform(ridge)
     scores = RidgeRanker("rbf").fit_out_of_sample(heights, Y)
-    joined = 5 / 6 * heights + RankScale.of(scores).ask(scores) / 6
-    expected = Calibration.of(joined, sparse.csr_array(Y)).ask(joined)
+    joined = 5 / 6 * heights + RankScale.fit(scores).transform(scores) / 6
+    expected = Calibration.fit(joined, sparse.csr_array(Y)).transform(joined)
     model = BlendedRanker([RidgeRanker()])
 
     np.testing.assert_allclose(model.fit_out_of_sample(X, Y), expected, atol=1e-9)
@@ -217,9 +217,9 @@ def test_a_blend_ranks_the_labels_of_a_row_better_than_its_parts():
         data = make_multilabel(300, 12, mean_ir=10, random_state=seed)
         train, test = data[:200], data[200:]
         model = BlendedRanker(random_state=0).fit(train.X, train.Y)
-        parts = [ranker.ask(test.X)[1] for ranker in model.rankers_]
-        scales = zip(model.heights_, parts, strict=True)
-        heights = np.mean([scale.ask(scores) for scale, scores in scales], axis=0)
+        parts = [ranker.predict_labels_and_scores(test.X)[1] for ranker in model.rankers_]
+        scales = zip(model.rank_scales_, parts, strict=True)
+        heights = np.mean([scale.transform(scores) for scale, scores in scales], axis=0)
         all_scores = [model.predict_proba(test.X), heights, *parts]
         values.append([[ranking_loss(test.Y, s), one_error(test.Y, s)] for s in all_scores])
     blend, *others = np.mean(values, axis=0)

@@ -87,7 +87,7 @@ def test_sparse_features_stay_sparse_and_members_differ():
     dense = ResampledEnsemble(n_estimators=3, random_state=0).fit(X, Y)
     thin = ResampledEnsemble(n_estimators=3, random_state=0).fit(sparse.csr_array(X), Y)
     assert (thin.predict_proba(sparse.csr_array(X)) == dense.predict_proba(X)).all()
-    answers = [member.ask(X)[1] for member in dense.members_]
+    answers = [member.predict_labels_and_scores(X)[1] for member in dense.members_]
     assert (answers[0] != answers[1]).any()
     assert (answers[1] != answers[2]).any()
 
@@ -97,5 +97,5 @@ def test_several_resamplers_one_after_another_and_ones_without_draws():
     both = ResampledEnsemble(resampler="remedial+mlros", n_estimators=2, random_state=0).fit(X, Y)
     assert evaluate(Y, both.predict(X))["macro_f1"] > 0.5
     still = ResampledEnsemble(resampler=REMEDIAL(), n_estimators=2, random_state=0).fit(X, Y)
-    answers = [member.ask(X)[1] for member in still.members_]
+    answers = [member.predict_labels_and_scores(X)[1] for member in still.members_]
     assert (answers[0] == answers[1]).all()

@@ -88,14 +88,14 @@ def test_scores_of_left_out_rows_are_those_of_fits_without_them(name, weighted, 
 def test_a_landmark_that_is_left_out_is_no_landmark_either(weighted, penalty):
     problem = problem_of(3, n_rows=30, n_columns=4, weighted=weighted)
     drawn = np.array([2, 3, 5, 8, 13, 21, 29])
-    kernel, _ = RadialKernel.of(problem.rows[drawn], 1.0, 1)
+    kernel, _ = RadialKernel.fit(problem.rows[drawn], 1.0, 1)
     Y = problem.labels.toarray().astype(float)
 
     def features(landmarks):
         """See the rows through landmarks, and tell how."""
         seen = RadialKernel(problem.rows[landmarks], kernel.gamma, 1)
-        root = inverse_cholesky_factor(seen.ask(problem.rows[landmarks]), 1e-12)[0].T
-        return seen.ask(problem.rows) @ root, root
+        root = inverse_cholesky_factor(seen.similarities(problem.rows[landmarks]), 1e-12)[0].T
+        return seen.similarities(problem.rows) @ root, root
 
     table, whitening = features(drawn)
     through = RidgeProblem(table, problem.labels, problem.weights)
@@ -201,7 +201,7 @@ def test_out_of_sample_scores_are_those_of_models_without_the_row(kernel, shape)
     found = ranker.fit_out_of_sample(X, Y)
     rows = ranker._scaling.transform(X)
     if kernel != "linear":
-        values, vectors = np.linalg.eigh(ranker._kernel.ask(rows))
+        values, vectors = np.linalg.eigh(ranker._kernel.similarities(rows))
         rows = vectors * np.sqrt(np.maximum(values, 0))
     centred = rows - rows.mean(axis=0)
     penalty = 0.5 * (centred**2).sum() / len(rows)
@@ -262,13 +262,13 @@ def test_rows_that_are_all_equal_give_the_shares():
 def test_likeness():
     # Distances 1, 2 and 3: the median is 2, its square 4; at twice the bandwidth likeness is 1/e.
     points = np.array([[0.0], [1.0], [3.0]])
-    squared, _ = RadialKernel.of(points, 2.0)
-    plain, likeness = RadialKernel.of(points, 2.0, 1)
+    squared, _ = RadialKernel.fit(points, 2.0)
+    plain, likeness = RadialKernel.fit(points, 2.0, 1)
 
     assert squared.gamma == pytest.approx(1 / (4 * 2.0**2))
     assert plain.gamma == pytest.approx(1 / (2 * 2.0))
     np.testing.assert_allclose(likeness[0], np.exp([0, -1 / 4, -3 / 4]))
-    np.testing.assert_allclose(plain.ask(np.array([[-1.0]])), np.exp([[-1 / 4, -2 / 4, -4 / 4]]))
+    np.testing.assert_allclose(plain.similarities(np.array([[-1.0]])), np.exp([[-1 / 4, -2 / 4, -4 / 4]]))
 
 
 def test_rounding_is_no_distance():
@@ -276,7 +276,7 @@ def test_rounding_is_no_distance():
     points = generator.normal(size=(200, 3000))
     points[:160] = points[0]
     for power in (1, 2):
-        kernel, _ = RadialKernel.of(points, 1.0, power)
+        kernel, _ = RadialKernel.fit(points, 1.0, power)
         apart = (abs(points[0] - points[-1]) ** power).sum()
         assert 0.8 < kernel.gamma * apart < 1.25
 
@@ -292,8 +292,8 @@ def test_sparse_and_dense_rows_are_as_far_apart(seed, power):
     kernel = RadialKernel(points, 0.5, power)
     thin = RadialKernel(sparse.csr_array(points), 0.5, power)
 
-    np.testing.assert_allclose(kernel.ask(rows), np.exp(-0.5 * slow), atol=1e-12)
-    np.testing.assert_allclose(thin.ask(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12)
+    np.testing.assert_allclose(kernel.similarities(rows), np.exp(-0.5 * slow), atol=1e-12)
+    np.testing.assert_allclose(thin.similarities(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12)
 
 
 def test_landmarks_are_drawn_by_the_rarest_label_of_a_row():

@@ -11,7 +11,7 @@ from scumble.learn.scaling import Scaling
 
 
 def scaled(X, weights=None):
-    return Scaling.of(X, np.zeros(X.shape[1], np.int64), weights)
+    return Scaling.fit_transform(X, np.zeros(X.shape[1], np.int64), weights)
 
 
 def test_measurements_become_normal_scores_by_hand():

@@ -81,7 +81,7 @@ def test_without_folds_the_first_answers_are_those_of_binary_relevance():
     X, Y = problem()
     model = StackedBinaryRelevance(n_folds=1, random_state=0).fit(X, Y)
     first = BinaryRelevance().fit(X, Y).predict_proba(X)
-    assert (model.first_.ask(X)[1] == first).all()
+    assert (model.first_.predict_labels_and_scores(X)[1] == first).all()
     second = BinaryRelevance().fit(np.hstack([X, first]), Y)
     assert (model.predict_proba(X) == second.predict_proba(np.hstack([X, first]))).all()
 

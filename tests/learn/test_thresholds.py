@@ -84,7 +84,7 @@ def problems(draw):
 @given(problems(), st.sampled_from(["shrunken", "capped", "rate", "plain"]))
 def test_the_slow_version_takes_the_same_cuts(problem, rule):
     scores, Y = problem
-    columns = ScoreColumns.of(scores, Y, caller="test")
+    columns = ScoreColumns.read(scores, Y, caller="test")
     shared = mean_recall(
         [columns.candidate_thresholds(at, ThresholdRule()) for at in range(columns.n_labels)]
     )
@@ -220,7 +220,7 @@ def test_equal_scores_tell_nothing(rule, form):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_fixed_rule_predicts_no_label_without_positives(form):
-    columns = ScoreColumns.of(form([[0.9, 0.9], [0.8, 0.1]]), [[1, 0], [0, 0]], caller="test")
+    columns = ScoreColumns.read(form([[0.9, 0.9], [0.8, 0.1]]), [[1, 0], [0, 0]], caller="test")
     cuts = columns.choose(ThresholdRule("fixed"))
 
     assert cuts.thresholds.tolist() == [0.5, np.inf]

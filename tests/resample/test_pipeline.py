@@ -182,6 +182,36 @@ def test_weights_in_a_pipeline_whatever_is_imported_first(first):
     assert run.stdout == "the same\n", run.stderr
 
 
+WITHOUT_IMBLEARN = """
+import sklearn
+from sklearn.base import clone
+from sklearn.utils import _metadata_requests
+methods = [*_metadata_requests.METHODS], [*_metadata_requests.SIMPLE_METHODS]
+from scumble.resample import MLROS
+assert methods == (_metadata_requests.METHODS, _metadata_requests.SIMPLE_METHODS)
+sklearn.set_config(enable_metadata_routing=True)
+sampler = MLROS().set_fit_resample_request(sample_weight="importance")
+for copy in (sampler, clone(sampler), clone(clone(sampler))):
+    requests = copy.get_metadata_routing().fit_resample.requests
+    assert requests == {"sample_weight": "importance"}, requests
+    assert copy.set_fit_resample_request() is copy
+assert clone(sampler).set_fit_resample_request(sample_weight=None) is not sampler
+assert sampler.get_metadata_routing().fit_resample.requests == {"sample_weight": "importance"}
+assert MLROS().get_metadata_routing().fit_resample.requests == {"sample_weight": None}
+sklearn.set_config(enable_metadata_routing=False)
+try:
+    sampler.set_fit_resample_request(sample_weight=True)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_requests_without_imblearn_leave_the_lists_of_scikit_learn_alone():
+    command = [sys.executable, "-c", WITHOUT_IMBLEARN]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.stdout.startswith("This method is only available when metadata routing"), run.stderr
+
+
 @pytest.mark.parametrize(
     ("learner", "form"),
     [(BinaryRelevance(), form) for form in (sparse.csr_array, pd.DataFrame, pl.DataFrame)]

@@ -1,7 +1,7 @@
 """Learning from features and labels: C4.5 trees, and the multilabel classifiers on top of them."""
 
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.base import BaseMultilabelClassifier, BaseRanker
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.blended_ranker import BlendedRanker
 from scumble.learn.brknn import BRkNN
@@ -59,6 +59,7 @@ __all__ = [
     "BRkNN",
     "BaggedTrees",
     "BaseMultilabelClassifier",
+    "BaseRanker",
     "BinaryRelevance",
     "BlendedRanker",
     "C45Classifier",

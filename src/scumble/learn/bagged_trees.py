@@ -1,8 +1,8 @@
-"""Many C4.5 trees per label, each on rows drawn anew."""
+"""Bagged C4.5 trees as a ranker: several trees per label, each on rows drawn at random."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import row_slices
-from scumble._core.parameters import Choice, Int, ParameterConstraint, Real, default
-from scumble.learn.base import BaseRanker, parameters
+from scumble._core.parameters import Choice, Int, ParameterConstraint, Real
+from scumble.learn.base import BaseRanker
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
 from scumble.learn.single_label_models import SingleLabelFitter, predict_positive_proba
@@ -20,64 +20,80 @@ from scumble.learn.targets import LabelTargets, LazyTargets, spawn_seeds
 from scumble.learn.weights import compute_class_weight_factors
 
 DRAWS = ("bootstrap", "balanced", "weighted")
-#: So many answers of trees are held at a time.
-_ANSWERS_AT_ONCE = 2**24
+#: Probabilities of all trees that are in memory at a time (128 MB).
+_PROBABILITIES_AT_ONCE = 2**24
 
 
-class OnlyTrees(ParameterConstraint):
-    """C4.5, or None."""
+class C45Constraint(ParameterConstraint):
+    """A C4.5 classifier, or None."""
 
     kind = "hidden"
     error = ParameterTypeError
     description = "None or a C45Classifier"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is None or a `C45Classifier`, and not of a subclass."""
         return value is None or type(value) is C45Classifier
 
     def suggestion(self, value: Any) -> str:
-        """Say what takes other classifiers."""
+        """Return a hint to the ensemble that takes other classifiers."""
         return " For others, use ResampledEnsemble."
 
 
-@parameters()
 class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
-    """Grow several C4.5 trees for each label on rows drawn by chance, and average them.
+    """Bagged C4.5 trees for each label.
 
-    A single pruned tree of a rare label is often one leaf, which ranks nothing. Trees that are
-    not pruned and see different rows disagree, and the mean of what they say ranks well. The rows
-    that were not drawn for a tree are new to it: out-of-sample scores come with the trees.
+    A single pruned tree of a rare label is often a single leaf, which ranks nothing. Unpruned trees
+    fitted to different rows disagree, and the mean of their probabilities ranks well. The rows that
+    were not drawn for a tree are new to it, so that out-of-sample scores (out of bag) cost nothing.
 
     Parameters
     ----------
     n_estimators : int, default=20
-        Trees per label.
+        Number of trees per label.
     draw : {"bootstrap", "balanced", "weighted"}, default="bootstrap"
-        ``"bootstrap"`` draws as many rows as there are, with replacement, the same for all
-        labels. ``"balanced"`` draws for each label as many rows with it as without it, of each
-        as many as the smaller class has. ``"weighted"`` draws as many rows as there are, those
-        with the label as often as the square roots of both classes' sizes say.
+        ``"bootstrap"`` draws as many rows as there are, with replacement, the same for all labels.
+        ``"balanced"`` draws for each label equally many rows with and without it, of each as many
+        as the smaller class has. ``"weighted"`` draws as many rows as there are; rows with and
+        without the label are drawn in proportion to the square roots of their numbers.
     columns : float, default=0.5
-        The share of the columns each tree may use, drawn anew for every tree: trees that look at
-        different columns err differently.
+        The share of the columns that each tree may use, drawn anew for every tree: trees that use
+        different columns make different errors.
     estimator : C45Classifier, default=None
-        The parameters of the trees; not pruned and with smoothed probabilities by default.
+        The parameters of the trees; by default without pruning and with smoothed probabilities.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the drawn rows and columns.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     models_ : Forest
-        The trees, draw after draw, of all labels each.
+        The trees: for each draw, one of every label.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
-    EnsembleOfClassifierChains : Bags whose trees also see other labels.
+    EnsembleOfClassifierChains : Bagged classifiers that also use other labels.
 
     Notes
     -----
-    A score is the mean of the trees' probabilities; the out-of-sample score of a row that every
-    tree of a label has seen is the label's share. Draws that miss a row hold its labels less often,
-    by one in the number of rows: bootstrap scores are set right by that, so that a row is not
-    ranked by its own label. Scores from balanced draws are higher than the labels are frequent.
+    A score is the mean of the trees' probabilities. If all trees of a label were fitted to a row,
+    its out-of-sample score is the share of the label. The labels of a row are slightly rarer in
+    draws without it, by one in the number of rows. Bootstrap scores are corrected for that, so that
+    a row is not ranked by its own label. Scores from balanced draws are higher than the frequencies
+    of the labels.
 
     Examples
     --------
@@ -89,105 +105,145 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
            [0, 1]])
     """
 
-    n_estimators: int = default(20, Int(1))
-    _: KW_ONLY
-    draw: str = default("bootstrap", Choice(*DRAWS))
-    columns: float = default(0.5, Real(0, 1, closed="right"))
-    estimator: Any = default(None, OnlyTrees())
-    random_state: Any = None
+    _parameter_constraints = {
+        **BaseRanker._parameter_constraints,
+        "n_estimators": Int(minimum=1),
+        "draw": Choice(*DRAWS),
+        "columns": Real(0, 1, closed="right"),
+        "estimator": C45Constraint(),
+    }
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._grow(X, Y, weights)
+    def __init__(
+        self,
+        n_estimators: int = 20,
+        *,
+        draw: str = "bootstrap",
+        columns: float = 0.5,
+        estimator: Any = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.draw = draw
+        self.columns = columns
+        self.estimator = estimator
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
-    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        targets = self._grow(X, Y, weights)
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Grow the trees."""
+        self._grow(X, Y, sample_weight)
+
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
+        """Grow the trees, and return the mean probabilities of those not fitted to each row."""
+        targets = self._grow(X, Y, sample_weight)
         scores = np.empty(Y.shape, order="F")
-        counted = np.ones(Y.shape[0]) if weights is None else weights
-        shares = np.asarray(counted @ Y) / counted.sum()
-        for block in self._blocks(X.shape[0]):
-            answers, unseen = self._answers(X[block]), targets.unseen(block)
-            n_unseen = unseen.sum(axis=1)
-            sums = (answers * unseen).sum(axis=1)
-            scores[block] = np.where(n_unseen > 0, sums / np.maximum(n_unseen, 1), shares)
-            if self.draw == "bootstrap":  # draws without a row hold its labels a little less often
+        weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
+        shares = np.asarray(weights @ Y) / weights.sum()
+        for block in self._row_blocks(X.shape[0]):
+            probabilities = self._predict_with_all_trees(X[block])
+            is_new = targets.is_out_of_bag(block)
+            n_trees = is_new.sum(axis=1)
+            sums = (probabilities * is_new).sum(axis=1)
+            scores[block] = np.where(n_trees > 0, sums / np.maximum(n_trees, 1), shares)
+            if self.draw == "bootstrap":  # a row's labels are slightly rarer in draws without it
                 shifts = (Y[block].toarray() - shares) / (Y.shape[0] - 1)
                 scores[block] = np.clip(scores[block] + shifts, 0, 1)
         return scores
 
     def _predict_scores(self, X: Any) -> Array:
-        parts = [self._answers(X[block]).mean(axis=1) for block in self._blocks(X.shape[0])]
-        return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
+        """Return the mean probabilities of all trees."""
+        blocks = self._row_blocks(X.shape[0])
+        means = [self._predict_with_all_trees(X[block]).mean(axis=1) for block in blocks]
+        return np.vstack(means) if means else np.zeros((0, self.n_labels_))
 
-    def _grow(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> BagTargets:
-        targets = BagTargets(self, X.shape[1], Y, weights)
-        unpruned = C45Classifier(prune=False, laplace=True)
-        tree = unpruned if self.estimator is None else self.estimator
-        models = SingleLabelFitter(tree, X, self._codes.n_values, n_jobs=self.n_jobs).fit(targets)
+    def _grow(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> BagTargets:
+        """Grow the trees, and return their targets, which know the drawn rows."""
+        targets = BagTargets(self, X.shape[1], Y, sample_weight)
+        tree = self.estimator
+        if tree is None:
+            tree = C45Classifier(prune=False, laplace=True)
+        fitter = SingleLabelFitter(tree, X, self._codes.n_values, n_jobs=self.n_jobs)
+        models = fitter.fit(targets)
         assert isinstance(models, Forest)
         self.models_: Forest = models
         return targets
 
-    def _answers(self, X: Any) -> Array:
-        """Ask all trees; shape (rows, draws, labels)."""
-        answers = predict_positive_proba(self.models_, X, n_jobs=self.n_jobs)
-        return answers.reshape(X.shape[0], -1, self.n_labels_)
+    def _predict_with_all_trees(self, X: Any) -> Array:
+        """Return the probability of each tree, of shape (n_rows, n_draws, n_labels)."""
+        probabilities = predict_positive_proba(self.models_, X, n_jobs=self.n_jobs)
+        return probabilities.reshape(X.shape[0], -1, self.n_labels_)
 
-    def _blocks(self, n_rows: int) -> list[slice]:
-        return row_slices(n_rows, len(self.models_), _ANSWERS_AT_ONCE)
+    def _row_blocks(self, n_rows: int) -> list[slice]:
+        """Return slices of rows for which the probabilities of all trees fit in memory."""
+        return row_slices(n_rows, len(self.models_), _PROBABILITIES_AT_ONCE)
 
 
 class BagTargets(LazyTargets):
-    """The targets of all trees, draw after draw, of all labels each; made when asked for."""
+    """The targets of all trees: for each draw, one of every label; computed on access."""
 
-    def __init__(self, bags: BaggedTrees, n_columns: int, Y: Any, weights: Array | None) -> None:
+    def __init__(
+        self, bags: BaggedTrees, n_columns: int, Y: Any, sample_weight: Array | None
+    ) -> None:
+        n_rows, n_labels = Y.shape
+        n_trees = bags.n_estimators * n_labels
         self._bags, self._n_columns = bags, n_columns
-        self._labels = LabelTargets(Y, weights=weights)
-        generator, n_trees = bags._generator(), bags.n_estimators * Y.shape[1]
-        n_seeds = bags.n_estimators if bags.draw == "bootstrap" else n_trees
-        self._seeds = spawn_seeds(generator, n_seeds)
+        self._labels = LabelTargets(Y, weights=sample_weight)
+        # A bootstrap sample serves all labels; other draws depend on the label.
+        n_draws = bags.n_estimators if bags.draw == "bootstrap" else n_trees
+        generator = bags._generator()
+        self._row_seeds = spawn_seeds(generator, n_draws)
         self._column_seeds = spawn_seeds(generator, n_trees)
-        # A bit per row and draw: which rows a tree has seen.
-        self._seen = np.zeros((n_seeds, (Y.shape[0] + 7) // 8), np.uint8)
-        super().__init__(n_trees, self._target)
+        # One bit per draw and row: whether the row was drawn.
+        self._is_drawn = np.zeros((n_draws, (n_rows + 7) // 8), np.uint8)
+        super().__init__(n_trees, self._make_target)
 
-    def _target(self, at: int) -> Target:
-        bag, label = divmod(at, len(self._labels))
+    def _make_target(self, tree: int) -> Target:
+        """Return the target of one tree, with its rows and columns."""
+        bag, label = divmod(tree, len(self._labels))
         target = self._labels[label]
-        place = bag if self._bags.draw == "bootstrap" else at
-        repeats = self._repeats(target.y, np.random.default_rng(self._seeds[place]))
-        self._seen[place] = np.packbits(repeats > 0)
-        return replace(target, repeats=repeats, columns=self._columns(at))
+        draw = bag if self._bags.draw == "bootstrap" else tree
+        repeats = self._draw_rows(target.y, np.random.default_rng(self._row_seeds[draw]))
+        self._is_drawn[draw] = np.packbits(repeats > 0)
+        return replace(target, repeats=repeats, columns=self._draw_columns(tree))
 
-    def _columns(self, at: int) -> Array | None:
-        """Draw the columns of one tree; None for all."""
-        wanted = max(1, round(self._bags.columns * self._n_columns))
-        if wanted == self._n_columns:
+    def _draw_columns(self, tree: int) -> Array | None:
+        """Return the columns that a tree may use; None for all."""
+        n_drawn = max(1, round(self._bags.columns * self._n_columns))
+        if n_drawn == self._n_columns:
             return None
-        drawn = np.random.default_rng(self._column_seeds[at]).permutation(self._n_columns)
-        return np.sort(drawn[:wanted])
+        generator = np.random.default_rng(self._column_seeds[tree])
+        return np.sort(generator.permutation(self._n_columns)[:n_drawn])
 
-    def unseen(self, block: slice) -> Array:
-        """Tell which trees have not seen which rows, after all targets were made."""
-        first = block.start // 8
-        bits = np.unpackbits(self._seen[:, first : (block.stop + 7) // 8], axis=1)
-        seen = bits[:, block.start - 8 * first : block.stop - 8 * first]
-        return (seen == 0).T.reshape(seen.shape[1], self._bags.n_estimators, -1)
+    def is_out_of_bag(self, block: slice) -> Array:
+        """Return whether rows were not drawn, of shape (n_rows, n_estimators, n_labels or 1).
 
-    def _repeats(self, codes: Array, generator: np.random.Generator) -> Array:
-        """Draw rows, and tell how often each was drawn."""
+        To be called after all targets were accessed.
+        """
+        first_byte = block.start // 8
+        bits = np.unpackbits(self._is_drawn[:, first_byte : (block.stop + 7) // 8], axis=1)
+        is_drawn = bits[:, block.start - 8 * first_byte : block.stop - 8 * first_byte]
+        n_rows = is_drawn.shape[1]
+        return (is_drawn == 0).T.reshape(n_rows, self._bags.n_estimators, -1)
+
+    def _draw_rows(self, codes: Array, generator: np.random.Generator) -> Array:
+        """Draw rows, and return how often each was drawn."""
         n_rows, draw = len(codes), self._bags.draw
         if draw == "bootstrap":
             return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
-        members = [np.flatnonzero(codes == code) for code in (0, 1)]
-        sizes = np.array([len(rows) for rows in members])
-        if sizes.min() == 0:  # nothing to balance
+        rows_of_class = [np.flatnonzero(codes == code) for code in (0, 1)]
+        class_sizes = np.array([len(rows) for rows in rows_of_class])
+        if class_sizes.min() == 0:  # there is only one class
             return np.ones(n_rows, np.int64)
         if draw == "balanced":
-            wanted = np.full(2, sizes.min())
+            n_drawn = np.full(2, class_sizes.min())
         else:
-            wanted = np.maximum(
-                1, np.rint(sizes * compute_class_weight_factors(sizes, "sqrt"))
-            ).astype(np.int64)
-        pairs = zip(members, wanted, strict=True)
-        drawn = [rows[generator.integers(len(rows), size=size)] for rows, size in pairs]
+            factors = compute_class_weight_factors(class_sizes, "sqrt")
+            n_drawn = np.maximum(1, np.rint(class_sizes * factors)).astype(np.int64)
+        drawn = [
+            rows[generator.integers(len(rows), size=size)]
+            for rows, size in zip(rows_of_class, n_drawn, strict=True)
+        ]
         return np.bincount(np.concatenate(drawn), minlength=n_rows)

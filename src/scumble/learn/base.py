@@ -1,10 +1,8 @@
-"""What all multilabel classifiers share: the door, the way back, and two answers per row."""
+"""Base classes of the multilabel classifiers: validation, fitting and prediction."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from inspect import cleandoc, get_annotations, isabstract, signature
-from typing import Any, Self, TypeVar, dataclass_transform
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -12,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
+from scumble._core.features import FeatureCodes
 from scumble._core.parallel import row_slices
 from scumble._core.parameters import (
     CATEGORICAL_FEATURES,
@@ -22,299 +21,353 @@ from scumble._core.parameters import (
     RandomStateConstraint,
     ValidatedParametersMixin,
     as_generator,
-    parameter_constraints,
 )
 from scumble._core.provenance import remembered_sample_weight
 from scumble._core.registry import register
 from scumble._core.validation import check_consistent_length
+from scumble.learn._parameters_decorator import complete_docstring, parameters
 from scumble.learn.features import read_rows, read_training
-from scumble.learn.labels import read_labels
+from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import (
     check_weights,
     find_estimator_without_sample_weight,
     resolve_sample_weight,
 )
 
-#: What the docstring of a classifier need not say: it is put there where a class is silent.
-_SHARED_PARAMETERS = {
-    "categorical_features": """None, indices, names, mask or mapping, default=None
-    The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.""",
-    "random_state": """None, int, Generator or RandomState, default=None
-    Seed of the draws.""",
-    "n_jobs": """int, default=None
-    Number of threads; it changes the time and nothing else.""",
-}
-#: Where these stand among other parameters: behind them, in this order.
-_LAST = {name: at for at, name in enumerate(("ties", *_SHARED_PARAMETERS), 1)}
-_SHARED_ATTRIBUTES = """
-classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-    See `BaseMultilabelClassifier`."""
 
+@dataclass(frozen=True, eq=False)
+class ValidatedData:
+    """Training rows that have been validated, as `BaseMultilabelClassifier._fit` gets them."""
 
-#: Features, labels, and weights if rows have any.
-Checked = tuple[Any, sparse.csr_array, Array | None]
-Kind = TypeVar("Kind", bound=type)
-
-
-@dataclass_transform()
-def parameters(*, kw_only: bool = False) -> Callable[[Kind], Kind]:
-    """Make ``__init__`` of the parameters a class lists, and of those its abstract bases list."""
-
-    def make(kind: Any) -> Any:
-        own = ({"_": KW_ONLY} if kw_only else {}) | get_annotations(kind)
-        listed = getattr(kind, "_listed", {}) | own
-        if isabstract(kind):  # what a subclass lists may come before those by keyword
-            kind._listed = {name: each for name, each in listed.items() if name != "_"}
-            return kind
-        if not hasattr(kind, "_listed"):  # all that it has stands in it, in its own order
-            return dataclass(eq=False, repr=False)(kind)
-        listed.setdefault("_", KW_ONLY)
-        kind.__annotations__ = dict(sorted(listed.items(), key=lambda item: _LAST.get(item[0], 0)))
-        made = dataclass(eq=False, repr=False)(kind)
-        made.__doc__ = _whole_docstring(made)
-        return made
-
-    return make
+    #: float64, an ndarray in C order or a canonical csr_array; codes in nominal columns, NaN where
+    #: a value is missing
+    X: Any
+    Y: sparse.csr_array  # bool, canonical
+    sample_weight: Array | None  # positive; None if all weights are 1
 
 
 @parameters(kw_only=True)
 class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator, ABC):
-    """Base of all multilabel classifiers.
+    """Base class of all multilabel classifiers.
 
-    A subclass implements `_fit`, which gets clean features and canonical labels (and
-    weights of the rows, where it has a parameter ``weights``: otherwise its `fit` has no
-    ``sample_weight``), and `_predict_labels_and_scores`, which tells for clean rows which labels they have and how
-    sure that is. These are two answers and not one: many methods decide by another rule than a
-    confidence of one half.
-
-    The subclass names itself for the catalogue, and says what it is listed with and what its
-    parameters may be: ``class BinaryRelevance(..., name="br", display_group="Single labels")``, and in it
-    ``_parameter_constraints = parameter_constraints(class_weight=ClassWeight())``.
+    It validates parameters, features, labels and weights, and returns predictions in the form of
+    the training labels. A subclass implements ``_fit`` and at least one of ``_predict_scores`` and
+    ``_predict_labels_and_scores``, see Notes.
 
     Attributes
     ----------
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
     n_labels_ : int
         Number of labels, or of classes.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
     label_names_ : tuple of str or None
-        Names of the labels, where they had any.
+        Names of the labels; None if they have none.
     n_features_in_ : int
-        Number of columns seen when fitting.
+        Number of columns of X in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+        Names of the columns of X; only if they have names.
+
+    See Also
+    --------
+    BaseRanker : Base class of classifiers that also have out-of-sample scores.
+
+    Notes
+    -----
+    The methods of a subclass get validated input: X is a float64 ndarray or `csr_array`, in which
+    nominal columns hold codes 0, 1, ... and NaN is a missing value; Y is a boolean `csr_array`.
+
+    ``_fit(X, Y, sample_weight=None)``
+        Learn from the training rows. Weights are positive, and None if every row weighs 1; rows
+        of weight 0 have been left out. ``self._codes.n_values`` holds the number of values of
+        each nominal column, and 0 for a numeric column. A subclass that cannot use weights has
+        ``_fit(X, Y)``, and a method ``fit(X, y)`` that calls ``super().fit(X, y)``.
+    ``_predict_scores(X)``
+        Return scores in [0, 1], an ndarray of shape (n_rows, n_labels).
+    ``_predict(X)``
+        Return labels, a boolean ndarray or `csr_array` of shape (n_rows, n_labels). By default a
+        label is predicted if its score is at least ``thresholds_`` (one number per label), or 0.5
+        if there is no such attribute.
+    ``_predict_labels_and_scores(X)``
+        Return both. To be overridden instead of the other two if one computation gives both;
+        `predict` and `predict_proba` then use it.
+    ``_predict_class_scores(X)``
+        Return one nonnegative number per row and class, for a classifier that was fitted to one
+        class per row. By default these are the scores.
+
+    ``__init__`` stores its arguments, and ``_parameter_constraints`` holds the allowed values of
+    each, besides those of the base class. The arguments of the class statement put the classifier
+    into the catalogue: ``class BinaryRelevance(..., name="br", display_group="Single labels")``.
 
     Examples
     --------
-    A classifier that predicts the labels half of the training rows have, whatever the features.
+    A classifier that ignores the features, and predicts the labels of at least half of the
+    training rows.
 
     >>> import numpy as np
     >>> from scumble.learn import BaseMultilabelClassifier
-    >>> class Frequent(BaseMultilabelClassifier):
-    ...     categorical_features = n_jobs = None
-    ...     def _fit(self, X, Y):
-    ...         self.shares_ = np.asarray(Y.mean(axis=0))
-    ...     def _predict_labels_and_scores(self, X):
-    ...         shares = np.tile(self.shares_, (X.shape[0], 1))
-    ...         return shares >= 0.5, shares
-    >>> Frequent().fit([[1.0], [2.0], [3.0]], [[1, 0], [1, 1], [0, 0]]).predict([[4.0]])
+    >>> class FrequentLabels(BaseMultilabelClassifier):
+    ...     def _fit(self, X, Y, sample_weight=None):
+    ...         self.shares_ = np.average(Y.toarray(), axis=0, weights=sample_weight)
+    ...     def _predict_scores(self, X):
+    ...         return np.tile(self.shares_, (X.shape[0], 1))
+    >>> model = FrequentLabels().fit([[1.0], [2.0], [3.0]], [[1, 0], [1, 1], [0, 0]])
+    >>> model.predict([[4.0]])
     array([[1, 0]])
+    >>> model.predict_proba([[4.0]]).round(2)
+    array([[0.67, 0.33]])
     """
 
-    _parameter_constraints = parameter_constraints(
-        categorical_features=CATEGORICAL_FEATURES,
-        random_state=RandomStateConstraint(),
-        n_jobs=NJobsConstraint(),
-    )
+    _parameter_constraints = {
+        "categorical_features": CATEGORICAL_FEATURES,
+        "random_state": RandomStateConstraint(),
+        "n_jobs": NJobsConstraint(),
+    }
+    # The values of a subclass whose ``__init__`` has no such arguments.
     categorical_features: Any = None
     n_jobs: int | None = None
 
     def __init_subclass__(
         cls, name: str | None = None, display_group: str = "More", **options: Any
     ) -> None:
-        takes_weights = "weights" in signature(cls._fit).parameters
-        if cls.fit is BaseMultilabelClassifier.fit and not takes_weights:
-            cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]  # it lacks weights on purpose
+        """Register a subclass under the name it gives itself; without a name it is not listed."""
         super().__init_subclass__(**options)
         if name is not None:
-            cls.__doc__ = _whole_docstring(cls)
+            cls.__doc__ = complete_docstring(cls)
             register("classifier", name, cls, display_group=display_group)
 
+    # Methods for subclasses to implement ----------------------------------------------------------
+
     @abstractmethod
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        """Learn from a float table or csr_array and canonical labels.
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Learn from validated features and labels; weights are None if every row weighs 1."""
 
-        ``weights`` are positive, and None where every row weighs 1.
-        ``self._codes.n_values`` tells the number of values of each nominal column, 0 where a
-        column is numeric.
-        """
-
-    # A subclass implements one of the next two.
-    def _predict_labels_and_scores(self, X: Any) -> tuple[Any, Array]:
-        """Return labels (bool, dense or CSR) and confidences (float) of rows of a clean table."""
-        confidences = self._predict_scores(X)
-        return confidences >= getattr(self, "thresholds_", 0.5), confidences
+    def _predict(self, X: Any) -> Any:
+        """Return the predicted labels of validated rows, a boolean ndarray or csr_array."""
+        return self._predict_labels_and_scores(X)[0]
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the confidences alone."""
-        if (
-            type(self)._predict_labels_and_scores
-            is BaseMultilabelClassifier._predict_labels_and_scores
-        ):
-            raise NotImplementedError(f"{type(self).__name__} has neither _predict_labels_and_scores nor _predict_scores.")
+        """Return the scores of validated rows, in [0, 1]."""
         return self._predict_labels_and_scores(X)[1]
 
-    def _predict_class_scores(self, X: Any) -> Array:
-        """Return a number per row and class, the largest for the most probable class.
+    def _predict_labels_and_scores(self, X: Any) -> tuple[Any, Array]:
+        """Return the predicted labels and the scores of validated rows."""
+        if self._overrides("_predict_scores"):
+            scores = self._predict_scores(X)
+            if self._overrides("_predict"):
+                return self._predict(X), scores
+            return scores >= getattr(self, "thresholds_", 0.5), scores
+        if self._overrides("_predict"):
+            labels = self._predict(X)
+            return labels, to_dense(labels).astype(np.float64)
+        raise NotImplementedError(
+            f"{type(self).__name__} must implement _predict_scores or _predict_labels_and_scores."
+        )
 
-        Only asked where one class per row was given.
-        """
+    def _predict_class_scores(self, X: Any) -> Array:
+        """Return a number per row and class, the largest for the most probable class."""
         return self._predict_scores(X)
 
-    def _generator(self) -> np.random.Generator:
-        """Make the generator that `random_state` stands for."""
-        return as_generator(getattr(self, "random_state", None), caller=type(self).__name__)
+    def _overrides(self, method: str) -> bool:
+        """Return whether a subclass implements a method that the base class has, too."""
+        return getattr(type(self), method) is not getattr(BaseMultilabelClassifier, method)
+
+    # The estimator inside -------------------------------------------------------------------------
 
     def _inner_estimator(self) -> Any:
-        """Return the estimator that is asked, not fitted; None where there is none."""
+        """Return the estimator, not fitted, that this one fits copies of; None if there is none."""
         return None
 
     def _declared_categorical_features(self) -> Any:
-        """Return what the user said about nominal columns, here or to the classifier inside."""
-        inside = self._inner_estimator()
-        if self.categorical_features is None and isinstance(inside, BaseMultilabelClassifier):
-            return inside._declared_categorical_features()
+        """Return the `categorical_features` of this classifier, else those of the inner one."""
+        inner = self._inner_estimator()
+        if self.categorical_features is None and isinstance(inner, BaseMultilabelClassifier):
+            return inner._declared_categorical_features()
         return self.categorical_features
 
     def _passes_raw_features(self) -> bool:
-        """Tell whether an estimator inside gets features as they were given."""
+        """Return whether the inner estimator gets features as the user passed them."""
         return False
 
-    def _refuses_weights(self) -> str | None:
-        """Name what is inside and cannot learn from weights; None where nothing is."""
+    def _find_estimator_without_sample_weight(self) -> str | None:
+        """Return the name of an inner estimator that cannot use weights; None if all can."""
         return find_estimator_without_sample_weight(self._inner_estimator())
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
-        """Learn which rows have which labels.
+    # Fitting --------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Numbers and codes. Never changed.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Numbers, and codes or categories in nominal columns. X is not changed.
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
             Labels, 0/1 or True/False; or a list with the labels of each row; or one class per
-            row, as any scikit-learn classifier takes it.
+            row, as in any scikit-learn classifier.
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts; a row of weight 0 is left out.
+            Weight of each row; rows of weight 0 are left out.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        X, labels, weights = self._read(X, Y, sample_weight)
-        # One that cannot learn from weights takes no argument for them.
-        self._fit(X, labels, *(() if weights is None else (weights,)))
+        self._call_fit(self._validate_training_data(X, y, sample_weight))
         return self
 
-    def _read(self, X: Any, Y: Any, sample_weight: Any) -> Checked:
-        """Check what is given to learn from, and remember what it looks like."""
+    def _fit_validated(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_values: Array
+    ) -> Self:
+        """Fit to features and labels that an outer estimator has validated.
+
+        X and Y are as in `ValidatedData`; ``n_values`` holds the number of values of each nominal
+        column, and 0 for numeric ones.
+        """
+        self._call_fit(self._accept_validated_data(X, Y, sample_weight, n_values))
+        return self
+
+    def _call_fit(self, data: ValidatedData) -> None:
+        """Call `_fit`, without weights if every row weighs 1: some subclasses cannot use them."""
+        if data.sample_weight is None:
+            self._fit(data.X, data.Y)
+        else:
+            self._fit(data.X, data.Y, data.sample_weight)
+
+    def _validate_training_data(self, X: Any, y: Any, sample_weight: Any) -> ValidatedData:
+        """Check parameters, features, labels and weights, and store the form of the labels."""
         self.check_parameters()
-        name, X = type(self).__name__, self._read_training(X)
-        labels, self._form, classes = read_labels(Y, caller=name)
-        check_consistent_length(X, labels, caller=name)
-        sample_weight = resolve_sample_weight(Y, sample_weight, labels.shape[0], caller=name)
-        X, labels, weights = self._weigh(X, labels, sample_weight)
-        self.n_labels_ = int(labels.shape[1])
+        caller = type(self).__name__
+        table = self._read_training(X)
+        Y, form, classes = read_labels(y, caller=caller)
+        check_consistent_length(table, Y, caller=caller)
+        weights = resolve_sample_weight(y, sample_weight, Y.shape[0], caller=caller)
+        self._form = form
+        data = self._apply_weights(table, Y, weights)
+        self._set_label_attributes(data, classes)
+        return data
+
+    def _accept_validated_data(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, n_values: Array
+    ) -> ValidatedData:
+        """Set the attributes that `_validate_training_data` sets, without reading the cells."""
+        self.check_parameters()
+        self.n_features_in_ = X.shape[1]
+        self._codes = FeatureCodes(n_values, (None,) * X.shape[1])
+        self._form = LabelForm("sparse", ("bool",))
+        data = self._apply_weights(X, Y, sample_weight)
+        self._set_label_attributes(data, classes=None)
+        return data
+
+    def _apply_weights(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> ValidatedData:
+        """Check the weights, and leave out rows of weight 0."""
+        caller = type(self).__name__
+        weights = check_weights(sample_weight, Y.shape[0], caller=caller)
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            X, Y = _safe_indexing(X, rows), Y[rows]
+            weights = check_weights(weights[rows], len(rows), caller=caller)
+        if weights is not None:
+            unweighted = self._find_estimator_without_sample_weight()
+            if unweighted is not None:
+                raise ParameterError(
+                    f"{caller}: sample_weight was given, but {unweighted} cannot learn from "
+                    "weights: its fit has no such parameter. Give another estimator, or no weights."
+                )
+        return ValidatedData(X, Y, weights)
+
+    def _set_label_attributes(self, data: ValidatedData, classes: Array | None) -> None:
+        """Set `n_labels_`, `label_names_` and `classes_`."""
+        self.n_labels_ = int(data.Y.shape[1])
         self.label_names_ = self._form.names
         if classes is None:
             is_named = self._form.kind in ("frame", "lists")
-            kind = "int64" if is_named else self._form.dtypes[0]
-            self.classes_: Any = [np.array([0, 1]).astype(kind)] * self.n_labels_
+            dtype = "int64" if is_named else self._form.dtypes[0]
+            self.classes_: Any = [np.array([0, 1]).astype(dtype)] * self.n_labels_
         else:
             self.classes_ = classes
-            sums = np.bincount(labels.indices, weights, len(classes))  # one label a row
+            # Every row has one class, so that the stored cells stand in the order of the rows.
+            sums = np.bincount(data.Y.indices, data.sample_weight, len(classes))
             self._class_shares = sums / sums.sum()
-        return X, labels, weights
 
-    def _weigh(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> Checked:
-        """Read the weights, and leave out the rows without any."""
-        name = type(self).__name__
-        weights = check_weights(sample_weight, Y.shape[0], caller=name)
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            X, Y = _safe_indexing(X, kept), Y[kept]
-            weights = check_weights(weights[kept], len(kept), caller=name)
-        if weights is not None and (refuser := self._refuses_weights()) is not None:
-            raise ParameterError(
-                f"{name}: sample_weight was given, but {refuser} cannot learn from weights: its "
-                "fit has no such parameter. Give another estimator, or no weights."
-            )
-        return X, Y, weights
+    def _read_training(self, X: Any) -> Any:
+        """Return the validated features of training rows, and store what their columns hold."""
+        table, self._codes = read_training(X, self, self._declared_categorical_features())
+        return table
+
+    def _generator(self) -> np.random.Generator:
+        """Return a random number generator made from `random_state`."""
+        return as_generator(getattr(self, "random_state", None), caller=type(self).__name__)
+
+    # Prediction -----------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Any:
-        """Tell which labels each row has.
+        """Predict the labels of each row.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Rows to judge.
+            Rows to predict, with the columns of the training rows.
 
         Returns
         -------
         ndarray, csr_array or DataFrame of shape (n_samples, n_labels), or lists
-            In the form of the labels seen when fitting: a DataFrame has the same columns, and
-            who gave the labels of each row as a list gets such lists. Shape (n_samples,) for
-            classes.
+            The labels in the form of the training labels: a DataFrame has the same columns, and a
+            classifier fitted to label lists returns label lists. Shape (n_samples,) for classes.
         """
         table = self._read_rows(X)
+        if self._form.kind == "classes":
+            return self._predict_classes(table)[0]
         if self._form.kind not in ("sparse", "lists"):
-            return self._form.convert(self._predict_with_scores(table)[0], X)
-        blocks = row_slices(_num_samples(table), self.n_labels_)
-        parts = [
-            sparse.csr_array(self._predict_labels_and_scores(_safe_indexing(table, b))[0])
-            for b in blocks
+            return self._form.convert(self._predict(table), X)
+        # Rows are predicted in blocks, so that a dense table of all labels is never needed.
+        blocks = [
+            sparse.csr_array(self._predict(_safe_indexing(table, rows)))
+            for rows in row_slices(_num_samples(table), self.n_labels_)
         ]
-        return self._form.convert(sparse.vstack(parts, format="csr"), X)
+        return self._form.convert(sparse.vstack(blocks, format="csr"), X)
 
     def predict_proba(self, X: Any) -> Array:
-        """Tell how sure it is that each row has each label.
+        """Return the score of each row and label.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Rows to judge.
+            Rows to predict, with the columns of the training rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Confidences in [0, 1]. `predict` may follow another rule than "at least one half":
-            see the class.
+            Scores in [0, 1]. `predict` may follow another rule than a score of at least 0.5: see
+            the class.
         """
-        return self._predict_with_scores(self._read_rows(X))[1]
+        table = self._read_rows(X)
+        if self._form.kind == "classes":
+            return self._predict_classes(table)[1]
+        return self._predict_scores(table)
 
     def predict_both(self, X: Any) -> tuple[Any, Array]:
-        """Give what `predict` and `predict_proba` give, for the price of one.
+        """Return the results of `predict` and `predict_proba`, computed once.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Rows to judge.
+            Rows to predict, with the columns of the training rows.
 
         Returns
         -------
         predictions : ndarray, csr_array, DataFrame or lists
             See `predict`.
-        confidences : ndarray of shape (n_samples, n_labels)
+        scores : ndarray of shape (n_samples, n_labels)
             See `predict_proba`.
         """
-        labels, confidences = self._predict_with_scores(self._read_rows(X))
-        return self._form.convert(labels, X), confidences
+        table = self._read_rows(X)
+        if self._form.kind == "classes":
+            return self._predict_classes(table)
+        labels, scores = self._predict_labels_and_scores(table)
+        return self._form.convert(labels, X), scores
 
-    def _predict_with_scores(self, table: Any) -> tuple[Any, Array]:
-        """Judge rows, where classes were learnt by the most probable one of each."""
-        if self._form.kind != "classes":
-            return self._predict_labels_and_scores(table)
+    def _predict_classes(self, table: Any) -> tuple[Array, Array]:
+        """Return the most probable class of each validated row, and the class probabilities."""
         # The scores of a row add up to one; a row without any gets the training shares.
         scores = self._predict_class_scores(table)
         total = scores.sum(axis=1, keepdims=True)
@@ -322,125 +375,174 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         probabilities = np.divide(scores, total, out=shares, where=total > 0)
         return self.classes_[probabilities.argmax(axis=1)], probabilities
 
-    def _read_training(self, X: Any) -> Any:
-        X, self._codes = read_training(X, self, self._declared_categorical_features())
-        return X
-
     def _read_rows(self, X: Any) -> Any:
+        """Return the validated features of rows to predict."""
         check_is_fitted(self)
         return read_rows(X, self, self._codes)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the classifier can do."""
+        """Return scikit-learn's tags: what input the classifier takes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        if hasattr(inside := self._inner_estimator(), "__sklearn_tags__"):
-            taken = get_tags(inside).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
+        inner = self._inner_estimator()
+        if hasattr(inner, "__sklearn_tags__"):
+            inner_tags = get_tags(inner).input_tags
+            tags.input_tags.sparse = inner_tags.sparse
+            tags.input_tags.allow_nan = inner_tags.allow_nan
         return tags
 
 
-# A subclass implements `_fit`; `_fit_out_of_sample`, which learns the same and returns
-# scores of the training rows by models that have not seen them; and `_confidences`. For rare labels
-# a score of one half is hardly ever reached: put a `ThresholdedClassifier` around it.
 class BaseRanker(BaseMultilabelClassifier):
-    """Base of classifiers that rank rows well for every label; they predict from one half on."""
+    """Base class of rankers: classifiers with out-of-sample scores of their training rows.
+
+    A ranker ranks the rows of every label well, but predicts a label only from a score of 0.5 on,
+    which rare labels hardly ever reach. `ThresholdedClassifier` chooses a threshold per label from
+    the out-of-sample scores.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
+
+    See Also
+    --------
+    BaseMultilabelClassifier : The methods that a subclass implements besides.
+    ThresholdedClassifier : Chooses a decision threshold per label for any ranker.
+
+    Notes
+    -----
+    A subclass implements ``_fit`` and ``_predict_scores``, see `BaseMultilabelClassifier`, and
+    ``_fit_out_of_sample(X, Y, sample_weight)``, which fits the same model and returns a score of
+    every training row and label by a model that was fitted without this row.
+
+    Examples
+    --------
+    Scores are the shares of the labels in the training rows; out of sample, in the other rows.
+
+    >>> import numpy as np
+    >>> from scumble.learn import BaseRanker
+    >>> class ShareRanker(BaseRanker):
+    ...     def _fit(self, X, Y, sample_weight=None):
+    ...         self._weights = np.ones(len(X)) if sample_weight is None else sample_weight
+    ...         self._sums = self._weights @ Y
+    ...     def _fit_out_of_sample(self, X, Y, sample_weight):
+    ...         self._fit(X, Y, sample_weight)
+    ...         weights = self._weights[:, np.newaxis]
+    ...         return (self._sums - weights * Y.toarray()) / (weights.sum() - weights)
+    ...     def _predict_scores(self, X):
+    ...         return np.tile(self._sums / self._weights.sum(), (len(X), 1))
+    >>> ShareRanker().fit_out_of_sample([[1.0], [2.0], [3.0]], [[1, 0], [1, 1], [0, 0]])
+    array([[0.5, 0.5],
+           [0.5, 0. ],
+           [1. , 0.5]])
+    """
 
     @abstractmethod
-    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        """Learn, and return scores of the training rows by models that have not seen them."""
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
+        """Fit to validated data, and return the out-of-sample scores of the training rows."""
 
-    def fit_out_of_sample(self, X: Any, Y: Any, sample_weight: Any = None) -> Array:
-        """Learn, and tell what would be said of each training row had it not been there."""
-        # This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
-        # estimator that has a method of this name and meaning is asked for it.
-        sample_weight = remembered_sample_weight(Y, sample_weight)
-        table, labels, weights = self._read(X, Y, sample_weight)
-        if labels.shape[0] < 2:
-            raise DataError(
-                f"{type(self).__name__}: found 1 sample (training row). Expected at least 2: what "
-                "would be said of a row without it needs another."
-            )
-        scores = self._fit_out_of_sample(table, labels, weights)
+    def fit_out_of_sample(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Fit the ranker, and return out-of-sample scores of the training rows.
+
+        `ThresholdedClassifier` and `BlendedRanker` call this method of any estimator that has it,
+        instead of fitting the estimator on inner folds.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            See `fit`.
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            See `fit`.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each row. A row of weight 0 gets the score of a new row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            The score of each row by a model that was fitted without it.
+        """
+        sample_weight = remembered_sample_weight(y, sample_weight)
+        data = self._validate_training_data(X, y, sample_weight)
+        scores = self._call_fit_out_of_sample(data)
         if len(scores) == _num_samples(X):
             return scores
-        kept = np.asarray(sample_weight) > 0  # a row of weight 0 is a new row to the model
-        whole = np.empty((len(kept), scores.shape[1]), order="F")
-        whole[kept] = scores
-        whole[~kept] = self.predict_proba(_safe_indexing(X, np.flatnonzero(~kept)))
-        return whole
+        is_used = np.asarray(sample_weight) > 0
+        all_scores = np.empty((len(is_used), scores.shape[1]), order="F")
+        all_scores[is_used] = scores
+        all_scores[~is_used] = self.predict_proba(_safe_indexing(X, np.flatnonzero(~is_used)))
+        return all_scores
+
+    def _fit_out_of_sample_validated(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_values: Array
+    ) -> Array:
+        """Do what `fit_out_of_sample` does with data that an outer estimator has validated.
+
+        The arguments are those of `_fit_validated`.
+        """
+        return self._call_fit_out_of_sample(
+            self._accept_validated_data(X, Y, sample_weight, n_values)
+        )
+
+    def _call_fit_out_of_sample(self, data: ValidatedData) -> Array:
+        """Call `_fit_out_of_sample`, which needs at least two rows."""
+        if data.Y.shape[0] < 2:
+            raise DataError(
+                f"{type(self).__name__}: found 1 sample (training row). Expected at least 2: the "
+                "out-of-sample score of a row needs another row to learn from."
+            )
+        return self._fit_out_of_sample(data.X, data.Y, data.sample_weight)
 
 
-# Classifiers as parameters of other classifiers --------------------------------------------------
+# Constraints of parameters that are classifiers ---------------------------------------------------
 
 
 class ClassifierConstraint(ParameterConstraint):
-    """A classifier inside another, or None; its own parameters are checked as well."""
+    """A classifier inside another one, or None; its own parameters are checked as well."""
 
     kind = "hidden"
     error = ParameterTypeError
     methods: tuple[str, ...]
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them, and not their class."""
-        can = not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
-        return value is None or can
+        """Return whether the value is None or an object with the methods of a classifier."""
+        has_methods = all(hasattr(value, name) for name in self.methods)
+        return value is None or (has_methods and not isinstance(value, type))
 
     def suggestion(self, value: Any) -> str:
-        """Say what may have been meant."""
+        """Return a hint to add parentheses if the value is a class, else an empty text."""
         return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
-        """Refuse any other value."""
+        """Raise an error for any other value, or if a parameter of the classifier is invalid."""
         super().check(value, name=name, caller=caller)
         if isinstance(value, ValidatedParametersMixin):
             value.check_parameters()
 
 
 class SingleLabelClassifierConstraint(ClassifierConstraint):
-    """What learns one label or class."""
+    """A classifier that learns one label or class."""
 
     methods = ("fit", "predict", "get_params")
     description = "None or a scikit-learn classifier with fit and predict"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Refuse regressors, too: the numbers they predict would be taken for classes."""
-        is_tagged = hasattr(value, "__sklearn_tags__")
-        return super().is_satisfied_by(value) and not (is_tagged and is_regressor(value))
+        """Return whether the value is None or a classifier; regressors predict no classes."""
+        has_tags = hasattr(value, "__sklearn_tags__")
+        return super().is_satisfied_by(value) and not (has_tags and is_regressor(value))
 
 
 class MultilabelClassifierConstraint(ClassifierConstraint):
-    """What learns several labels."""
+    """A classifier that learns several labels."""
 
     methods = ("fit", "predict")
     description = "None or a multilabel classifier with fit and predict"
-
-
-# Docstrings and signatures -----------------------------------------------------------------------
-
-
-def _whole_docstring(cls: type) -> str | None:
-    """Add what the docstring of a class leaves out and is the same for all classifiers."""
-    own, mark, rest = cleandoc(cls.__doc__ or "").partition("\n\nAttributes\n----------\n")
-    if not mark:
-        return cls.__doc__
-    # A dataclass has annotations now, and gets its signature later.
-    names = list(dict.fromkeys([*signature(cls).parameters, *get_annotations(cls)]))
-    for name, words in _SHARED_PARAMETERS.items():
-        if name in names and f"\n{name} : " not in own:
-            later = (f"\n{other} : " for other in names[names.index(name) + 1 :])
-            at = next((own.find(other) for other in later if other in own), len(own))
-            own = f"{own[:at]}\n{name} : {words}{own[at:]}"
-    attributes, gap, end = rest.partition("\n\n")
-    shared = "" if "\nclasses_, " in attributes else _SHARED_ATTRIBUTES
-    return f"{own}{mark}{attributes}{shared}{gap}{end}"
-
-
-def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMultilabelClassifier:
-    """Learn which rows have which labels."""
-    return BaseMultilabelClassifier.fit(self, X, Y)
-
-
-_fit_unweighted.__name__ = "fit"

@@ -1,9 +1,9 @@
-"""Scores of different labels on one scale: the probability of the label."""
+"""Calibration: logistic curves that turn scores of each label into comparable probabilities."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,73 +11,86 @@ from scipy.special import expit
 
 from scumble._core.arrays import Array
 
-#: Rows of nearly equal score are taken together.
+#: Rows of nearly equal score share a bin, so that the cost of a step does not grow with the rows.
 _N_BINS = 256
-#: How many rows' worth of evidence stands for a slope of one.
+#: Strength of the penalty that draws slopes towards one.
 _STRENGTH = 4.0
-_SMALLEST_SLOPE = 0.05
+#: The smallest slope, so that the order of scores stays.
+_MIN_SLOPE = 0.05
 
 
-# The probability is 1 / (1 + exp(-(a + b s))). Curves of labels with few positives cannot be known
-# from them alone: the slope is drawn towards one, which leaves log odds as they are and makes odds
-# of log rates inverse to the rates. Slopes are at least 0.05, so that the order stays.
+# The probability is 1 / (1 + exp(-(a + b s))). The curve of a label with few positives cannot be
+# estimated from them alone: a penalty draws the slope towards one, which leaves log odds unchanged
+# and makes odds inverse to rates where scores are log rates.
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A logistic curve from the score s of each label to its probability."""
+    """A logistic curve per label, from the score s to the probability."""
 
     intercepts: Array
     slopes: Array
 
     @classmethod
-    def of(cls, scores: Array, Y: sparse.csr_array, weights: Array | None = None) -> Calibration:
-        """Fit the curves."""
-        counted = np.ones(len(scores)) if weights is None else weights
-        return cls(*_fit_curves(*_bins(scores, Y.tocsc(), counted)))
+    def fit(cls, scores: Array, Y: sparse.csr_array, weights: Array | None = None) -> Calibration:
+        """Return the curves fitted to the scores of training rows."""
+        row_weights = np.ones(len(scores)) if weights is None else weights
+        return _fit_curves(_bin_scores(scores, Y.tocsc(), row_weights))
 
-    def ask(self, scores: Array) -> Array:
-        """Turn scores into probabilities."""
+    def transform(self, scores: Array) -> Array:
+        """Return the probabilities of scores."""
         return expit(self.intercepts + self.slopes * scores)
 
 
-def _bins(scores: Array, Y: Any, weights: Array) -> tuple[Array, Array, Array]:
-    """Return for each label the centres of bins, and the weight of positives and of all there."""
+class _Bins(NamedTuple):
+    """Bins of scores, arrays of shape (n_labels, n_bins)."""
+
+    centres: Array  # mean score
+    positives: Array  # weight of the rows that have the label
+    totals: Array  # weight of all rows
+
+
+def _bin_scores(scores: Array, Y: Any, weights: Array) -> _Bins:
+    """Return bins of equal width of the scores of each label."""
     n_labels = scores.shape[1]
     centres = np.zeros((n_labels, _N_BINS))
-    present, counts = np.zeros_like(centres), np.zeros_like(centres)
+    positives, totals = np.zeros_like(centres), np.zeros_like(centres)
     for label in range(n_labels):
-        own = scores[:, label]
-        low, high = own.min(), own.max()
-        width = (high - low) / _N_BINS or 1.0
-        places = np.minimum(((own - low) / width).astype(np.intp), _N_BINS - 1)
+        column = scores[:, label]
+        low, high = column.min(), column.max()
+        width = (high - low) / _N_BINS if high > low else 1.0
+        bins = np.minimum(((column - low) / width).astype(np.intp), _N_BINS - 1)
         rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
-        counts[label] = np.bincount(places, weights, _N_BINS)
-        present[label] = np.bincount(places[rows], weights[rows], _N_BINS)
-        sums = np.bincount(places, own * weights, _N_BINS)
-        centres[label] = np.divide(sums, counts[label], out=sums, where=counts[label] > 0)
-    return centres, present, counts
+        totals[label] = np.bincount(bins, weights, _N_BINS)
+        positives[label] = np.bincount(bins[rows], weights[rows], _N_BINS)
+        sums = np.bincount(bins, column * weights, _N_BINS)
+        centres[label] = np.divide(sums, totals[label], out=sums, where=totals[label] > 0)
+    return _Bins(centres, positives, totals)
 
 
-def _fit_curves(centres: Array, present: Array, counts: Array) -> tuple[Array, Array]:
-    """Maximise all penalised likelihoods by Newton's method, side by side."""
-    positives, total = present.sum(axis=1), counts.sum(axis=1)
-    intercepts = np.log((positives + 0.5) / (total - positives + 0.5)) - 1
+def _fit_curves(bins: _Bins) -> Calibration:
+    """Maximize the penalized likelihoods of all labels by Newton's method, side by side."""
+    n_positives, n_rows = bins.positives.sum(axis=1), bins.totals.sum(axis=1)
+    intercepts = np.log((n_positives + 0.5) / (n_rows - n_positives + 0.5)) - 1
     slopes = np.ones(len(intercepts))
     for _ in range(50):
-        chances = expit(intercepts[:, None] + slopes[:, None] * centres)
-        left = present - counts * chances
-        spread = counts * chances * (1 - chances)
-        up = left.sum(axis=1)
-        along = (left * centres).sum(axis=1) - _STRENGTH * (slopes - 1)
-        aa = spread.sum(axis=1) + 1e-3
-        ab = (spread * centres).sum(axis=1)
-        bb = (spread * centres**2).sum(axis=1) + _STRENGTH
-        determinant = aa * bb - ab**2
-        step_a = (bb * up - ab * along) / determinant
-        step_b = (aa * along - ab * up) / determinant
-        size = np.maximum(np.abs(step_a), np.abs(step_b))
-        shorter = np.minimum(1.0, 2.0 / np.maximum(size, 1e-12))
-        intercepts += shorter * step_a
-        slopes += shorter * step_b
+        probabilities = expit(intercepts[:, None] + slopes[:, None] * bins.centres)
+        residuals = bins.positives - bins.totals * probabilities
+        variances = bins.totals * probabilities * (1 - probabilities)
+        # First derivatives, and the entries of the symmetric 2 x 2 matrix of second derivatives.
+        # The small number added to the first entry keeps the matrix invertible.
+        intercept_gradient = residuals.sum(axis=1)
+        slope_gradient = (residuals * bins.centres).sum(axis=1) - _STRENGTH * (slopes - 1)
+        hessian_00 = variances.sum(axis=1) + 1e-3
+        hessian_01 = (variances * bins.centres).sum(axis=1)
+        hessian_11 = (variances * bins.centres**2).sum(axis=1) + _STRENGTH
+        determinant = hessian_00 * hessian_11 - hessian_01**2
+        intercept_step = (
+            hessian_11 * intercept_gradient - hessian_01 * slope_gradient
+        ) / determinant
+        slope_step = (hessian_00 * slope_gradient - hessian_01 * intercept_gradient) / determinant
+        size = np.maximum(np.abs(intercept_step), np.abs(slope_step))
+        shrinkage = np.minimum(1.0, 2.0 / np.maximum(size, 1e-12))  # no step is larger than 2
+        intercepts += shrinkage * intercept_step
+        slopes += shrinkage * slope_step
         if size.max(initial=0.0) < 1e-10:
             break
-    return intercepts, np.maximum(slopes, _SMALLEST_SLOPE)
+    return Calibration(intercepts, np.maximum(slopes, _MIN_SLOPE))

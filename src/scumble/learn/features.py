@@ -1,4 +1,4 @@
-"""The features an estimator learns from and judges, in the manners of scikit-learn."""
+"""Validation of features, with the attributes and messages that scikit-learn expects."""
 
 from collections import Counter
 from typing import Any
@@ -12,25 +12,29 @@ from scumble._core.errors import DataError, ParameterTypeError, ScumbleError
 from scumble._core.features import FeatureCodes, as_array, encode_features, read_features
 from scumble._core.frames import frame_columns, is_frame
 
-#: What is asked of a table before its cells are read.
-_ANY_CELLS = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": False}
+#: Arguments of scikit-learn's `check_array`, which checks the shape of X but not its cells.
+_SHAPE_CHECK = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": False}
 
 
 def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[Any, FeatureCodes]:
-    """Read the features an estimator learns from, and remember their names and number."""
+    """Return the features of training rows and what their columns hold.
+
+    The names and the number of columns are stored in the estimator.
+    """
     caller = type(estimator).__name__
     if is_frame(X):
-        _refuse_repeated(frame_columns(X, caller=caller)[0], caller)
+        names, _ = frame_columns(X, caller=caller)
+        _check_unique_names(names, caller)
     X = _check_columns(X, estimator, caller, reset=True)
     features = read_features(X, categorical_features, caller=caller)
     return features.values, features.codes
 
 
 def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
-    """Read rows to predict; other columns than those learned from are refused in our words."""
+    """Return the features of rows to predict; their columns must be those of the training rows."""
     caller = type(estimator).__name__
     if is_frame(X):
-        frame_columns(X, caller=caller)  # refuses what only looks like a table
+        frame_columns(X, caller=caller)  # raises errors for objects that only look like a table
     try:
         X = _check_columns(X, estimator, caller, reset=False)
     except ScumbleError:
@@ -42,38 +46,41 @@ def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
     return encode_features(X, codes, caller=caller)
 
 
-def append_columns(X: Any, more: Any) -> Any:
-    """Put further columns behind those of a table, sparse where the table is."""
+def append_columns(X: Any, columns: Any) -> Any:
+    """Return a table with further columns after its own, sparse if the table is."""
     if sparse.issparse(X):
-        return sparse.csr_array(sparse.hstack([X, sparse.csr_array(more)], format="csr"))
-    return np.hstack([X, to_dense(more)])
+        return sparse.csr_array(sparse.hstack([X, sparse.csr_array(columns)], format="csr"))
+    return np.hstack([X, to_dense(columns)])
 
 
 def _check_columns(X: Any, estimator: Any, caller: str, *, reset: bool) -> Any:
-    """Compare names and number of the columns with those seen, or remember them."""
+    """Compare names and number of the columns with those in `fit`; store them if ``reset``."""
     try:
         _check_feature_names(estimator, X, reset=reset)
-    except TypeError as error:  # some names are texts and some are not
+    except TypeError as error:  # some names are texts and others are not
         raise ParameterTypeError(f"{caller}: {error}") from None
     X = _check_shape(X, estimator, caller)
     _check_n_features(estimator, X, reset=reset)
     return X
 
 
-def _refuse_repeated(names: tuple[str, ...], caller: str) -> None:
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise DataError(f"{caller}: {times} columns of X are called {name!r}. Rename them.")
+def _check_unique_names(names: tuple[str, ...], caller: str) -> None:
+    """Raise an error if several columns have the same name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise DataError(f"{caller}: {count} columns of X are called {name!r}. Rename them.")
 
 
 def _check_shape(X: Any, estimator: Any, caller: str) -> Any:
-    """Refuse what is no table, or an empty one; what the cells hold is another question."""
+    """Return X as an array, or as the frame it is; X that is empty or no table is an error."""
     if is_frame(X):
-        table = np.broadcast_to(0.0, X.shape)
+        table = np.broadcast_to(0.0, X.shape)  # a table of this shape that takes no memory
+    elif isinstance(X, list | tuple):
+        table = as_array(X, caller=caller)
     else:
-        table = as_array(X, caller=caller) if isinstance(X, list | tuple) else X
+        table = X
     try:
-        checked = check_array(table, estimator=estimator, input_name="X", **_ANY_CELLS)
+        checked = check_array(table, estimator=estimator, input_name="X", **_SHAPE_CHECK)
     except ValueError as error:
         raise DataError(f"{caller}: {error}") from None
     except TypeError as error:

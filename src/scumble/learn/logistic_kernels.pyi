@@ -4,7 +4,7 @@ from scumble.learn.c45.table import RowArrays
 def minimize_loss(
     rows: RowArrays,
     is_positive: Array,
-    counted: Array,
+    sample_weight: Array,
     ridge: float,
     tolerance: float,
     n_steps: int,

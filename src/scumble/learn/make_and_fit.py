@@ -1,4 +1,4 @@
-"""Classifiers by their names, fitted on whole data sets."""
+"""Creating classifiers by name, and fitting them to data sets."""
 
 import warnings
 from collections.abc import Sequence
@@ -17,29 +17,29 @@ from scumble.learn.texts import TextColumns
 from scumble.learn.weights import sample_weight_fit_params, supports_sample_weight
 from scumble.resample import run_chain
 
-#: Every command offers these; a classifier without them is not asked.
+#: Parameters that every command offers; they are ignored for classifiers without them.
 SHARED = frozenset({"random_state", "n_jobs"})
-#: How users name the classifier inside another, and how these call it.
+#: The name of the base learner for users, and the names of this parameter in classifiers.
 BASE, BASES = "base", ("estimator", "classifier")
 
 
 def make_classifier(name: str, **parameters: Any) -> Any:
-    """Make a classifier by its name.
+    """Create a classifier by its name.
 
     Parameters
     ----------
     name : str
-        Such as ``"ecc"``; case does not matter. A dotted name, such as
+        A name such as ``"ecc"``; case does not matter. A dotted name, such as
         ``"sklearn.neighbors.KNeighborsClassifier"``, is imported.
     **parameters : object
-        Parameters by name. None leaves the default; ``random_state`` and ``n_jobs`` are ignored
-        where the classifier has none. ``base`` names the classifier inside (its ``estimator``), and
-        ``**{"base.C": 0.1}`` a parameter of that one.
+        Parameters by name. None leaves the default. ``random_state`` and ``n_jobs`` are ignored if
+        the classifier has no such parameter. ``base`` is the name of its base learner, and
+        ``**{"base.C": 0.1}`` a parameter of the base learner.
 
     Returns
     -------
     estimator
-        Not fitted.
+        The classifier, not fitted.
 
     Raises
     ------
@@ -56,57 +56,65 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     >>> make_classifier("br", base=logistic, **{"base.C": 0.1})
     BinaryRelevance(estimator=LogisticRegression(C=0.1))
     """
-    kind, (given, base) = find_classifier_class(name.strip()), _take_base(name, parameters)
-    model = _construct(kind, name, base)
-    known = model.get_params(deep=False)
-    for parameter, value in given.items():
-        if value is None or (parameter in SHARED and parameter not in known):
+    cls = find_classifier_class(name.strip())
+    base_parameters = {
+        key: value for key, value in parameters.items() if key.partition(".")[0] == BASE
+    }
+    model = _construct(cls, name, _make_base(name, base_parameters))
+    names = model.get_params(deep=False)
+    for parameter, value in parameters.items():
+        is_ignored = parameter in SHARED and parameter not in names
+        if value is None or is_ignored or parameter in base_parameters:
             continue
-        if parameter not in known:
+        if parameter not in names:
             raise ParameterError(
                 f"The classifier {name!r} has no parameter {parameter!r}."
-                f"{did_you_mean_parameter(parameter, known)} Known are: {', '.join(sorted(known))}."
+                f"{did_you_mean_parameter(parameter, names)} Known are: {', '.join(sorted(names))}."
             )
         model.set_params(**{parameter: value})
-    _check_foreign(model)
+    _check_third_party_parameters(model)
     return model
 
 
 def find_classifier_class(name: str) -> Any:
-    """Find the class of a classifier by its name or its dotted name; also of trees alone."""
+    """Return the class of a classifier by its name or dotted name; ``"c45"`` is a single tree."""
     return C45Classifier if name.lower() == "c45" else find_class("classifier", name)
 
 
 def base_parameter(name: str) -> str | None:
-    """Tell what a classifier calls the one inside it; None where it asks no other."""
-    known = signature(find_classifier_class(name)).parameters
-    return next((parameter for parameter in BASES if parameter in known), None)
+    """Return the name of the parameter for the base learner of a classifier, None without one."""
+    names = signature(find_classifier_class(name)).parameters
+    return next((parameter for parameter in BASES if parameter in names), None)
 
 
-def _take_base(name: str, parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make the classifier inside of ``base`` and of what begins with ``base.``."""
-    inside = {key: value for key, value in parameters.items() if key.partition(".")[0] == BASE}
-    rest = {key: value for key, value in parameters.items() if key not in inside}
-    if not any(value is not None for value in inside.values()):
-        return rest, {}
-    if (parameter := base_parameter(name.strip())) is None:
+def _make_base(name: str, base_parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the base learner of a classifier by the name of its parameter; empty for none.
+
+    ``base_parameters`` are the value of ``base`` and of parameters that begin with ``base.``.
+    """
+    if all(value is None for value in base_parameters.values()):
+        return {}
+    parameter = base_parameter(name.strip())
+    if parameter is None:
         raise ParameterError(
             f"The classifier {name!r} has no base: it does not ask another classifier. Leave out "
-            f"{next(iter(inside))!r}."
+            f"{next(iter(base_parameters))!r}."
         )
-    base = inside.pop(BASE, None)
-    if not isinstance(base, str):
+    base_name = base_parameters.get(BASE)
+    dotted = {key: value for key, value in base_parameters.items() if key != BASE}
+    if not isinstance(base_name, str):
         raise ParameterError(
-            f"{next(iter(inside), BASE)!r} of the classifier {name!r} needs the name of its base, "
-            f"such as base=sklearn.linear_model.LogisticRegression. Got {base!r}."
+            f"{next(iter(dotted), BASE)!r} of the classifier {name!r} needs the name of its base, "
+            f"such as base=sklearn.linear_model.LogisticRegression. Got {base_name!r}."
         )
-    own = {key.partition(".")[2]: value for key, value in inside.items()}
-    return rest, {parameter: make_classifier(base, **own)}
+    arguments = {key.partition(".")[2]: value for key, value in dotted.items()}
+    return {parameter: make_classifier(base_name, **arguments)}
 
 
-def _construct(kind: Any, name: str, base: dict[str, Any]) -> Any:
+def _construct(cls: Any, name: str, base: dict[str, Any]) -> Any:
+    """Return an instance of a class; missing arguments are an error that names the classifier."""
     try:
-        return kind(**base)
+        return cls(**base)
     except TypeError as error:
         raise ParameterError(
             f"The classifier {name!r} cannot be made without more parameters: {error}. Where it "
@@ -114,8 +122,8 @@ def _construct(kind: Any, name: str, base: dict[str, Any]) -> Any:
         ) from error
 
 
-def _check_foreign(model: Any) -> None:
-    """Let scikit-learn check parameters now, where it can, and not after data was read."""
+def _check_third_party_parameters(model: Any) -> None:
+    """Let scikit-learn check the parameters of its estimators now, not only in `fit`."""
     check = getattr(model, "_validate_params", None)
     if check is not None and not hasattr(model, "check_parameters"):
         try:
@@ -131,31 +139,30 @@ def fit_dataset(
     *,
     random_state: int | None = None,
 ) -> Any:
-    """Fit a copy of a classifier on a data set, nominal features, texts, weights and all.
+    """Fit a copy of a classifier to a data set with nominal features, texts and weights.
 
-    Everything that learns from a whole data set does it here: folds, experiments, and models that
-    are stored.
+    Cross-validation, experiments and the training of stored models all use this function.
 
     Parameters
     ----------
     classifier : estimator
-        One of `scumble.learn`, or any of scikit-learn that learns several labels. Not changed. Its
-        ``categorical_features``, where it or an estimator inside has such a parameter and it is
-        None, are those of the data.
+        A classifier of `scumble.learn`, or a multilabel classifier of scikit-learn. It is not
+        changed. Its parameter ``categorical_features``, or that of an estimator inside it, is set
+        to the nominal columns of the data if it is None.
     data : MultilabelDataset
-        The training data. Sparse features stay sparse where the classifier takes them. Weights go
-        to classifiers whose ``fit`` takes ``sample_weight``; others learn without them, and a
-        warning says so. Text features become numbers first; see `TextColumns`.
+        The training data. Sparse features stay sparse if the classifier takes them. Weights are
+        passed to classifiers whose ``fit`` has ``sample_weight``; others are fitted without them,
+        with a warning. Text features become numbers first; see `TextColumns`.
     resamplers : sequence of resamplers
-        Applied in order before the classifier learns, when texts are numbers; their seeds are set.
-        See `scumble.resample.make_chain`.
+        Applied in order before the classifier is fitted, after texts became numbers; their seeds
+        are set already. See `scumble.resample.make_chain`.
     random_state : int, optional
-        Seed for every ``random_state`` that was left open, the classifier's own and those inside.
+        Seed for every ``random_state`` that is None, of the classifier and of estimators inside it.
 
     Returns
     -------
     estimator
-        The fitted copy; a `TextModel` around it where the data has text features.
+        The fitted copy; a `TextModel` around it if the data has text features.
 
     Examples
     --------
@@ -165,7 +172,7 @@ def fit_dataset(
     >>> fit_dataset(MLkNN(n_neighbors=1), data).predict([[8.5]]).toarray()
     array([[False,  True]])
 
-    A classifier of scikit-learn gets the labels as the dense table it understands.
+    A classifier of scikit-learn gets the labels as a dense table.
 
     >>> from sklearn.linear_model import RidgeClassifier
     >>> fit_dataset(RidgeClassifier(), data).predict([[8.5]])
@@ -177,7 +184,7 @@ def fit_dataset(
 
 
 def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> Any:
-    """Fit a copy of a classifier on numbers and codes."""
+    """Return a copy of a classifier, fitted to a data set without texts."""
     if not data.n_features:
         raise DataError(
             f"{data!r} has no column to learn from. Expected at least one: if texts were left out, "
@@ -188,7 +195,7 @@ def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> 
         set_categorical_features(model, data.categorical_features)
     if random_state is not None:
         set_random_states(model, random_state)
-    if hasattr(model, "_know_labels"):  # names decide how it groups labels
+    if hasattr(model, "_know_labels"):  # HOMER groups labels by their names
         model._know_labels(data.labels)
     X = adapt_features(model, data.X)
     with translate_errors(model, f"learn from {data!r}"):
@@ -196,6 +203,7 @@ def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> 
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
+    """Return the weights of a data set as arguments of ``fit``; none for models without weights."""
     if data.weights is None or supports_sample_weight(model):
         return sample_weight_fit_params(model, data.weights)
     warnings.warn(

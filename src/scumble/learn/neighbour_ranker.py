@@ -1,4 +1,4 @@
-"""The labels of near rows as scores."""
+"""A ranker that scores labels by the nearest training rows."""
 
 from typing import Any
 
@@ -7,43 +7,59 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest_neighbours
-from scumble._core.parameters import Int, default
-from scumble.learn.base import BaseRanker, parameters
+from scumble._core.parameters import Int
+from scumble.learn.base import BaseRanker
 from scumble.learn.features import append_columns
 from scumble.learn.scaling import Scaling, normalize_rows
 
+#: The smallest similarity of a neighbour, so that the similarities of all never sum to 0.
+_MIN_SIMILARITY = 1e-6
 
-@parameters()
+
 class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
-    """Let the nearest rows vote for their labels, the nearer the louder.
+    """Similarity-weighted shares of the labels among the nearest training rows.
 
-    A rare label needs but one row that is near to be thought of. What a training row would be
-    told without itself is what its neighbours say, so that out-of-sample scores cost one search.
+    A rare label gets a high score from a single similar row. Out-of-sample scores are those of the
+    other training rows, so that they cost one search.
 
     Parameters
     ----------
     n_neighbors : int, default=20
-        Number of nearest rows to ask. A training set with fewer other rows asks them all.
+        Number of nearest rows; all other rows if there are fewer.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     space_ : Space
-        The training rows, on one scale and of length one.
+        The training rows, scaled and of length one.
     labels_ : csr_array of float64, shape (n_samples, n_labels)
         Their labels.
     n_neighbors_ : int
-        How many rows are asked.
+        Number of neighbours used: at most one less than there are training rows.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
-    MLkNN : Judges the number of neighbours with a label by Bayes' rule.
+    MLkNN : Applies Bayes' rule to the number of neighbours with a label.
 
     Notes
     -----
-    The score of a label is the share of the votes of the neighbours that have it. A vote is the
-    cosine of the two rows, not less than a millionth, times the weight of the neighbour. Rows are
-    scaled first, see `scumble.learn.scaling`; of equally near rows the earlier are asked.
-    The search compares all rows with each other.
+    The score of a label is the weighted share of the neighbours that have it. The weight of a
+    neighbour is the cosine of the two rows, at least one millionth, times its sample weight. Rows
+    are scaled first, see `scumble.learn.scaling`. Of equally distant rows the earlier ones are
+    used. The search compares all rows with each other.
 
     Examples
     --------
@@ -54,40 +70,72 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
     array([[1. , 0.5]])
     """
 
-    n_neighbors: int = default(20, Int(1))
+    _parameter_constraints = {
+        **BaseRanker._parameter_constraints,
+        "n_neighbors": Int(minimum=1),
+    }
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
-        self.space_: Space = Space.of(_place(rows), scale=False)
-        self._weights = np.ones(X.shape[0]) if weights is None else weights
+    def __init__(
+        self,
+        n_neighbors: int = 20,
+        *,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Store the scaled training rows and their labels."""
+        n_rows = X.shape[0]
+        self._scaling, rows = Scaling.fit_transform(
+            X, self._codes.n_values, sample_weight, n_jobs=self.n_jobs
+        )
+        self.space_: Space = Space.of(_unit_rows(rows), scale=False)
+        self._weights = np.ones(n_rows) if sample_weight is None else sample_weight
         self.labels_: sparse.csr_array = Y.astype(np.float64)
         self._shares = np.asarray(self._weights @ self.labels_) / self._weights.sum()
-        self.n_neighbors_: int = min(int(self.n_neighbors), X.shape[0] - 1)
+        self.n_neighbors_: int = min(int(self.n_neighbors), n_rows - 1)
 
-    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        self._fit(X, Y, weights)
-        return self._votes(None, X.shape[0])
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
+        """Store the training rows, and return the scores of each by its neighbours."""
+        self._fit(X, Y, sample_weight)
+        return self._neighbour_scores(None, X.shape[0])
 
     def _predict_scores(self, X: Any) -> Array:
-        placed = _place(self._scaling.transform(X, n_jobs=self.n_jobs))
-        return self._votes(self.space_.place(placed), X.shape[0])
+        """Return the scores of rows by their neighbours."""
+        rows = _unit_rows(self._scaling.transform(X, n_jobs=self.n_jobs))
+        return self._neighbour_scores(self.space_.place(rows), X.shape[0])
 
-    def _votes(self, queries: Space | None, n_rows: int) -> Array:
-        """Count votes; of the training rows where no others are given, none its own neighbour."""
+    def _neighbour_scores(self, queries: Space | None, n_rows: int) -> Array:
+        """Return the weighted shares of labels among the neighbours of the queries.
+
+        Without queries these are the training rows, each without itself as a neighbour.
+        """
         k = self.n_neighbors_
         if k == 0:
             return np.tile(self._shares, (n_rows, 1))
-        found = nearest_neighbours(self.space_, k, queries=queries, n_jobs=self.n_jobs)
-        cosines = np.maximum(1 - found.distances**2 / 2, 1e-6)
-        votes = cosines * self._weights[found.rows]
-        starts = np.arange(0, votes.size + 1, k)
-        shape = (n_rows, self.labels_.shape[0])
-        voters = sparse.csr_array((votes.ravel(), found.rows.ravel(), starts), shape=shape)
-        return (voters @ self.labels_).toarray() / votes.sum(axis=1, keepdims=True)
+        neighbours = nearest_neighbours(self.space_, k, queries=queries, n_jobs=self.n_jobs)
+        # For rows of length one, the squared distance is 2 - 2 times the cosine.
+        cosines = np.maximum(1 - neighbours.distances**2 / 2, _MIN_SIMILARITY)
+        weights = cosines * self._weights[neighbours.rows]
+        row_starts = np.arange(0, weights.size + 1, k)
+        weight_matrix = sparse.csr_array(
+            (weights.ravel(), neighbours.rows.ravel(), row_starts),
+            shape=(n_rows, self.labels_.shape[0]),
+        )
+        return (weight_matrix @ self.labels_).toarray() / weights.sum(axis=1, keepdims=True)
 
 
-def _place(rows: Any) -> Any:
-    """Bring rows to length one; those of zeros are alike, and like no others."""
+def _unit_rows(rows: Any) -> Any:
+    """Return rows of length one, with a column that is 1 in rows of zeros and 0 in all others.
+
+    With this column, rows of zeros are similar to each other, and to no other rows.
+    """
     rows = normalize_rows(rows)
-    stored = np.diff(rows.indptr) if sparse.issparse(rows) else rows.any(axis=1)
-    return append_columns(rows, (stored == 0)[:, None].astype(np.float64))
+    if sparse.issparse(rows):
+        is_zero = np.diff(rows.indptr) == 0
+    else:
+        is_zero = ~rows.any(axis=1)
+    return append_columns(rows, is_zero[:, None].astype(np.float64))

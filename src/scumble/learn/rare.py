@@ -1,53 +1,68 @@
-"""The ready-made cure: a classifier under which rare labels are predicted."""
+"""A classifier for rare labels that works without configuration."""
 
 from typing import Any
 
-from scumble._core.parameters import Choice, parameter_constraints
+from scumble._core.parameters import Choice
+from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.blended_ranker import BlendedRanker
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholded_classifier import ThresholdedClassifier
-from scumble.learn.thresholds import ThresholdRule
 
 QUALITIES = ("fast", "best")
-#: Rows that stand for all in a curved ridge regression that shall be fast.
+#: Landmark rows of the kernel regression of quality "fast". They are few, because the cost grows
+#: with the third power of their number.
 LANDMARKS = 500
 
 
 class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For rare labels"):
-    """Predict rare labels as well as the frequent ones.
+    """Classifier that predicts rare labels as reliably as frequent ones.
 
-    Rows are scored by ridge regression, one solution for all labels (``"fast"``), or by a blend
-    of ridge regression, straight and curved, and bagged trees (``"best"``). Every training row is
-    scored as if it had been left out. Each label is predicted from a threshold of its own on,
-    chosen from these scores; labels with few positives follow the mean of all labels.
-    Confidences are comparable between labels, so that they also rank the labels of a row.
+    Rows are scored by ridge regression, with one solution for all labels (``"fast"``), or by a
+    blend of ridge regressions with different kernels and bagged trees (``"best"``). Every training
+    row is scored out of sample. A decision threshold per label is chosen from these scores; labels
+    with few positives follow the mean of all labels. Scores are comparable between labels, so that
+    they also rank the labels of a row.
 
     Parameters
     ----------
     quality : {"fast", "best"}, default="fast"
-        ``"best"`` takes several times as long, and finds more.
+        ``"best"`` takes several times as long, and usually finds more of the rare labels.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None
-        Seed of the draws of bagged trees, landmarks and inner folds.
+        Seed of bagged trees, landmarks and inner folds.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (n_labels,)
-        A label is predicted where its score is at least this. Infinite: never; minus infinite:
-        always.
+        A label is predicted at scores of at least its threshold. Infinity: never predicted; minus
+        infinity: always predicted.
     curves_ : list of ThresholdCurve
-        What every possible threshold of each label gives on the training rows.
+        The results of all candidate thresholds of each label on the training rows.
     estimator_ : InnerClassifier
         The fitted ranker.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
-    ThresholdedClassifier : The same around any other estimator.
-    scumble.plots.plot_thresholds : Draw what every threshold gives.
+    ThresholdedClassifier : The same with any other estimator.
+    scumble.plots.plot_thresholds : Plots the results of all candidate thresholds.
 
     Notes
     -----
-    ``sample_weight`` weighs what the ranker learns. Thresholds are chosen on training rows that
-    count once each.
+    ``sample_weight`` is used to fit the ranker. In the choice of thresholds every training row
+    counts once.
 
     Examples
     --------
@@ -59,7 +74,18 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For
     (100, 10)
     """
 
-    _parameter_constraints = parameter_constraints(quality=Choice(*QUALITIES))
+    _parameter_constraints = {
+        **BaseMultilabelClassifier._parameter_constraints,
+        "quality": Choice(*QUALITIES),
+    }
+
+    # Parameters of `ThresholdedClassifier` that this class does not have, at their defaults.
+    estimator = None
+    rule = "shrunken"
+    metric = "f1"
+    strength = 20.0
+    threshold = 0.5
+    n_folds = 5
 
     def __init__(
         self,
@@ -74,13 +100,8 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    #: What the class above lets its user choose.
-    estimator, rule, metric, n_folds = None, "shrunken", "f1", 5
-
-    def _rule(self) -> ThresholdRule:
-        return ThresholdRule()
-
     def _inner_estimator(self) -> Any:
+        """Return the ranker, not fitted."""
         if self.quality == "fast":
             return RidgeRanker("auto", landmarks=LANDMARKS)
         return BlendedRanker()

@@ -1,7 +1,6 @@
-"""Ridge regression as a ranker: one solution for all labels, and leave-one-out for nothing."""
+"""Ridge regression as a ranker: one solution for all labels, with leave-one-out scores."""
 
-from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -9,24 +8,26 @@ from scipy import sparse
 from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import row_slices, run_in_threads, single_threaded_blas
-from scumble._core.parameters import Choice, Int, Optional, Real, default
+from scumble._core.parameters import Choice, Int, Optional, Real
 from scumble.learn import ridge_solvers as solvers
-from scumble.learn.base import BaseRanker, parameters
+from scumble.learn.base import BaseRanker
 from scumble.learn.inner_classifier import out_of_fold_scores
 from scumble.learn.radial_kernel import KERNEL_POWERS, RadialKernel
 from scumble.learn.ridge_solvers import RidgeProblem
 from scumble.learn.scaling import Scaling
 from scumble.measures.stratification import assign_folds
 
-#: Up to so many columns, or rows, the equations are solved exactly.
+#: The largest number of columns, or of rows, for which the equations are solved exactly: a square
+#: matrix of this size takes 288 MB.
 EXACT_BELOW = 6000
-#: Below, scores of left-out rows drown in rounding.
+#: The smallest penalty. Below it, leave-one-out scores are lost in rounding errors.
 SMALLEST_PENALTY = 1e-6
-#: Landmarks of a kernel where there are more rows.
+#: The default number of landmarks of a kernel, if there are more than `EXACT_BELOW` rows.
 N_LANDMARKS = 2000
-#: Added to the likeness of each landmark to itself, so that equal ones can be told apart.
+#: Added to the similarity of each landmark to itself, so that the matrix of equal landmarks can be
+#: inverted.
 LANDMARK_PENALTY = 1e-8
-#: The penalties an iterative solution chooses from, and its inner folds.
+#: The penalties that an iterative solution chooses from, on one of this number of folds.
 FEW_PENALTIES = (1.0, 3.0, 10.0)
 N_FOLDS = 5
 #: Rows that are scored at a time.
@@ -35,68 +36,80 @@ AT_ONCE = 1024
 FEW_AT_ONCE = 256
 
 
-@parameters()
 class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
-    r"""Linear, or smooth, scores of all labels by ridge regression.
+    r"""Ridge regression on all labels, linear or with a kernel.
 
     Each label is taken as a number, 0 or 1, and fitted by least squares with a penalty on large
-    coefficients. That is an old and plain method, and it ranks the rows of rare labels better
-    than trees and logistic regression on most data. All labels share one decomposition, and what
-    the fit would say of a row it has not seen follows from it in closed form.
+    coefficients. On most data sets this simple method ranks the rows of rare labels better than
+    trees and logistic regression. All labels share one matrix decomposition, from which
+    leave-one-out scores follow in closed form.
 
     Parameters
     ----------
     kernel : {"linear", "rbf", "laplacian", "auto"}, default="linear"
-        ``"rbf"`` and ``"laplacian"`` also fit curved surfaces: often better, and slower, since the
-        cost grows with the third power of the number of rows or landmarks. ``"rbf"`` adds up
-        squares of differences, ``"laplacian"`` the differences themselves, so that a large one
-        counts for less. ``"auto"`` takes ``"laplacian"`` for tables of measurements, where
-        it helps most, and ``"linear"`` for tables of counts.
+        The kernels ``"rbf"`` (Gaussian) and ``"laplacian"`` also fit nonlinear functions. They are
+        often better and always slower, since the cost grows with the third power of the number of
+        rows or landmarks. ``"rbf"`` is based on squared differences, ``"laplacian"`` on absolute
+        ones, so that large differences count less. ``"auto"`` uses ``"laplacian"`` for tables of
+        measurements, where it helps most, and ``"linear"`` for tables of counts.
     penalty : float, default=None
-        In times of the mean squared length of a row, at least 1e-6. By default the one of least
-        leave-one-out error, or of least error on a fifth of the rows where the solution is
+        The penalty relative to the mean squared length of a row, at least 1e-6. By default the one
+        of least leave-one-out error, or of least error on a fifth of the rows if the solution is
         iterative.
     bandwidth : float, default=1.0
-        For curved surfaces: the distance at which rows are alike, in times of the median one, from
-        0.001 to 1000.
+        Width of a nonlinear kernel relative to the median distance, from 0.001 to 1000.
     landmarks : int, default=None
-        For curved surfaces: so many rows, drawn by chance, stand for all where there are more than
-        twice as many; the rarer the rarest label of a row, the likelier it is drawn. By default
-        all rows up to 6,000, and 2,000 beyond.
+        Number of rows that a nonlinear kernel is approximated by, if there are more than twice as
+        many rows. They are drawn at random; rows with rare labels are more likely to be drawn. By
+        default all rows up to 6,000, and 2,000 beyond.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None
-        Draws landmarks, and inner folds where the solution is iterative; else not used.
+        Seed of the landmarks, and of inner folds if the solution is iterative; not used otherwise.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     penalty_ : float
-        The penalty that was taken.
+        The penalty used.
     coefficients_ : ndarray of shape (n_columns, n_labels)
-        One column per label; of the training rows or landmarks for curved surfaces.
+        One column per label. With a nonlinear kernel, one row per training row or landmark.
     intercepts_ : ndarray of shape (n_labels,)
         Added to each score.
     kernel_ : {"linear", "rbf", "laplacian"}
-        The kernel that was taken.
+        The kernel used.
     solver_ : {"primal", "dual", "iterative"}
-        How the equations were solved, by the shape of the data.
+        The solver used, chosen by the shape of the data.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
-    ThresholdedClassifier : Decides from which score on each label is predicted.
+    ThresholdedClassifier : Chooses a decision threshold per label.
 
     Notes
     -----
     With centred rows X, centred labels Y and penalty :math:`\lambda`, the coefficients are
-    :math:`(X'X + \lambda I)^{-1} X'Y`. The residual of a row left out is its residual divided by
-    one less its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`; in out-of-sample scores
-    the mean of each label stays that of all rows, so that a row is not ranked by its own label.
-    A landmark that is left out is no landmark for itself either, as a new row is none.
-    Weights are numbers of equal rows. Nominal and missing values
-    become numbers and rows or columns are scaled first, see `scumble.learn.scaling`.
-    Up to 6,000 columns, or rows, the equations are solved exactly; beyond, by conjugate gradients,
-    with a cost near linear in the nonzeros, and out-of-sample scores come from inner folds.
+    :math:`(X'X + \lambda I)^{-1} X'Y`. The leave-one-out residual of a row x is its residual
+    divided by one minus its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`. In out-of-sample
+    scores the mean of each label stays that of all rows, so that a row is not ranked by its own
+    label. A landmark that is left out is not a landmark for itself either, like a new row. Weights
+    are numbers of equal rows. Nominal and missing values become numbers, and rows or columns are
+    scaled first, see `scumble.learn.scaling`. Up to 6,000 columns, or rows, the equations are
+    solved exactly; beyond that by conjugate gradients, with a cost almost linear in the nonzeros,
+    and out-of-sample scores come from inner folds.
 
-    Scores are least-squares estimates of probabilities; those beyond 0.05 and 0.95 are bent so
-    that they stay in [0, 1].
+    Scores are least-squares estimates of probabilities; those below 0.05 and above 0.95 are
+    squashed so that they stay in [0, 1].
 
     Examples
     --------
@@ -108,39 +121,65 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
            [0, 1]])
     """
 
-    kernel: str = default("linear", Choice("linear", *KERNEL_POWERS, "auto"))
-    _: KW_ONLY
-    penalty: float | None = default(None, Optional(Real(0, closed="right")))
-    bandwidth: float = default(1.0, Real(1e-3, 1e3))
-    landmarks: int | None = default(None, Optional(Int(1)))
-    random_state: Any = None
+    _parameter_constraints = {
+        **BaseRanker._parameter_constraints,
+        "kernel": Choice("linear", *KERNEL_POWERS, "auto"),
+        "penalty": Optional(Real(0, closed="right")),
+        "bandwidth": Real(1e-3, 1e3),
+        "landmarks": Optional(Int(minimum=1)),
+    }
+
+    def __init__(
+        self,
+        kernel: str = "linear",
+        *,
+        penalty: float | None = None,
+        bandwidth: float = 1.0,
+        landmarks: int | None = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.penalty = penalty
+        self.bandwidth = bandwidth
+        self.landmarks = landmarks
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _check_parameter_combinations(self) -> None:
+        """Raise an error for a penalty at which rounding errors dominate."""
         if self.penalty is not None and self.penalty < SMALLEST_PENALTY:
             raise ParameterError(
                 "The 'penalty' parameter of RidgeRanker must be at least "
                 f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
             )
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._solve(X, Y, weights)
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Solve the equations."""
+        self._solve(X, Y, sample_weight)
 
-    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        solved = self._solve(X, Y, weights)
-        if solved is None:
-            return self._out_of_fold(X, Y, weights)
-        return solvers.leave_one_out_scores(*solved, self.n_jobs)
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
+        """Solve the equations, and return leave-one-out scores, or out-of-fold scores."""
+        solution = self._solve(X, Y, sample_weight)
+        if solution is None:
+            return self._out_of_fold_scores(X, Y, sample_weight)
+        return solvers.leave_one_out_scores(solution.solver, solution.fit, self.n_jobs)
 
     def _solve(
-        self, X: Any, Y: Any, weights: Array | None
-    ) -> tuple[solvers.Solver, solvers.RidgeFit] | None:
-        """Fit, and return what leaving out single rows needs; None where that is not known."""
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None
+    ) -> "_ExactSolution | None":
+        """Set the fitted attributes; return an exact solution, None for an iterative one."""
         generator = self._generator()
-        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
+        self._scaling, rows = Scaling.fit_transform(
+            X, self._codes.n_values, sample_weight, n_jobs=self.n_jobs
+        )
         self.kernel_ = self.kernel
         if self.kernel == "auto":
             self.kernel_ = "linear" if self._scaling.divisors is None else "laplacian"
-        problem = RidgeProblem(rows, Y, np.ones(len(Y.indptr) - 1) if weights is None else weights)
+        weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
+        problem = RidgeProblem(rows, Y, weights)
         if self.kernel_ == "linear" and min(rows.shape) > EXACT_BELOW:
             self.solver_ = "iterative"
             self._solve_iteratively(problem, generator)
@@ -150,108 +189,139 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
         fit = solvers.fit_with_best_penalty(solver, self.penalty, self.n_jobs)
         self.penalty_ = float(fit.penalty / solver.scale)
         self.intercepts_ = fit.intercepts
-        with single_threaded_blas():
-            moved = fit.coefficients if to_columns is None else to_columns @ fit.coefficients
-        self.coefficients_ = np.asarray(moved)
-        return solver, fit
+        coefficients = fit.coefficients
+        if to_columns is not None:
+            with single_threaded_blas():
+                coefficients = to_columns @ coefficients
+        self.coefficients_ = np.asarray(coefficients)
+        return _ExactSolution(solver, fit)
 
     def _exact_solver(self, problem: RidgeProblem, generator: Any) -> tuple[solvers.Solver, Any]:
-        """Choose a solver by the shape of the data, and what brings its solution to columns."""
+        """Return a solver for the shape of the data, and a matrix to multiply its solution with.
+
+        The matrix turns the coefficients of the solver into those of the columns, rows or
+        landmarks; it is None if they are the same.
+        """
         rows = problem.rows
-        self.solver_ = "dual"
+        n_rows, n_columns = rows.shape
         if self.kernel_ == "linear":
-            if rows.shape[1] > rows.shape[0]:
+            if n_columns > n_rows:
+                self.solver_ = "dual"
                 return solvers.DualSolver(problem, to_dense(rows @ rows.T)), rows.T
             self.solver_ = "primal"
             return solvers.PrimalSolver(problem), None
-        if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else 2 * self.landmarks):
-            return solvers.DualSolver(problem, self._make_kernel(rows)), None
+        if n_rows <= (EXACT_BELOW if self.landmarks is None else 2 * self.landmarks):
+            self.solver_ = "dual"
+            return solvers.DualSolver(problem, self._fit_kernel(rows)), None
         self.solver_ = "primal"
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
-        drawn = draw_landmarks(problem.labels, n_landmarks, generator)
-        # Products of likeness times this are those of the kernel, seen through the landmarks.
-        whitening = solvers.inverse_cholesky_factor(
-            self._make_kernel(rows[drawn]), LANDMARK_PENALTY
-        )[0].T
-        features = np.empty((rows.shape[0], whitening.shape[1]))
+        landmarks = draw_landmarks(problem.labels, n_landmarks, generator)
+        # Nystroem approximation: inner products of similarities to the landmarks, multiplied by
+        # this matrix, approximate the kernel.
+        root, _ = solvers.inverse_cholesky_factor(
+            self._fit_kernel(rows[landmarks]), LANDMARK_PENALTY
+        )
+        whitening = root.T
+        features = np.empty((n_rows, whitening.shape[1]))
 
-        def work(block: slice) -> None:
-            features[block] = self._kernel.ask(rows[block]) @ whitening
+        def process(block: slice) -> None:
+            features[block] = self._kernel.similarities(rows[block]) @ whitening
 
-        run_in_threads(work, row_slices(rows.shape[0], 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
-        through = RidgeProblem(features, problem.labels, problem.weights)
-        return solvers.LandmarkSolver(through, drawn, whitening), whitening
+        run_in_threads(process, row_slices(n_rows, 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
+        landmark_problem = RidgeProblem(features, problem.labels, problem.weights)
+        return solvers.LandmarkSolver(landmark_problem, landmarks, whitening), whitening
 
-    def _make_kernel(self, points: Any) -> Array:
-        """Choose the width of the kernel, and tell how alike its points are."""
-        bandwidth, power = float(self.bandwidth), KERNEL_POWERS[self.kernel_]
-        self._kernel, likeness = RadialKernel.of(points, bandwidth, power, n_jobs=self.n_jobs)
-        return likeness
+    def _fit_kernel(self, points: Any) -> Array:
+        """Fit the width of the kernel to points, and return their similarities to each other."""
+        self._kernel, similarities = RadialKernel.fit(
+            points,
+            bandwidth=float(self.bandwidth),
+            power=KERNEL_POWERS[self.kernel_],
+            n_jobs=self.n_jobs,
+        )
+        return similarities
 
     def _solve_iteratively(self, problem: RidgeProblem, generator: np.random.Generator) -> None:
-        """Take the penalty that does better on a fifth of the rows, then all rows."""
+        """Choose the penalty on a fifth of the rows, and solve by conjugate gradients."""
         penalty = self.penalty
         if penalty is None:
             folds = assign_folds(problem.labels, N_FOLDS, generator)
-            errors = [_held_out_error(problem, folds == 0, p, self.n_jobs) for p in FEW_PENALTIES]
+            errors = [
+                _holdout_error(problem, folds == 0, candidate, self.n_jobs)
+                for candidate in FEW_PENALTIES
+            ]
             penalty = FEW_PENALTIES[int(np.argmin(errors))]
         self.penalty_ = float(penalty)
         self.coefficients_, self.intercepts_ = problem.solve_iteratively(penalty, self.n_jobs)
 
-    def _out_of_fold(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+    def _out_of_fold_scores(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None
+    ) -> Array:
+        """Return the scores of the training rows by iterative solutions on the other folds."""
         generator = self._generator()
         rows = self._scaling.transform(X, n_jobs=self.n_jobs)
-        weights = np.ones(X.shape[0]) if weights is None else weights
+        weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
 
-        def ask(train: Array, test: Array) -> Array:
-            part = RidgeProblem(rows[train], Y[train], weights[train])
-            coefficients, intercepts = part.solve_iteratively(self.penalty_, self.n_jobs)
+        def score_fold(train: Array, test: Array) -> Array:
+            problem = RidgeProblem(rows[train], Y[train], weights[train])
+            coefficients, intercepts = problem.solve_iteratively(self.penalty_, self.n_jobs)
             with single_threaded_blas():
-                return solvers.squash_to_unit_interval(
-                    np.asarray(rows[test] @ coefficients) + intercepts
-                )
+                scores = np.asarray(rows[test] @ coefficients) + intercepts
+            return solvers.squash_to_unit_interval(scores)
 
-        return out_of_fold_scores(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
+        return out_of_fold_scores(score_fold, Y, N_FOLDS, generator, caller="RidgeRanker")
 
     def _predict_scores(self, X: Any) -> Array:
+        """Return the linear or kernel predictions, squashed to [0, 1]."""
         rows = self._scaling.transform(X, n_jobs=self.n_jobs)
-        out = np.empty((X.shape[0], self.n_labels_))
+        scores = np.empty((X.shape[0], self.n_labels_))
 
-        def work(block: slice) -> None:
-            part = rows[block]
+        def process(block: slice) -> None:
+            features = rows[block]
             if self.kernel_ != "linear":
-                part = self._kernel.ask(part)
-            out[block] = part @ self.coefficients_
-            out[block] += self.intercepts_
-            solvers.squash_to_unit_interval(out[block])
+                features = self._kernel.similarities(features)
+            scores[block] = features @ self.coefficients_
+            scores[block] += self.intercepts_
+            solvers.squash_to_unit_interval(scores[block])
 
         with single_threaded_blas():
-            run_in_threads(work, row_slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
-        return out
+            run_in_threads(process, row_slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
+        return scores
+
+
+class _ExactSolution(NamedTuple):
+    """A solver and its fit, from which leave-one-out scores are computed."""
+
+    solver: solvers.Solver
+    fit: solvers.RidgeFit
 
 
 def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -> Array:
-    """Draw rows in proportion to one over the number of rows that have a row's rarest label."""
-    counts = np.bincount(labels.indices, minlength=labels.shape[1])
-    rarest = np.full(labels.shape[0], labels.shape[0])  # without a label: as if all had it
-    filled = np.flatnonzero(np.diff(labels.indptr))
-    if len(filled):
-        rarest[filled] = np.minimum.reduceat(counts[labels.indices], labels.indptr[filled])
-    chances = 1 / rarest
-    size = min(n_landmarks, len(chances))
-    return np.sort(generator.choice(len(chances), size, replace=False, p=chances / chances.sum()))
+    """Return row indices, drawn with probability inverse to the count of a row's rarest label."""
+    n_rows, n_labels = labels.shape
+    counts = np.bincount(labels.indices, minlength=n_labels)
+    rarest_count = np.full(n_rows, n_rows)  # unlabelled rows: as if they had a label of all rows
+    labelled = np.flatnonzero(np.diff(labels.indptr))
+    if len(labelled):
+        starts = labels.indptr[labelled]
+        rarest_count[labelled] = np.minimum.reduceat(counts[labels.indices], starts)
+    probabilities = 1 / rarest_count
+    probabilities /= probabilities.sum()
+    size = min(n_landmarks, n_rows)
+    return np.sort(generator.choice(n_rows, size, replace=False, p=probabilities))
 
 
-def _held_out_error(
-    problem: RidgeProblem, held_out: Array, penalty: float, n_jobs: int | None
+def _holdout_error(
+    problem: RidgeProblem, is_test: Array, penalty: float, n_jobs: int | None
 ) -> float:
-    train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    part = RidgeProblem(problem.rows[train], problem.labels[train], problem.weights[train])
-    coefficients, intercepts = part.solve_iteratively(penalty, n_jobs)
+    """Return the squared error on some rows of an iterative solution on the others."""
+    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    training = RidgeProblem(problem.rows[train], problem.labels[train], problem.weights[train])
+    coefficients, intercepts = training.solve_iteratively(penalty, n_jobs)
     error = 0.0
     for rows in np.array_split(test, max(1, test.size // AT_ONCE)):
         with single_threaded_blas():
             scores = np.asarray(problem.rows[rows] @ coefficients) + intercepts
-        left = ((problem.labels[rows].toarray() - scores) ** 2).sum(axis=1)
-        error += float(problem.weights[rows] @ left)
+        squared = ((problem.labels[rows].toarray() - scores) ** 2).sum(axis=1)
+        error += float(problem.weights[rows] @ squared)
     return error

@@ -1,4 +1,4 @@
-"""Text columns: their words as numbers, learnt from training rows alone."""
+"""Text columns as TF-IDF features, fitted to training rows alone."""
 
 from __future__ import annotations
 
@@ -14,39 +14,38 @@ from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import frame_columns, is_frame
 from scumble.data import Feature, MultilabelDataset
 
-#: A word must stand in so many training rows: one that stands in a single row tells nothing of
-#: others.
-FEWEST_ROWS = 2
-#: So many words of a column are learnt, the most frequent ones.
-MOST_WORDS = 20_000
-#: What a word is: two letters or digits at least.
+#: Smallest number of training rows that contain a word: a word of a single row says nothing about
+#: other rows.
+MIN_ROWS = 2
+#: Largest number of words of a column; the most frequent ones are used.
+MAX_WORDS = 20_000
+#: Regular expression of a word: at least two letters or digits.
 WORD = r"(?u)\b\w\w+\b"
 
 
 @dataclass(frozen=True, eq=False)
 class TextColumns:
-    """The words of a data set's text columns, and how much each of them says.
+    """The vocabulary of the text columns of a data set, with the weights of its words.
 
-    This is the one place where texts become numbers. Words and weights are those of the rows given
-    to `of`; folds, experiments and models give it their training rows, so that nothing of a test
-    row is known before it is judged.
+    Texts become numbers in this class only. Words and weights are those of the rows passed to `of`.
+    Cross-validation, experiments and models pass training rows, so that no information from test
+    rows is used.
 
     Attributes
     ----------
     names : tuple of str
-        The text columns.
+        Names of the text columns.
     words : tuple of tuple of str
-        The words of each column that stand in at least two of the rows (in one, where no word
-        stands in two), 20,000 at most.
+        The words of each column that at least two rows contain (one row, if there are no such
+        words), at most 20,000.
     weights : tuple of ndarray
         The inverse document frequency of each word.
 
     Notes
     -----
-    TF-IDF as scikit-learn's ``TfidfVectorizer`` computes it, with ``sublinear_tf=True``: a word
-    that stands *t* times in a text counts (1 + ln t) times its weight, and the numbers of a text
-    have length 1. Words are in lower case, two letters or digits at least. A missing text has no
-    words.
+    TF-IDF of scikit-learn's ``TfidfVectorizer`` with ``sublinear_tf=True``: a word that occurs *t*
+    times in a text has (1 + ln t) times its weight, and each row of TF-IDF features has length 1.
+    Words are in lower case and have at least two letters or digits. A missing text has no words.
 
     See Also
     --------
@@ -72,7 +71,7 @@ class TextColumns:
 
     @classmethod
     def of(cls, data: MultilabelDataset) -> TextColumns:
-        """Learn the words of all text columns of these rows.
+        """Return the vocabulary of all text columns of a data set.
 
         Parameters
         ----------
@@ -82,77 +81,83 @@ class TextColumns:
         Returns
         -------
         TextColumns
-            None of them where the data has no text columns.
+            Without columns if the data has no text columns.
         """
-        names = tuple(data.features[at].name for at in data.text_features)
-        learnt = [_learn(column_texts(data, name)) for name in names]
-        return cls(names, tuple(words for words, _ in learnt), tuple(idf for _, idf in learnt))
+        names = tuple(data.features[index].name for index in data.text_features)
+        words, weights = [], []
+        for name in names:
+            column_words, column_weights = _fit_vocabulary(column_texts(data, name))
+            words.append(column_words)
+            weights.append(column_weights)
+        return cls(names, tuple(words), tuple(weights))
 
     def transform(self, data: MultilabelDataset) -> MultilabelDataset:
-        """Put a number for each word in the place of texts.
+        """Replace texts by TF-IDF features.
 
         Parameters
         ----------
         data : MultilabelDataset
-            Any rows with the columns learnt from. Words not learnt are passed over.
+            Rows with the text columns of the training rows. Words outside the vocabulary are
+            ignored.
 
         Returns
         -------
         MultilabelDataset
-            Its other features, and behind them the words, sparse; the data itself where there are
+            The other features, followed by a sparse feature per word; the data itself if there are
             no text columns.
         """
         if not self.names:
             return data
-        kept = [at for at, feature in enumerate(data.features) if feature.name not in self.names]
-        taken = {data.features[at].name for at in kept}
-        pairs = zip(self.names, self.words, strict=True)
-        titles = [f"{name}: {word}" for name, known in pairs for word in known]
-        words = [Feature(_free_name(title, taken)) for title in titles]
-        features = (*(data.features[at] for at in kept), *words)
-        X = self.beside(data.X[:, kept], data)
-        # All text columns became numbers, so other ones must not be left.
+        other_columns = [
+            index for index, feature in enumerate(data.features) if feature.name not in self.names
+        ]
+        features = [data.features[index] for index in other_columns]
+        used_names = {feature.name for feature in features}
+        for name, words in zip(self.names, self.words, strict=True):
+            features += [Feature(_unused_name(f"{name}: {word}", used_names)) for word in words]
+        X = self.append_words(data.X[:, other_columns], data)
         return MultilabelDataset(
-            X, data.Y, features=features, labels=data.labels, name=data.name,
+            X, data.Y, features=tuple(features), labels=data.labels, name=data.name,
             weights=data.weights, label_parents=data.label_parents,
         )  # fmt: skip
 
-    def beside(self, X: Any, data: MultilabelDataset) -> sparse.csr_array:
-        """Put the words of a data set's texts beside other columns of its rows."""
-        known = zip(self.names, self.words, self.weights, strict=True)
-        parts = [_weigh(column_texts(data, name), words, idf) for name, words, idf in known]
-        return sparse.csr_array(sparse.hstack([sparse.csr_array(X), *parts], format="csr"))
+    def append_words(self, X: Any, data: MultilabelDataset) -> sparse.csr_array:
+        """Return other columns of a data set's rows, followed by the TF-IDF of its texts."""
+        blocks = [sparse.csr_array(X)]
+        for name, words, weights in zip(self.names, self.words, self.weights, strict=True):
+            blocks.append(_tf_idf(column_texts(data, name), words, weights))
+        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
     def wrap_model(self, model: Any, data: MultilabelDataset) -> Any:
-        """Let a classifier that was fitted on words read texts.
+        """Wrap a classifier that was fitted to TF-IDF features, so that it takes texts.
 
         Parameters
         ----------
         model : estimator
-            Fitted on what `apply` gave.
+            A classifier fitted to the result of `transform`.
         data : MultilabelDataset
-            The training rows as they were before.
+            The training rows before `transform`.
 
         Returns
         -------
         TextModel
-            The classifier itself where there are no text columns.
+            Or the classifier itself if there are no text columns.
         """
         return TextModel(self, model, data.features) if self.names else model
 
 
 class TextModel(ClassifierMixin, BaseEstimator):
-    """A fitted classifier together with the words of the text columns it reads.
+    """A fitted classifier together with the vocabulary of its text columns.
 
-    `fit_dataset` makes one of data with text columns, and `save` stores it whole: it judges new
-    rows as they come, texts and all.
+    `fit_dataset` returns one for data with text columns, and `save` stores both parts. It predicts
+    new rows with texts.
 
     Parameters
     ----------
     texts : TextColumns
-        The words, learnt from the training rows.
+        The vocabulary of the training rows.
     model : estimator
-        The classifier, fitted on numbers.
+        The classifier, fitted to TF-IDF features.
     features : sequence of Feature
         The columns of the training rows before their texts became numbers.
 
@@ -176,99 +181,102 @@ class TextModel(ClassifierMixin, BaseEstimator):
     def __init__(self, texts: TextColumns, model: Any, features: Any) -> None:
         self.texts = texts
         self.model = model
-        # Plain values, so that a file can hold them; of texts not the training rows' own.
-        self.columns = tuple(
-            (f.name, f.kind, () if f.kind == "text" else f.categories, f.date_format)
-            for f in features
-        )
+        # Tuples of texts, which a file can store. The texts of the training rows are left out.
+        columns = []
+        for feature in features:
+            categories = () if feature.kind == "text" else feature.categories
+            columns.append((feature.name, feature.kind, categories, feature.date_format))
+        self.columns = tuple(columns)
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """The columns it was fitted on; the texts themselves are not kept."""
+        """The columns of the training rows, without the texts themselves."""
         return tuple(
-            Feature(name, kind, known, date_format=form) for name, kind, known, form in self.columns
+            Feature(name, kind, categories, date_format=date_format)
+            for name, kind, categories, date_format in self.columns
         )
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns, a text being one."""
+        """Number of columns; a text is one column."""
         return len(self.columns)
 
     @property
     def n_labels_(self) -> int | None:
-        """Number of labels, where the classifier tells."""
+        """Number of labels; None if the classifier does not have this attribute."""
         return getattr(self.model, "n_labels_", None)
 
     @property
     def classes_(self) -> Any:
-        """What the classifier tells of its labels."""
+        """The ``classes_`` of the classifier."""
         return self.model.classes_
 
-    def fit(self, X: Any, Y: Any) -> TextModel:
-        """Refuse: a model of texts is made by `fit_dataset`, from a data set."""
+    def fit(self, X: Any, y: Any) -> TextModel:
+        """Raise an error: `fit_dataset` creates a `TextModel` from a data set."""
         raise ParameterTypeError(
             "A TextModel is fitted already. Fit another with "
             "fit_dataset(classifier, data), whose text columns become words."
         )
 
     def predict(self, rows: Any) -> Any:
-        """Tell which labels each row has.
+        """Predict the labels of each row.
 
         Parameters
         ----------
         rows : MultilabelDataset or DataFrame
-            Rows with the columns seen when fitting, found by name.
+            Rows with the columns of the training rows, in any order.
 
         Returns
         -------
         csr_array or ndarray of shape (n_samples, n_labels)
-            As the classifier gives them.
+            The predictions of the classifier.
         """
         return self.model.predict(self.read(rows))
 
     def predict_proba(self, rows: Any) -> Any:
-        """Tell how sure it is that each row has each label.
+        """Return the score of each row and label.
 
         Parameters
         ----------
         rows : MultilabelDataset or DataFrame
-            Rows with the columns seen when fitting, found by name.
+            Rows with the columns of the training rows, in any order.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            As the classifier gives them.
+            The scores of the classifier.
         """
         return self.model.predict_proba(self.read(rows))
 
     def read(self, rows: Any) -> Any:
-        """Bring rows into the numbers the classifier was fitted on.
+        """Return rows as the features that the classifier was fitted to.
 
         Parameters
         ----------
         rows : MultilabelDataset or DataFrame
-            Rows with the columns seen when fitting, found by name.
+            Rows with the columns of the training rows, in any order.
 
         Returns
         -------
         csr_array or ndarray of shape (n_samples, n_columns)
-            Sparse where the classifier takes it.
+            Sparse if the classifier takes sparse features.
         """
         from scumble.learn.predictions import adapt_features
         from scumble.learn.storage.columns import align_columns
 
         data = self._as_dataset(rows)
-        others = tuple(feature for feature in self.features if feature.kind != "text")
-        lacking = [name for name in self.texts.names if name not in data.feature_names]
-        if lacking:
+        missing = [name for name in self.texts.names if name not in data.feature_names]
+        if missing:
             raise DataError(
-                f"{data!r} lacks the text column {lacking[0]!r} the model was fitted on. Names "
+                f"{data!r} lacks the text column {missing[0]!r} the model was fitted on. Names "
                 "must be the same, order does not matter."
             )
-        X = self.texts.beside(align_columns(data, others), data)
+        other_features = tuple(feature for feature in self.features if feature.kind != "text")
+        X = self.texts.append_words(align_columns(data, other_features), data)
         return adapt_features(self.model, X)
 
     def _as_dataset(self, rows: Any) -> MultilabelDataset:
+        """Return a data set, or the training columns of a frame as a data set without labels."""
         if isinstance(rows, MultilabelDataset):
             return rows
         if not is_frame(rows):
@@ -278,9 +286,9 @@ class TextModel(ClassifierMixin, BaseEstimator):
                 f"Got {type(rows).__name__} instead."
             )
         names, _ = frame_columns(rows, caller="TextModel")
-        known = [name for name, *_ in self.columns]
-        others = [name for name in names if name not in known]
-        return MultilabelDataset.from_frame(rows, label_columns=[], ignore=others, keep=known)
+        columns = [name for name, *_ in self.columns]
+        ignored = [name for name in names if name not in columns]
+        return MultilabelDataset.from_frame(rows, label_columns=[], ignore=ignored, keep=columns)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -290,49 +298,52 @@ class TextModel(ClassifierMixin, BaseEstimator):
 
 
 def column_texts(data: MultilabelDataset, name: str) -> list[str]:
-    """Give the texts of a column, row by row; a missing one is empty."""
-    at = data.feature_names.index(name)
-    feature, cells = data.features[at], get_column(data.X, at)
+    """Return the text of a column for each row; a missing one is empty."""
+    index = data.feature_names.index(name)
+    feature, cells = data.features[index], get_column(data.X, index)
     if feature.kind == "date":
         raise DataError(
             f"Column {name!r} of {data!r} holds dates. Expected texts, as when fitting."
         )
-    if not feature.holds_codes:  # all texts look like numbers here
+    if not feature.holds_codes:  # a reader took texts such as "12" for numbers
         return ["" if np.isnan(number) else f"{number:.15g}" for number in cells.tolist()]
     codes = np.where(np.isnan(cells), len(feature.categories), cells).astype(np.intp)
-    known = [*feature.categories, ""]
-    return [known[code] for code in codes.tolist()]
+    texts = [*feature.categories, ""]
+    return [texts[code] for code in codes.tolist()]
 
 
-def _vectorizer(**how: Any) -> Any:
+def _vectorizer(**options: Any) -> Any:
+    """Return scikit-learn's vectorizer with the options that all text columns share."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(sublinear_tf=True, token_pattern=WORD, **how)
+    return TfidfVectorizer(sublinear_tf=True, token_pattern=WORD, **options)
 
 
-def _learn(texts: list[str]) -> tuple[tuple[str, ...], Array]:
-    """Find the words of texts, in their order, and how much each says."""
-    for fewest in (FEWEST_ROWS, 1):
-        found = _vectorizer(min_df=fewest, max_features=MOST_WORDS)
+def _fit_vocabulary(texts: list[str]) -> tuple[tuple[str, ...], Array]:
+    """Return the words of texts in alphabetical order, and their inverse document frequencies."""
+    for min_rows in (MIN_ROWS, 1):
+        vectorizer = _vectorizer(min_df=min_rows, max_features=MAX_WORDS)
         try:
-            found.fit(texts)
-        except ValueError:  # no word is left
+            vectorizer.fit(texts)
+        except ValueError:  # no word occurs in so many rows
             continue
-        return tuple(found.get_feature_names_out().tolist()), np.asarray(found.idf_, np.float64)
+        words = tuple(vectorizer.get_feature_names_out().tolist())
+        return words, np.asarray(vectorizer.idf_, np.float64)
     return (), np.empty(0)
 
 
-def _weigh(texts: list[str], words: tuple[str, ...], weights: Array) -> sparse.csr_array:
-    """Give a number for each word of each text."""
+def _tf_idf(texts: list[str], words: tuple[str, ...], weights: Array) -> sparse.csr_array:
+    """Return the TF-IDF features of texts: a row per text and a column per word."""
     if not words:
         return sparse.csr_array((len(texts), 0))
-    ready = _vectorizer(vocabulary={word: at for at, word in enumerate(words)})
-    ready.idf_ = weights
-    return sparse.csr_array(ready.transform(texts))
+    vectorizer = _vectorizer(vocabulary={word: index for index, word in enumerate(words)})
+    vectorizer.idf_ = weights
+    return sparse.csr_array(vectorizer.transform(texts))
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
+def _unused_name(name: str, used_names: set[str]) -> str:
+    """Return a name with underscores appended until it is unused, and add it to the used ones."""
+    while name in used_names:
         name += "_"
-    taken.add(name)
+    used_names.add(name)
     return name

@@ -1,4 +1,4 @@
-"""Thresholds as a table: for each label its positives, its threshold and what that gives."""
+"""Tables of thresholds: the threshold of each label, its positives and its results."""
 
 import csv
 import io
@@ -19,29 +19,29 @@ from scumble._core.validation import check_named_labels, check_same_names
 from scumble.learn.thresholds import ScoreColumns, SelectedThresholds, ThresholdRule
 
 COLUMNS = ("label", "positives", "threshold", "predicted", "hits", "expected")
-#: What `ThresholdTable.write` writes.
+#: Suffixes of the files that `ThresholdTable.write` writes.
 SUFFIXES = (".csv", ".json")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdTable(TableReprMixin):
-    """The thresholds of all labels, and what is expected of them.
+    """The thresholds of all labels, and their results.
 
     Attributes
     ----------
     labels : tuple
-        Names of the labels, or their numbers.
+        Names of the labels, or their indices.
     positives : ndarray of int64
         Rows that have the label.
     thresholds : ndarray of float64
-        A label is predicted where its score is at least this; infinite where it never is, minus
-        infinite where it always is.
+        A label is predicted at scores of at least its threshold; infinity if it is never
+        predicted, minus infinity if it always is.
     predicted, hits : ndarray of int64
         Rows that are predicted to have the label, and those of them that have it.
     expected : ndarray of float64
-        The metric that is expected of new rows; NaN for a label without positives.
+        The metric that the rule expects on new rows; NaN for a label without positives.
     metric : str
-        Which metric.
+        Name of the metric.
 
     Examples
     --------
@@ -65,9 +65,11 @@ class ThresholdTable(TableReprMixin):
         return len(self.labels)
 
     def _repr_title(self) -> str:
+        """Return the line above the printed table."""
         return f"ThresholdTable: {len(self):,} labels, {self.n_silent:,} of them never predicted"
 
     def _repr_table(self) -> TableView:
+        """Return the printed table: one row per label."""
         return TableView(COLUMNS, (tuple(row.values()) for row in self.rows()), len(self))
 
     @property
@@ -78,8 +80,8 @@ class ThresholdTable(TableReprMixin):
     @property
     def mean_expected(self) -> float:
         """Mean of the expected metric over labels with positives; NaN without any."""
-        known = self.expected[~np.isnan(self.expected)]
-        return float(known.mean()) if len(known) else float("nan")
+        defined = self.expected[~np.isnan(self.expected)]
+        return float(defined.mean()) if len(defined) else float("nan")
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Iterate over the labels.
@@ -87,29 +89,41 @@ class ThresholdTable(TableReprMixin):
         Yields
         ------
         dict
-            Plain values: ``label``, ``positives``, ``threshold``, ``predicted``, ``hits`` and
+            Python scalars: ``label``, ``positives``, ``threshold``, ``predicted``, ``hits`` and
             ``expected`` (None for a label without positives).
         """
-        columns = (self.positives, self.thresholds, self.predicted, self.hits, self.expected)
-        for label, *values in zip(self.labels, *(c.tolist() for c in columns), strict=True):
-            row = dict(zip(COLUMNS, (label, *values), strict=True))
-            yield row | {"expected": None if np.isnan(row["expected"]) else row["expected"]}
+        for index, label in enumerate(self.labels):
+            expected = float(self.expected[index])
+            yield {
+                "label": label,
+                "positives": int(self.positives[index]),
+                "threshold": float(self.thresholds[index]),
+                "predicted": int(self.predicted[index]),
+                "hits": int(self.hits[index]),
+                "expected": None if np.isnan(expected) else expected,
+            }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, which has no infinity: it is the text ``"inf"`` there.
+        """Return Python scalars for JSON, in which infinity is the text ``"inf"``.
 
         Returns
         -------
         dict
-            ``metric``, ``mean_expected``, ``n_silent``, and ``labels``: one mapping for each.
+            ``metric``, ``mean_expected``, ``n_silent``, and ``labels``: a list with one mapping per
+            label.
         """
-        rows = [row | {"threshold": _finite(row["threshold"])} for row in self.rows()]
-        mean = None if np.isnan(self.mean_expected) else self.mean_expected
-        told = {"metric": self.metric, "mean_expected": mean, "n_silent": self.n_silent}
-        return told | {"labels": rows}
+        mean = self.mean_expected
+        return {
+            "metric": self.metric,
+            "mean_expected": None if np.isnan(mean) else mean,
+            "n_silent": self.n_silent,
+            "labels": [
+                row | {"threshold": _infinity_as_text(row["threshold"])} for row in self.rows()
+            ],
+        }
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file, whole or not at all.
+        """Write the table to a file; if that fails, no part of the file is left.
 
         Parameters
         ----------
@@ -118,17 +132,20 @@ class ThresholdTable(TableReprMixin):
             compresses it.
         """
         suffix = output_suffix(path)
+        text = self._to_csv() if suffix == ".csv" else self._to_json()
         with atomic_write(path) as target, target.open() as stream:
-            stream.write((self._csv() if suffix == ".csv" else self._json()).encode())
+            stream.write(text.encode())
 
-    def _csv(self) -> str:
-        text = io.StringIO()
-        table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(self.rows())
-        return text.getvalue()
+    def _to_csv(self) -> str:
+        """Return the table as CSV."""
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return stream.getvalue()
 
-    def _json(self) -> str:
+    def _to_json(self) -> str:
+        """Return the table as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -143,14 +160,14 @@ def threshold_table(
     threshold: float = 0.5,
     n_jobs: int | None = None,
 ) -> ThresholdTable:
-    """Choose a threshold for each label, and tell what it gives.
+    """Choose a decision threshold for each label, and return a table of the results.
 
     Parameters
     ----------
     scores, Y, rule, metric, strength, threshold, n_jobs : object
         See `label_thresholds`.
     labels : sequence, optional
-        Names of the labels; by default those that ``Y`` has, or their numbers.
+        Names of the labels; by default those of ``Y``, or their indices.
 
     Returns
     -------
@@ -159,8 +176,8 @@ def threshold_table(
 
     See Also
     --------
-    label_thresholds : The thresholds alone.
-    scumble.scale.label_thresholds : The same from tables that do not fit into memory.
+    label_thresholds : Returns the thresholds alone.
+    scumble.scale.label_thresholds : Does the same for tables that do not fit in memory.
 
     Examples
     --------
@@ -173,30 +190,40 @@ def threshold_table(
     sky 3 0.35 1.0
     ship 1 0.25 1.0
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="threshold_table")
-    truth, named = check_named_labels(Y, caller="threshold_table, Y")
+    caller = "threshold_table"
+    threshold_rule = ThresholdRule(rule, metric, strength, threshold).check(caller=caller)
+    true_labels, label_names = check_named_labels(Y, caller=f"{caller}, Y")
+    n_labels = true_labels.shape[1]
     if labels is None:
-        labels = range(truth.shape[1]) if named is None else named
-    if len(labels) != truth.shape[1]:
-        raise DataError(
-            f"threshold_table: {truth.shape[1]} labels need as many names. Got {len(labels)}."
-        )
-    check_same_names(Y, scores, what="scores", caller="threshold_table")
-    columns = ScoreColumns.of(scores, truth, caller="threshold_table")
-    return table_from_thresholds(labels, columns.choose(wanted, n_jobs=n_jobs), wanted.metric)
+        labels = range(n_labels) if label_names is None else label_names
+    if len(labels) != n_labels:
+        raise DataError(f"{caller}: {n_labels} labels need as many names. Got {len(labels)}.")
+    check_same_names(Y, scores, what="scores", caller=caller)
+    columns = ScoreColumns.read(scores, true_labels, caller=caller)
+    selected = columns.choose(threshold_rule, n_jobs=n_jobs)
+    return table_from_thresholds(labels, selected, threshold_rule.metric)
 
 
 def table_from_thresholds(
-    labels: Sequence[Any], cuts: SelectedThresholds, metric: str
+    labels: Sequence[Any], selected: SelectedThresholds, metric: str
 ) -> ThresholdTable:
-    """Give the cuts of labels their names."""
-    columns = (cuts.n_positives, cuts.thresholds, cuts.n_predicted, cuts.hits, cuts.expected)
-    return ThresholdTable(tuple(labels), *columns, metric)
+    """Return a table of selected thresholds with the names of the labels."""
+    return ThresholdTable(
+        labels=tuple(labels),
+        positives=selected.n_positives,
+        thresholds=selected.thresholds,
+        predicted=selected.n_predicted,
+        hits=selected.hits,
+        expected=selected.expected,
+        metric=metric,
+    )
 
 
 def output_suffix(path: str | os.PathLike[str]) -> str:
-    """Tell which form of a table of thresholds a file name means, or refuse it."""
-    suffix = CompressiblePath("stdout.csv" if os.fspath(path) == STDIO_PATH else path).suffix
+    """Return the suffix of a file of thresholds, which determines its format, or raise an error."""
+    if os.fspath(path) == STDIO_PATH:
+        return ".csv"
+    suffix = CompressiblePath(path).suffix
     if suffix not in SUFFIXES:
         raise ParameterError(
             f"Thresholds are written as {' or '.join(SUFFIXES)} (also .csv.gz and the like). Got "
@@ -205,5 +232,6 @@ def output_suffix(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def _finite(value: float) -> float | str:
+def _infinity_as_text(value: float) -> float | str:
+    """Return a number that JSON can hold, or ``"inf"`` or ``"-inf"``."""
     return value if np.isfinite(value) else str(value)

@@ -1,6 +1,5 @@
-"""A threshold of its own for every label of any classifier."""
+"""Decision thresholds per label for any classifier that scores labels."""
 
-from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
-from scumble._core.parameters import Int, default
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint, parameters
+from scumble._core.parameters import Int
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint
 from scumble.learn.inner_classifier import (
     TrainingData,
     fit_with_scores,
@@ -23,72 +22,78 @@ from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import RULE_CONSTRAINTS, ScoreColumns, ThresholdCurve, ThresholdRule
 
 
-@parameters()
 class ThresholdedClassifier(
     BaseMultilabelClassifier, name="thresholded", display_group="For rare labels"
 ):
-    """Predict each label from a score on that was chosen for it.
+    """Classifier with a decision threshold per label, chosen from out-of-sample scores.
 
-    Rare labels are never predicted by most classifiers because their scores never reach one half.
-    Here the training rows are scored by models that have not seen them, and for every label the
-    threshold is taken that would have done best, with a guard for labels with few positives.
+    Most classifiers never predict rare labels, because their scores never reach 0.5. Here the
+    training rows are scored out of sample, and for every label the threshold is chosen that is
+    best on these scores, with a guard for labels with few positives.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        Anything that scores labels, of this package or scikit-learn's, also a pipeline with a
-        resampler; `RidgeRanker` by default.
+        Any classifier that scores labels, of this package or of scikit-learn, also a pipeline with
+        a resampler; `RidgeRanker` by default.
     rule : {"shrunken", "capped", "plain", "rate", "fixed"}, default="shrunken"
-        How thresholds are chosen, see `label_thresholds`.
+        The rule by which thresholds are chosen, see `label_thresholds`.
     metric : {"f1", "f2", "f0.5"}, default="f1"
-        What a threshold shall make large.
+        The metric that thresholds maximize.
     strength : float, default=20.0
-        How many positives the mean of all labels is worth.
+        The number of positives that the mean of all labels counts as, in rule ``"shrunken"``.
     threshold : float, default=0.5
         The threshold of rule ``"fixed"``.
     n_folds : int, default=5
-        Inner folds for estimators that cannot tell out-of-sample scores by themselves; as many
-        as there are rows where these are fewer.
+        Inner folds for estimators without out-of-sample scores; at most the number of rows.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`. An estimator of
-        another package gets them as they are, and must have such a parameter.
+        another package gets them unchanged, and must have a parameter of this name.
     random_state : None, int, Generator or RandomState, default=None
-        Seeds the estimator where it was left without one, and deals inner folds.
+        Seed of the inner folds, and of the estimator if its own `random_state` is None.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (n_labels,)
-        A label is predicted where its score is at least this. Infinite: never; minus infinite:
-        always.
+        A label is predicted at scores of at least its threshold. Infinity: never predicted; minus
+        infinity: always predicted.
     curves_ : list of ThresholdCurve
-        What every possible threshold of each label gives on the training rows. Empty with rule
-        ``"fixed"``, which fits the estimator once and scores no training rows.
+        The results of all candidate thresholds of each label on the training rows. Empty with rule
+        ``"fixed"``, which scores no training rows.
     estimator_ : InnerClassifier
         The fitted estimator.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`; the last two are not there where X is no table, such as
-        texts.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`; only if X is a table, not texts for instance.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
-    RareLabelClassifier : With the estimators that work best, ready to use.
-    label_thresholds : The same for scores of a model that lives elsewhere.
-    scumble.plots.plot_thresholds : Draw the curves.
+    RareLabelClassifier : The same with estimators that work well for rare labels.
+    label_thresholds : Chooses thresholds for the scores of any other model.
+    scumble.plots.plot_thresholds : Plots the curves.
 
     Notes
     -----
-    Out-of-sample scores cost nothing where the estimator has a method
-    ``fit_out_of_sample(X, Y, sample_weight=None)``: leave-one-out for ridge regression and
-    neighbours, out-of-bag for trees. Any other estimator is fitted ``n_folds + 1`` times. Its
-    scores are those of ``predict_proba``, else of ``decision_function``. A label without
-    positives is never predicted, one that all rows have always; one whose scores are all equal
-    is not predicted.
+    An estimator with a method ``fit_out_of_sample(X, y, sample_weight=None)`` is fitted once: ridge
+    regression and neighbours have leave-one-out scores, bagged trees out-of-bag scores. Any other
+    estimator is fitted ``n_folds + 1`` times. Its scores are those of ``predict_proba``, else of
+    ``decision_function``. A label without positives is never predicted, and a label that all rows
+    have is always predicted. A label whose scores are all equal is not predicted.
 
-    An estimator of this package gets features as this class reads them. Any other, a pipeline for
-    instance, gets them as they were given, be they tables, texts or anything else with a length.
+    An estimator of this package gets features as this class reads them. Any other one, such as a
+    pipeline, gets X unchanged, which may be a table, texts, or anything else with a length.
 
-    ``sample_weight`` weighs what the estimator learns. Thresholds are chosen on training rows that
-    count once each.
+    ``sample_weight`` is used to fit the estimator. In the choice of thresholds every training row
+    counts once.
 
     Examples
     --------
@@ -103,66 +108,104 @@ class ThresholdedClassifier(
     True
     """
 
-    estimator: Any = default(None, MultilabelClassifierConstraint())
-    rule: str = default("shrunken", RULE_CONSTRAINTS["rule"])
-    _: KW_ONLY
-    metric: str = default("f1", RULE_CONSTRAINTS["metric"])
-    strength: float = default(20.0, RULE_CONSTRAINTS["strength"])
-    threshold: float = default(0.5, RULE_CONSTRAINTS["threshold"])
-    n_folds: int = default(5, Int(2))
-    random_state: Any = None
+    _parameter_constraints = {
+        **BaseMultilabelClassifier._parameter_constraints,
+        **RULE_CONSTRAINTS,
+        "estimator": MultilabelClassifierConstraint(),
+        "n_folds": Int(minimum=2),
+    }
 
-    def _rule(self) -> ThresholdRule:
-        return ThresholdRule(self.rule, self.metric, self.strength, self.threshold)
+    def __init__(
+        self,
+        estimator: Any = None,
+        rule: str = "shrunken",
+        *,
+        metric: str = "f1",
+        strength: float = 20.0,
+        threshold: float = 0.5,
+        n_folds: int = 5,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.rule = rule
+        self.metric = metric
+        self.strength = strength
+        self.threshold = threshold
+        self.n_folds = n_folds
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _threshold_rule(self) -> ThresholdRule:
+        """Return the rule by which thresholds are chosen."""
+        return ThresholdRule(
+            rule=self.rule,
+            metric=self.metric,
+            strength=self.strength,
+            threshold=self.threshold,
+        )
 
     def _inner_estimator(self) -> Any:
-        """Return what scores labels, not fitted."""
+        """Return the estimator that scores labels, not fitted."""
         return RidgeRanker() if self.estimator is None else self.estimator
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        rule, name = self._rule(), type(self).__name__
-        n_values, generator = self._codes.n_values, self._generator()
-        training = TrainingData(X, Y, n_values, weights, generator, self.n_jobs)
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Fit the estimator, and choose thresholds from its out-of-sample scores."""
+        rule, caller = self._threshold_rule(), type(self).__name__
+        estimator = self._configured_estimator()
+        training = TrainingData(
+            X=X,
+            Y=Y,
+            n_values=self._codes.n_values,
+            weights=sample_weight,
+            generator=self._generator(),
+            n_jobs=self.n_jobs,
+            is_validated=not self._passes_raw_features(),
+        )
+        self.curves_: list[ThresholdCurve] = []
         if rule.rule == "fixed":
-            self.estimator_ = fit_without_scores(
-                self._configured_estimator(), training, caller=name
-            )
-            self.thresholds_, self.curves_ = (
-                rule.fixed_thresholds(Y.sum(axis=0)),
-                list[ThresholdCurve](),
-            )
+            self.estimator_ = fit_without_scores(estimator, training, caller=caller)
+            self.thresholds_ = rule.fixed_thresholds(Y.sum(axis=0))
             return
-        how: dict[str, Any] = {"n_folds": int(self.n_folds), "caller": name}
-        self.estimator_, scores = fit_with_scores(self._configured_estimator(), training, **how)
+        self.estimator_, scores = fit_with_scores(
+            estimator, training, n_folds=int(self.n_folds), caller=caller
+        )
         columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())
         self.thresholds_, self.curves_ = columns.choose_with_curves(rule, self.n_jobs)
 
     def _configured_estimator(self) -> Any:
-        """Return what scores labels; one that reads features itself is told of nominal ones."""
+        """Return the estimator; one that reads X itself has the nominal columns set."""
         if self.categorical_features is None or not self._passes_raw_features():
             return self._inner_estimator()
-        scorer = clone(self._inner_estimator())
-        if not set_categorical_features(
-            scorer, self.categorical_features, left=(None, "from_dtype")
-        ):
-            name = type(self).__name__
+        estimator = clone(self._inner_estimator())
+        is_set = set_categorical_features(
+            estimator, self.categorical_features, unset_values=(None, "from_dtype")
+        )
+        if not is_set:
             raise ParameterError(
-                f"The 'categorical_features' parameter of {name} must be None here: the estimator "
-                f"inside, {type(scorer).__name__}, has no such parameter. Give a pipeline that "
-                "encodes these columns."
+                f"The 'categorical_features' parameter of {type(self).__name__} must be None here: "
+                f"the estimator inside, {type(estimator).__name__}, has no such parameter. Give a "
+                "pipeline that encodes these columns."
             )
-        return scorer
+        return estimator
 
     def _predict_scores(self, X: Any) -> Array:
-        return self.estimator_.scores(X, caller=type(self).__name__)
+        """Return the scores of the estimator."""
+        n_values = None if self._passes_raw_features() else self._codes.n_values
+        return self.estimator_.scores(X, n_values, caller=type(self).__name__)
 
     def _passes_raw_features(self) -> bool:
+        """Return whether the estimator is of another package, and gets X unchanged."""
         return not isinstance(self._inner_estimator(), BaseMultilabelClassifier)
 
     def _read_training(self, X: Any) -> Any:
+        """Return the features of training rows; unchanged for an estimator of another package."""
         if not self._passes_raw_features():
             return super()._read_training(X)
-        X, n_columns = _as_given(X), 0
+        X = _table_if_numbers(X)
+        n_columns = 0
         if len(getattr(X, "shape", ())) == 2:
             _check_feature_names(self, X, reset=True)
             _check_n_features(self, X, reset=True)
@@ -171,18 +214,19 @@ class ThresholdedClassifier(
         return X
 
     def _read_rows(self, X: Any) -> Any:
+        """Return the features of rows to predict; unchanged for one of another package."""
         if not self._passes_raw_features():
             return super()._read_rows(X)
         check_is_fitted(self)
-        return _as_given(X)
+        return _table_if_numbers(X)
 
 
-def _as_given(X: Any) -> Any:
-    """Make a table of lists of numbers; texts and the like stay as they are."""
+def _table_if_numbers(X: Any) -> Any:
+    """Return lists of numbers as an array, and anything else unchanged, such as texts."""
     if hasattr(X, "shape"):
         return X
     try:
         table = np.asarray(X)
-    except ValueError:  # lists of unequal length: the estimator may know what they are
+    except ValueError:  # lists of unequal length, which the estimator may be able to read
         return X
     return table if table.ndim == 2 else X

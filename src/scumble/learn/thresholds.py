@@ -1,4 +1,4 @@
-"""From scores to labels: a threshold for each label, guarded where positives are few."""
+"""Decision thresholds: one for each label, chosen from scores, guarded where positives are few."""
 
 from __future__ import annotations
 
@@ -12,68 +12,74 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run_in_threads, thread_count
-from scumble._core.parameters import Choice, Real, parameter_constraints
+from scumble._core.parameters import Choice, ParameterConstraint, Real
 from scumble._core.table_repr import TableReprMixin
 from scumble._core.validation import check_labels, check_same_names
 from scumble.learn.predictions import check_same_shape
 
 RULES = ("shrunken", "capped", "plain", "rate", "fixed")
-#: The weight of recall against precision in each metric.
+#: The beta of the F-measure: the weight of recall relative to precision.
 METRIC_BETAS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
-#: The shared recall is kept at these numbers of predictions per positive.
+#: Predicted rows per positive at which the mean recall of the labels is computed. The range ends
+#: at 4, because only rule "plain" predicts more than four times as many rows as have the label.
 PREDICTION_RATES = np.linspace(0.0, 4.0, 81)
-#: Digits of the shared recall: the order in which labels are added shall not tell.
+#: Digits to which the mean recall is rounded: sums in another order of labels differ beyond them.
 RECALL_DIGITS = 9
 
-
-#: What the parameters of a rule may be.
-RULE_CONSTRAINTS = parameter_constraints(
-    rule=Choice(*RULES), metric=Choice(*METRIC_BETAS), strength=Real(0), threshold=Real()
-)
+#: Allowed values of the parameters of a rule.
+RULE_CONSTRAINTS: dict[str, ParameterConstraint] = {
+    "rule": Choice(*RULES),
+    "metric": Choice(*METRIC_BETAS),
+    "strength": Real(0),
+    "threshold": Real(),
+}
 
 
 @dataclass(frozen=True)
 class ThresholdRule:
-    """How thresholds are chosen."""
+    """The rule by which thresholds are chosen, with its parameters."""
 
     rule: str = "shrunken"
     metric: str = "f1"
     strength: float = 20.0
     threshold: float = 0.5
 
-    def most(self, n_positives: int) -> float:
-        """Tell how many rows a cut may predict."""
-        return np.inf if self.rule == "plain" else max(4 * n_positives, n_positives + 4)
+    def max_predicted(self, n_positives: int) -> float:
+        """Return the largest number of rows that may be predicted to have a label."""
+        if self.rule == "plain":
+            return np.inf
+        return max(4 * n_positives, n_positives + 4)
 
     def fixed_thresholds(self, n_positives: Array) -> Array:
-        """Tell the thresholds of rule ``"fixed"``."""
+        """Return the thresholds of rule ``"fixed"``: infinity for labels without positives."""
         return np.where(n_positives > 0, float(self.threshold), np.inf)
 
     def check(self, *, caller: str) -> ThresholdRule:
-        """Refuse parameters outside their domains."""
-        for name, domain in RULE_CONSTRAINTS.items():
-            domain.check(getattr(self, name), name=name, caller=caller)
+        """Check the parameters, and return the rule."""
+        for name, constraint in RULE_CONSTRAINTS.items():
+            constraint.check(getattr(self, name), name=name, caller=caller)
         return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdCurve(TableReprMixin):
-    """What the possible thresholds of one label give on the rows they are chosen from.
+    """The results of all candidate thresholds of one label, on the rows they are chosen from.
 
     Attributes
     ----------
     thresholds : ndarray of float64
-        A row is predicted whose score is at least this; from high to low.
+        The candidates, from high to low. A label is predicted at scores of at least the threshold.
     n_predicted, hits : ndarray of int64
         Rows predicted at each threshold, and those of them that have the label.
     n_positives : int
         Rows that have the label.
     observed : ndarray of float64
-        The metric of the rows themselves.
+        The metric on these rows.
     expected : ndarray of float64
-        What the rule expects of new rows; the same for every rule but ``"shrunken"``.
+        The metric that the rule expects on new rows. It differs from ``observed`` only for rule
+        ``"shrunken"``.
     chosen : int
-        Place of the threshold that was taken; -1 where none of these was.
+        Index of the threshold that the rule selects; -1 if it selects none of them.
 
     Examples
     --------
@@ -102,59 +108,60 @@ def label_thresholds(
     threshold: float = 0.5,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Choose for each label from which score on it is predicted.
+    r"""Choose a decision threshold for each label.
 
-    One threshold for all labels, such as one half, is why rare labels are never predicted: their
-    scores hardly ever get there. The best threshold on the scores at hand is a good one for
-    labels with many positives; with few it follows chance. The default rule trusts a label's own
-    scores as far as it has positives, and the mean of all labels for the rest.
+    With one threshold for all labels, such as 0.5, rare labels are never predicted, because their
+    scores hardly ever reach it. For a label with many positives, the threshold that is best on the
+    given scores is a good choice; with few positives it follows chance. The default rule therefore
+    combines a label's own scores, weighted by its number of positives, with the mean of all labels.
 
     Parameters
     ----------
     scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        How sure a model is of each label, of rows **it has not learnt from**. Cells that a sparse
-        matrix does not hold are 0 and never predicted. Where both are frames, the columns must
-        have the names of those of ``Y``, in the same order.
+        Scores of rows that the model was **not fitted to**. Cells that a sparse matrix does not
+        store are 0 and never predicted. If scores and ``Y`` are both frames, their columns must
+        have the same names in the same order.
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        The labels these rows have.
+        The true labels of these rows.
     rule : {"shrunken", "capped", "plain", "rate", "fixed"}
-        ``"shrunken"``: see Notes. ``"capped"``: the best metric among cuts that predict at most
-        four times as many rows as have the label. ``"plain"``: the best metric among all cuts, as
-        COCOA and ECCRU do; it overfits where positives are few. ``"rate"``: predict as many rows
-        as have the label. ``"fixed"``: the given ``threshold`` for all labels
-        that have positives.
+        ``"shrunken"``: see Notes. ``"capped"``: the threshold of the best metric among those that
+        predict at most four times as many rows as have the label. ``"plain"``: the threshold of
+        the best metric, as COCOA and ECCRU choose it; it overfits where positives are few.
+        ``"rate"``: predict as many rows as have the label. ``"fixed"``: ``threshold`` for all
+        labels that have positives.
     metric : {"f1", "f2", "f0.5"}
-        What to make large; F2 prefers recall, F0.5 precision.
+        The metric to maximize; F2 favours recall, F0.5 precision.
     strength : float
-        How many positives the mean of all labels is worth, in rule ``"shrunken"``.
+        The number of positives that the mean of all labels counts as, in rule ``"shrunken"``.
     threshold : float
         The threshold of rule ``"fixed"``.
     n_jobs : int, optional
-        Number of threads; it changes the time and nothing else.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
     ndarray of float64, shape (n_labels,)
-        A label is predicted where its score is at least this. Infinite for a label without
-        positives (never predicted), minus infinite where all rows are to be predicted.
+        A label is predicted at scores of at least its threshold. Infinity for a label without
+        positives (never predicted), minus infinity if all rows are to be predicted.
 
     See Also
     --------
-    ThresholdedClassifier : Chooses them inside a classifier, from scores it makes itself.
-    threshold_curves : What every possible threshold gives.
+    ThresholdedClassifier : Chooses thresholds from its own out-of-sample scores.
+    threshold_curves : The results of all candidate thresholds.
 
     Notes
     -----
-    Let P be the positives of a label, and let a cut between two different scores predict n rows,
-    t of them rightly. With R(r) the mean recall of all labels with two positives or more when
-    r P of their rows are predicted, and k the strength, the cut is taken that makes
+    Let P be the positives of a label. A threshold between two different scores predicts n rows, of
+    which t have the label. Let R(r) be the mean recall of all labels with at least two positives
+    when r P of their rows are predicted, and k the strength. The rule selects the threshold that
+    maximizes
 
     .. math:: F = \frac{2\, t'}{n + P}, \quad t' = P\,\frac{t + k\,R(n/P)}{P + k}
 
-    largest among those with :math:`n \le \max(4P, P + 4)`, the first of equals; the threshold is
-    in the middle between the two scores. Rule ``"plain"`` has no such limit. By every rule but
-    ``"fixed"`` a label whose scores are all equal is predicted only if all rows have it. R is kept
-    at 81 rates from 0 to 4 and read linearly between them; rows of equal score count as if in
+    among those with :math:`n \le \max(4P, P + 4)`, and the first one of equals; the threshold is
+    the mean of the two scores. Rule ``"plain"`` has no such limit. By every rule but ``"fixed"`` a
+    label whose scores are all equal is predicted only if all rows have it. R is computed at 81
+    rates from 0 to 4 and interpolated linearly between them; rows of equal score count as if in
     random order.
 
     Examples
@@ -165,9 +172,10 @@ def label_thresholds(
     >>> label_thresholds(scores, Y, rule="capped")
     array([0.35, 0.25])
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="label_thresholds")
-    columns = ScoreColumns.of(scores, Y, caller="label_thresholds")
-    return columns.choose(wanted, n_jobs=n_jobs).thresholds
+    caller = "label_thresholds"
+    threshold_rule = ThresholdRule(rule, metric, strength, threshold).check(caller=caller)
+    columns = ScoreColumns.read(scores, Y, caller=caller)
+    return columns.choose(threshold_rule, n_jobs=n_jobs).thresholds
 
 
 def threshold_curves(
@@ -181,14 +189,15 @@ def threshold_curves(
     threshold: float = 0.5,
     n_jobs: int | None = None,
 ) -> list[ThresholdCurve]:
-    """Tell what every possible threshold gives, and which one is taken.
+    """Return the results of all candidate thresholds of each label.
 
     Parameters
     ----------
     scores, Y, rule, metric, strength, threshold, n_jobs : object
         See `label_thresholds`.
     labels : sequence of int, optional
-        Which labels; all by default. The others still take part in the mean of all.
+        Indices of the labels to return; all by default. The others still take part in the mean
+        recall.
 
     Returns
     -------
@@ -202,73 +211,82 @@ def threshold_curves(
     >>> curve.n_predicted, curve.hits, curve.chosen
     (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="threshold_curves")
-    columns = ScoreColumns.of(scores, Y, caller="threshold_curves")
-    cuts, shared = columns.all_candidate_thresholds(wanted, n_jobs)
-    chosen = range(columns.n_labels) if labels is None else labels
-    return [_curve(cuts[int(label)], wanted, shared) for label in chosen]
+    caller = "threshold_curves"
+    threshold_rule = ThresholdRule(rule, metric, strength, threshold).check(caller=caller)
+    columns = ScoreColumns.read(scores, Y, caller=caller)
+    candidates, recall = columns.all_candidate_thresholds(threshold_rule, n_jobs)
+    label_indices = range(columns.n_labels) if labels is None else labels
+    return [_curve(candidates[int(label)], threshold_rule, recall) for label in label_indices]
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateThresholds:
-    """The cuts of one label between different scores, from high to low."""
+    """The candidate thresholds of one label, between different scores, from high to low."""
 
-    thresholds: Array  # in the middle between two scores
-    n_predicted: Array  # rows above each cut
+    thresholds: Array  # means of two neighbouring scores
+    n_predicted: Array  # rows with a score of at least the threshold
     hits: Array  # those of them that have the label
     n_positives: int  # rows that have the label
-    n_allowed: int  # how many cuts a rule may take; the one after them is for the recall alone
+    #: How many candidates a rule may select. One more may follow, which only the recall needs.
+    n_allowed: int
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedThresholds:
-    """The cut that is taken for each label."""
+    """The threshold that is selected for each label, and its results."""
 
     thresholds: Array
     n_positives: Array
     n_predicted: Array
     hits: Array  # rows that have the label and are predicted
-    expected: Array  # metric the rule expects of new rows; NaN for a label without positives
+    expected: Array  # metric the rule expects on new rows; NaN for a label without positives
 
     @classmethod
     def without_predictions(cls, n_positives: Array) -> SelectedThresholds:
-        """Begin with labels that are never predicted."""
-        never, nothing = np.full(len(n_positives), np.inf), np.zeros(len(n_positives), np.int64)
-        expected = np.where(n_positives > 0, 0.0, np.nan)
-        return cls(never, n_positives, nothing, nothing.copy(), expected)
+        """Return thresholds of infinity, by which no label is ever predicted."""
+        n_labels = len(n_positives)
+        return cls(
+            thresholds=np.full(n_labels, np.inf),
+            n_positives=n_positives,
+            n_predicted=np.zeros(n_labels, np.int64),
+            hits=np.zeros(n_labels, np.int64),
+            expected=np.where(n_positives > 0, 0.0, np.nan),
+        )
 
     def select(
-        self, label: int, candidate_thresholds: CandidateThresholds, place: int, expected: float
+        self, label: int, candidates: CandidateThresholds, index: int, expected: float
     ) -> None:
-        """Take a cut for a label."""
-        self.thresholds[label] = candidate_thresholds.thresholds[place]
-        self.n_predicted[label] = candidate_thresholds.n_predicted[place]
-        self.hits[label] = candidate_thresholds.hits[place]
+        """Set the threshold of a label to one of its candidates."""
+        self.thresholds[label] = candidates.thresholds[index]
+        self.n_predicted[label] = candidates.n_predicted[index]
+        self.hits[label] = candidates.hits[index]
         self.expected[label] = expected
 
     def at_threshold(self, rule: ThresholdRule) -> SelectedThresholds:
-        """Set the threshold of all labels that have positives, and what was observed there."""
-        squared, known = METRIC_BETAS[rule.metric] ** 2, self.n_positives > 0
-        n_predicted = np.where(known, self.n_predicted, 0)
-        out_of = n_predicted + squared * self.n_positives
-        value = (1 + squared) * self.hits / np.where(known, out_of, 1.0)
-        expected, thresholds = (
-            np.where(known, value, np.nan),
-            rule.fixed_thresholds(self.n_positives),
+        """Return a copy with the fixed threshold of a rule, and the metric observed there."""
+        beta_squared = METRIC_BETAS[rule.metric] ** 2
+        has_positives = self.n_positives > 0
+        n_predicted = np.where(has_positives, self.n_predicted, 0)
+        denominator = n_predicted + beta_squared * self.n_positives
+        metric = (1 + beta_squared) * self.hits / np.where(has_positives, denominator, 1.0)
+        return replace(
+            self,
+            thresholds=rule.fixed_thresholds(self.n_positives),
+            n_predicted=n_predicted,
+            expected=np.where(has_positives, metric, np.nan),
         )
-        return replace(self, thresholds=thresholds, n_predicted=n_predicted, expected=expected)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreColumns:
-    """Scores and labels, read label by label."""
+    """Scores and true labels, stored by column, because labels are processed one by one."""
 
-    scores: Any  # Fortran-ordered or csc_array
+    scores: Any  # ndarray in Fortran order, or csc_array
     labels: sparse.csc_array
 
     @classmethod
-    def of(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
-        """Check what a user gives."""
+    def read(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
+        """Validate scores and labels from a user."""
         check_same_names(Y, scores, what="scores", caller=caller)
         labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
@@ -281,201 +299,217 @@ class ScoreColumns:
         return int(self.labels.shape[1])
 
     def choose(self, rule: ThresholdRule, *, n_jobs: int | None = None) -> SelectedThresholds:
-        """Choose a cut for each label, and tell what it gives."""
+        """Choose a threshold for each label."""
         if rule.rule == "fixed":
-            return self._fixed(rule)
-        return _take(*self.all_candidate_thresholds(rule, n_jobs), rule)
+            return self._apply_fixed_threshold(rule)
+        candidates, recall = self.all_candidate_thresholds(rule, n_jobs)
+        return _select_best(candidates, recall, rule)
 
     def choose_with_curves(
         self, rule: ThresholdRule, n_jobs: int | None
-    ) -> tuple[Array, list[Any]]:
-        """Choose a threshold for each label, and tell what all others would have given."""
-        cuts, shared = self.all_candidate_thresholds(rule, n_jobs)
-        return _take(cuts, shared, rule).thresholds, [_curve(cut, rule, shared) for cut in cuts]
+    ) -> tuple[Array, list[ThresholdCurve]]:
+        """Return the chosen threshold of each label, and the results of all candidates."""
+        candidates, recall = self.all_candidate_thresholds(rule, n_jobs)
+        curves = [_curve(label_candidates, rule, recall) for label_candidates in candidates]
+        return _select_best(candidates, recall, rule).thresholds, curves
 
     def all_candidate_thresholds(
         self, rule: ThresholdRule, n_jobs: int | None
     ) -> tuple[list[CandidateThresholds], Array | None]:
-        """Find the cuts of all labels, and the recall they share where the rule asks for it."""
+        """Return the candidates of each label, and the mean recall if the rule needs it."""
         n_blocks = max(1, min(self.n_labels, 8 * thread_count(n_jobs)))
         blocks = np.array_split(np.arange(self.n_labels), n_blocks)
-        parts = run_in_threads(
-            lambda block: [self.candidate_thresholds(at, rule) for at in block],
-            blocks,
-            n_jobs=n_jobs,
-        )
-        cuts = [cut for part in parts for cut in part]
-        return cuts, mean_recall(cuts) if rule.rule == "shrunken" else None
 
-    def _fixed(self, rule: ThresholdRule) -> SelectedThresholds:
-        """Count what one threshold for all labels gives."""
+        def process(block: Array) -> list[CandidateThresholds]:
+            return [self.candidate_thresholds(label, rule) for label in block]
+
+        candidates: list[CandidateThresholds] = []
+        for block_candidates in run_in_threads(process, blocks, n_jobs=n_jobs):
+            candidates.extend(block_candidates)
+        recall = mean_recall(candidates) if rule.rule == "shrunken" else None
+        return candidates, recall
+
+    def _apply_fixed_threshold(self, rule: ThresholdRule) -> SelectedThresholds:
+        """Return the results of the fixed threshold of a rule."""
         predicted = predict_labels(self.scores, np.full(self.n_labels, float(rule.threshold)))
-        hits = predicted.multiply(self.labels).sum(axis=0).astype(np.int64)
-        chosen = SelectedThresholds.without_predictions(self.labels.sum(axis=0))
-        chosen.n_predicted[:], chosen.hits[:] = predicted.sum(axis=0), hits
-        return chosen.at_threshold(rule)
+        selected = SelectedThresholds.without_predictions(self.labels.sum(axis=0))
+        selected.n_predicted[:] = predicted.sum(axis=0)
+        selected.hits[:] = predicted.multiply(self.labels).sum(axis=0).astype(np.int64)
+        return selected.at_threshold(rule)
 
     def candidate_thresholds(self, label: int, rule: ThresholdRule) -> CandidateThresholds:
-        """Find the cuts of one label."""
-        rows = self.labels.indices[slice(*self.labels.indptr[label : label + 2])]
-        if not len(rows):
-            nothing = np.zeros(0, np.int64)
-            return CandidateThresholds(np.zeros(0), nothing, nothing, 0, 0)
-        scores, positive, lowest = self._column(label, rows)
+        """Return the candidate thresholds of one label."""
+        rows = self.labels.indices[self.labels.indptr[label] : self.labels.indptr[label + 1]]
         n_rows, n_positives = self.labels.shape[0], len(rows)
-        most = rule.most(n_positives)
-        has = np.zeros(len(scores), bool)
-        has[positive] = True
-        if most + 1 < len(scores):  # only the highest matter, and those equal to the last of them
-            place = len(scores) - int(most) - 1
-            least = np.partition(scores, place)[place]
-            top = np.flatnonzero(scores >= least)
-            lowest = float(scores[scores < least].max(initial=lowest))
-            scores, has = scores[top], has[top]
+        if n_positives == 0:
+            empty = np.zeros(0, np.int64)
+            return CandidateThresholds(
+                thresholds=np.zeros(0), n_predicted=empty, hits=empty, n_positives=0, n_allowed=0
+            )
+        column = self._stored_scores(label, rows)
+        scores, lowest = column.scores, column.default
+        max_predicted = rule.max_predicted(n_positives)
+        is_positive = np.zeros(len(scores), bool)
+        is_positive[column.positive] = True
+        if max_predicted + 1 < len(scores):
+            # Only the highest scores matter, and those equal to the last of them.
+            index = len(scores) - int(max_predicted) - 1
+            minimum = np.partition(scores, index)[index]
+            lowest = float(scores[scores < minimum].max(initial=lowest))
+            top = np.flatnonzero(scores >= minimum)
+            scores, is_positive = scores[top], is_positive[top]
         order = np.argsort(-scores, kind="stable")
-        ordered, right = scores[order], np.cumsum(has[order])
-        ends = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
-        above, below = ordered[ends], np.append(ordered[ends[:-1] + 1], lowest)[: len(ends)]
-        n_predicted, hits, middle = ends + 1, right[ends], _middle(above, below)
-        n_allowed = int(np.searchsorted(n_predicted, most, side="right"))
-        if len(ends) and n_predicted[-1] == n_rows:  # nothing is below: every row is predicted
-            middle[-1] = -np.inf
-        elif n_allowed == len(ends):  # the rows that a sparse matrix does not hold
+        ordered, n_hits = scores[order], np.cumsum(is_positive[order])
+        # Between equal scores there is no threshold: candidates follow the last one of each value.
+        last = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
+        above = ordered[last]
+        below = np.append(ordered[last[:-1] + 1], lowest)[: len(last)]
+        thresholds, n_predicted, hits = _middle(above, below), last + 1, n_hits[last]
+        n_allowed = int(np.searchsorted(n_predicted, max_predicted, side="right"))
+        if len(last) and n_predicted[-1] == n_rows:
+            thresholds[-1] = -np.inf  # every row is predicted, whatever its score
+        elif n_allowed == len(last):
+            # The rows that a sparse matrix does not store have the lowest score.
             n_predicted, hits = np.append(n_predicted, n_rows), np.append(hits, n_positives)
-            middle = np.append(middle, -np.inf)
+            thresholds = np.append(thresholds, -np.inf)
         return CandidateThresholds(
-            middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed
+            thresholds=thresholds,
+            n_predicted=n_predicted,
+            hits=hits.astype(np.int64),
+            n_positives=n_positives,
+            n_allowed=n_allowed,
         )
 
-    def _column(self, label: int, rows: Array) -> tuple[Array, Array, float]:
-        """Give the scores of a label, where the given rows are, and the score of all other rows."""
+    def _stored_scores(self, label: int, rows: Array) -> _StoredScores:
+        """Return the scores of a label; ``rows`` are those that have it."""
         if not sparse.issparse(self.scores):
-            return self.scores[:, label], rows, -np.inf
-        own = slice(*self.scores.indptr[label : label + 2])
-        kept = self.scores.data[own] > 0
-        known, values = self.scores.indices[own][kept], self.scores.data[own][kept]
-        place = np.searchsorted(known, rows)
-        return values, place[np.append(known, -1)[place] == rows], 0.0
+            return _StoredScores(self.scores[:, label], positive=rows, default=-np.inf)
+        cells = slice(self.scores.indptr[label], self.scores.indptr[label + 1])
+        is_above_zero = self.scores.data[cells] > 0
+        stored_rows = self.scores.indices[cells][is_above_zero]
+        scores = self.scores.data[cells][is_above_zero]
+        index = np.searchsorted(stored_rows, rows)
+        is_stored = np.append(stored_rows, -1)[index] == rows
+        return _StoredScores(scores, positive=index[is_stored], default=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _StoredScores:
+    """The scores of one label: all of them, or those above 0 in a sparse matrix."""
+
+    scores: Array
+    positive: Array  # indices of the scores whose rows have the label
+    default: float  # score of rows that are not stored; minus infinity if all are
 
 
 def _middle(above: Array, below: Array) -> Array:
-    """Return the number in the middle of two scores; the higher one where there is none."""
+    """Return the means of pairs of scores; the higher score if there is no number in between."""
     with np.errstate(invalid="ignore"):
-        middle = below + (above - below) / 2
-    return np.where(np.isfinite(middle) & (middle > below), middle, above)
+        midpoints = below + (above - below) / 2
+    return np.where(np.isfinite(midpoints) & (midpoints > below), midpoints, above)
 
 
-def _best(candidate_thresholds: CandidateThresholds, rule: ThresholdRule, expected: Array) -> int:
-    """Return the place of the cut to take, -1 where the label is not to be predicted."""
-    if (
-        candidate_thresholds.n_allowed == 0 or candidate_thresholds.thresholds[0] == -np.inf
-    ):  # nothing, or equal scores
-        return (
-            0
-            if len(candidate_thresholds.thresholds)
-            and candidate_thresholds.n_predicted[0] == candidate_thresholds.hits[0]
-            else -1
+def _best_index(candidates: CandidateThresholds, rule: ThresholdRule, expected: Array) -> int:
+    """Return the index of the candidate to select, -1 if the label is never to be predicted."""
+    scores_are_equal = candidates.n_allowed == 0 or candidates.thresholds[0] == -np.inf
+    if scores_are_equal:
+        all_rows_have_it = (
+            len(candidates.thresholds) and candidates.n_predicted[0] == candidates.hits[0]
         )
+        return 0 if all_rows_have_it else -1
     if rule.rule == "rate":
-        return int(
-            np.abs(
-                candidate_thresholds.n_predicted[: candidate_thresholds.n_allowed]
-                - candidate_thresholds.n_positives
-            ).argmin()
-        )
-    return int(expected[: candidate_thresholds.n_allowed].argmax())
+        n_predicted = candidates.n_predicted[: candidates.n_allowed]
+        return int(np.abs(n_predicted - candidates.n_positives).argmin())
+    return int(expected[: candidates.n_allowed].argmax())
 
 
 def _expected_metric(
-    candidate_thresholds: CandidateThresholds, rule: ThresholdRule, shared: Array | None
+    candidates: CandidateThresholds, rule: ThresholdRule, recall: Array | None
 ) -> Array:
-    """Return the value of the metric that a rule expects of each cut."""
-    hits = candidate_thresholds.hits.astype(np.float64)
-    if shared is not None and candidate_thresholds.n_positives:
-        usual = np.interp(
-            candidate_thresholds.n_predicted / candidate_thresholds.n_positives,
-            PREDICTION_RATES,
-            shared,
-        )
-        share = (hits + rule.strength * usual) / (candidate_thresholds.n_positives + rule.strength)
-        hits = candidate_thresholds.n_positives * share
-    squared = METRIC_BETAS[rule.metric] ** 2
-    return (
-        (1 + squared)
-        * hits
-        / (candidate_thresholds.n_predicted + squared * candidate_thresholds.n_positives)
-    )
+    """Return the metric that a rule expects on new rows, at each candidate.
+
+    ``recall`` is the mean recall of the labels in rule ``"shrunken"``, else None.
+    """
+    n_positives, n_predicted = candidates.n_positives, candidates.n_predicted
+    hits = candidates.hits.astype(np.float64)
+    if recall is not None and n_positives:
+        label_recall = np.interp(n_predicted / n_positives, PREDICTION_RATES, recall)
+        shrunken = (hits + rule.strength * label_recall) / (n_positives + rule.strength)
+        hits = n_positives * shrunken
+    beta_squared = METRIC_BETAS[rule.metric] ** 2
+    return (1 + beta_squared) * hits / (n_predicted + beta_squared * n_positives)
 
 
 def _curve(
-    candidate_thresholds: CandidateThresholds, rule: ThresholdRule, shared: Array | None
+    candidates: CandidateThresholds, rule: ThresholdRule, recall: Array | None
 ) -> ThresholdCurve:
-    observed, expected = (
-        _expected_metric(candidate_thresholds, rule, None),
-        _expected_metric(candidate_thresholds, rule, shared),
+    """Return the results of the candidates that a rule may select."""
+    observed = _expected_metric(candidates, rule, None)
+    expected = _expected_metric(candidates, rule, recall)
+    selected = -1 if rule.rule == "fixed" else _best_index(candidates, rule, expected)
+    n_allowed = candidates.n_allowed
+    if selected >= n_allowed:  # all rows have the label, and a sparse matrix stores no score
+        selected = -1
+    return ThresholdCurve(
+        thresholds=candidates.thresholds[:n_allowed],
+        n_predicted=candidates.n_predicted[:n_allowed],
+        hits=candidates.hits[:n_allowed],
+        n_positives=candidates.n_positives,
+        observed=observed[:n_allowed],
+        expected=expected[:n_allowed],
+        chosen=selected,
     )
-    chosen = -1 if rule.rule == "fixed" else _best(candidate_thresholds, rule, expected)
-    if chosen >= candidate_thresholds.n_allowed:  # a label that all rows have, and no score
-        chosen = -1
-    parts = (
-        candidate_thresholds.thresholds,
-        candidate_thresholds.n_predicted,
-        candidate_thresholds.hits,
-        observed,
-        expected,
-    )
-    thresholds, n_predicted, hits, observed, expected = (
-        p[: candidate_thresholds.n_allowed] for p in parts
-    )
-    known = (thresholds, n_predicted, hits, candidate_thresholds.n_positives)
-    return ThresholdCurve(*known, observed, expected, chosen)
 
 
-def _take(
-    candidate_thresholds: Sequence[CandidateThresholds], shared: Array | None, rule: ThresholdRule
+def _select_best(
+    candidates: Sequence[CandidateThresholds], recall: Array | None, rule: ThresholdRule
 ) -> SelectedThresholds:
-    """Take the best cut of each label."""
-    chosen = SelectedThresholds.without_predictions(
-        np.array([cut.n_positives for cut in candidate_thresholds], np.int64)
-    )
-    for at, cut in enumerate(candidate_thresholds):
-        expected = _expected_metric(cut, rule, shared)
-        place = _best(cut, rule, expected)
-        if place >= 0:
-            chosen.select(at, cut, place, expected[place])
-    return chosen
+    """Select the best candidate of each label."""
+    n_positives = [label_candidates.n_positives for label_candidates in candidates]
+    selected = SelectedThresholds.without_predictions(np.array(n_positives, np.int64))
+    for label, label_candidates in enumerate(candidates):
+        expected = _expected_metric(label_candidates, rule, recall)
+        index = _best_index(label_candidates, rule, expected)
+        if index >= 0:
+            selected.select(label, label_candidates, index, expected[index])
+    return selected
 
 
-def mean_recall(candidate_thresholds: Sequence[CandidateThresholds]) -> Array:
-    """Average the recall of the labels at each of `PREDICTION_RATES`; equal scores as if in random order."""
+def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
+    """Return the mean recall of the labels with two positives or more, by prediction rate.
+
+    Rows of equal score count as if in random order.
+    """
     total, n_labels = np.zeros(len(PREDICTION_RATES)), 0
-    for cut in candidate_thresholds:
-        if cut.n_positives >= 2:
-            reached = np.append(0, cut.n_predicted)
-            hits = np.append(0, cut.hits)
-            total += np.interp(PREDICTION_RATES * cut.n_positives, reached, hits) / cut.n_positives
+    for label_candidates in candidates:
+        n_positives = label_candidates.n_positives
+        if n_positives >= 2:
+            n_predicted = np.append(0, label_candidates.n_predicted)
+            hits = np.append(0, label_candidates.hits)
+            total += np.interp(PREDICTION_RATES * n_positives, n_predicted, hits) / n_positives
             n_labels += 1
-    return (
-        np.round(total / n_labels, RECALL_DIGITS) if n_labels else np.minimum(PREDICTION_RATES, 1.0)
-    )
+    if n_labels == 0:
+        return np.minimum(PREDICTION_RATES, 1.0)
+    return np.round(total / n_labels, RECALL_DIGITS)
 
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
-    """Tell which rows get which labels."""
+    """Return the labels whose scores are at least the threshold."""
     if not sparse.issparse(scores):
         return sparse.csr_array(np.asarray(scores) >= thresholds)
     cells = sparse.coo_array(scores)
-    taken = (cells.data > 0) & (cells.data >= thresholds[cells.col])
-    rows, labels = cells.row[taken], cells.col[taken]
+    is_predicted = (cells.data > 0) & (cells.data >= thresholds[cells.col])
+    rows, labels = cells.row[is_predicted], cells.col[is_predicted]
     always = np.flatnonzero(thresholds == -np.inf)
     if len(always):
-        kept = ~np.isin(labels, always)
-        rows = np.append(rows[kept], np.tile(np.arange(cells.shape[0]), len(always)))
-        labels = np.append(labels[kept], np.repeat(always, cells.shape[0]))
+        is_other = ~np.isin(labels, always)
+        rows = np.append(rows[is_other], np.tile(np.arange(cells.shape[0]), len(always)))
+        labels = np.append(labels[is_other], np.repeat(always, cells.shape[0]))
     return sparse.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=cells.shape)
 
 
 def _read_scores(scores: Any, *, caller: str) -> Any:
+    """Return scores as a csc_array or as an ndarray in Fortran order, without NaN."""
     if sparse.issparse(scores):
         table = sparse.csc_array(scores).astype(np.float64)
         table.sum_duplicates()
@@ -493,11 +527,11 @@ def _read_scores(scores: Any, *, caller: str) -> Any:
             f"Got an array of shape {table.shape} instead."
         )
     if np.isnan(cells).any():
-        bad = sparse.coo_array(table != table)  # NaN alone is not itself
+        missing = sparse.coo_array(table != table)  # NaN is the only value unequal to itself
         raise DataError(
-            f"{caller}: the score of row {bad.row[0]} for label {bad.col[0]} is NaN. Expected a "
-            "number for every cell: a threshold among scores that are no numbers would mean "
-            "nothing. See why the model gives none (missing values in X, or a label it could not "
-            "learn), or leave the label out."
+            f"{caller}: the score of row {missing.row[0]} for label {missing.col[0]} is NaN. "
+            "Expected a number for every cell: a threshold among scores that are no numbers would "
+            "mean nothing. See why the model gives none (missing values in X, or a label it could "
+            "not learn), or leave the label out."
         )
     return table

@@ -1,4 +1,4 @@
-"""How loud each ranker of a blend is."""
+"""Estimated weights of the rankers of a blend."""
 
 import numpy as np
 import pytest
