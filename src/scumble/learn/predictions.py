@@ -14,7 +14,7 @@ from scumble._core.validation import NamedLabels, align_label_lists, check_label
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.labels import one_hot_labels
 
-#: Largest size in bytes of a dense copy of sparse features, for classifiers that take no sparse ones.
+#: Largest size in bytes of a dense copy of sparse features, for classifiers that need one (4 GB).
 DENSE_AT_MOST = 2**32
 
 
@@ -108,7 +108,7 @@ def translate_errors(model: Any, act: str) -> Iterator[None]:
 
 
 def adapt_labels(model: Any, Y: sparse.csr_array) -> Any:
-    """Return labels in a form that a classifier takes: most of other packages refuse sparse ones."""
+    """Return labels in a form that a classifier takes: sparse for this package, dense for others."""
     if isinstance(model, BaseMultilabelClassifier):
         return Y
     table = Y.toarray().astype(np.int64)

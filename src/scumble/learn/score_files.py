@@ -183,7 +183,8 @@ def align_to_labels(scores: NamedMatrix, truth: NamedMatrix) -> tuple[Any, tuple
     if scores.cells.shape != truth.cells.shape:
         raise DataError(
             f"{scores.path} has {_describe_shape(scores)}, and {truth.path} "
-            f"{_describe_shape(truth)}. Expected the same: scores and labels of the same instances, in the same order."
+            f"{_describe_shape(truth)}. Expected the same: scores and labels of the same "
+            "instances, in the same order."
         )
     if scores.names is None or truth.names is None or scores.names == truth.names:
         names = truth.names or scores.names
@@ -281,8 +282,8 @@ def _check_table(cells: Any, source: InputFile, contents: str) -> Any:
     """Return an array of numbers with two dimensions; raise an error for any other array."""
     if cells.ndim != 2:
         raise source.error(
-            f"the array has the shape {cells.shape}. Expected a table of {contents}: a row for each "
-            "instance and a column for each label."
+            f"the array has the shape {cells.shape}. Expected a table of {contents}: a row for "
+            "each instance and a column for each label."
         )
     if cells.dtype.kind not in "biuf":
         raise source.error(f"the array holds values of type {cells.dtype}. Expected numbers.")
