@@ -187,7 +187,7 @@ def align_to_labels(scores: NamedMatrix, truth: NamedMatrix) -> tuple[Any, tuple
             "instances, in the same order."
         )
     if scores.names is None or truth.names is None or scores.names == truth.names:
-        names = truth.names or scores.names
+        names: tuple[Any, ...] | None = truth.names or scores.names
         if names is None:
             names = tuple(range(scores.cells.shape[1]))
         return scores.cells, names
