@@ -34,7 +34,7 @@ DETERMINISTIC = {
 class GivenChains(EnsembleOfClassifierChains):
     """Chains and bags as they were drawn elsewhere."""
 
-    def _draws(self, n_rows, n_labels, generator):
+    def _draw_samples(self, n_rows, n_labels, generator):
         return [
             ChainSample(np.array(draw["chain"]), np.bincount(draw["bag"], minlength=n_rows))
             for draw in self.given
@@ -44,8 +44,8 @@ class GivenChains(EnsembleOfClassifierChains):
 class GivenSamples(EnsembleOfPrunedSets):
     """Samples as they were drawn elsewhere."""
 
-    def _draws(self, n_rows, generator):
-        assert len(self.given[0]) == len(super()._draws(n_rows, np.random.default_rng(0))[0])
+    def _draw_samples(self, n_rows, generator):
+        assert len(self.given[0]) == len(super()._draw_samples(n_rows, np.random.default_rng(0))[0])
         return [np.array(rows) for rows in self.given]
 
 

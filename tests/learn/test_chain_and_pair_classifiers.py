@@ -98,7 +98,7 @@ def test_an_ensemble_is_the_mean_of_its_chains(hard):
     draws = [(rng.permutation(5), rng.integers(70, size=70)) for _ in range(4)]
 
     class Given(EnsembleOfClassifierChains):
-        def _draws(self, n_rows, n_labels, generator):
+        def _draw_samples(self, n_rows, n_labels, generator):
             return [ChainSample(order, np.bincount(bag, minlength=n_rows)) for order, bag in draws]
 
     labels, confidences = Given(use_confidences=not hard).fit(X, Y).predict_both(X_new)
@@ -110,14 +110,14 @@ def test_an_ensemble_is_the_mean_of_its_chains(hard):
 
 def test_what_an_ensemble_draws():
     rng = np.random.default_rng(0)
-    for draw in EnsembleOfClassifierChains()._draws(90, 7, rng):
+    for draw in EnsembleOfClassifierChains()._draw_samples(90, 7, rng):
         assert sorted(draw.order) == list(range(7))
         assert draw.repeats.sum() == 90
         assert draw.repeats.max() > 1
-    for draw in EnsembleOfClassifierChains(bootstrap=False)._draws(90, 7, rng):
+    for draw in EnsembleOfClassifierChains(bootstrap=False)._draw_samples(90, 7, rng):
         assert draw.repeats.sum() == 60
         assert draw.repeats.max() == 1
-    assert EnsembleOfClassifierChains(sample=0.5)._draws(90, 7, rng)[0].repeats.sum() == 45
+    assert EnsembleOfClassifierChains(sample=0.5)._draw_samples(90, 7, rng)[0].repeats.sum() == 45
 
 
 def test_votes_by_hand():

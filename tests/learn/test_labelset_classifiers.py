@@ -122,7 +122,7 @@ def test_large_labelsets_cost_nothing():
 
 def test_members_vote():
     class Given(EnsembleOfPrunedSets):
-        def _draws(self, n_rows, generator):
+        def _draw_samples(self, n_rows, generator):
             return [np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([0, 1, 2])]
 
     X = np.arange(6.0).reshape(-1, 1)
@@ -135,7 +135,7 @@ def test_members_vote():
 
 
 def test_samples_are_drawn_without_replacement():
-    drawn = EnsembleOfPrunedSets()._draws(391, np.random.default_rng(0))
+    drawn = EnsembleOfPrunedSets()._draw_samples(391, np.random.default_rng(0))
     assert len(drawn) == 10
     assert {len(rows) for rows in drawn} == {258}
     assert all(len(np.unique(rows)) == 258 for rows in drawn)

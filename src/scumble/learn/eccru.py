@@ -1,4 +1,4 @@
-"""ECCRU: classifier chains on undersampled rows, and more chains for rarer labels."""
+"""ECCRU: undersampled classifier chains, with more models for rarer labels."""
 
 from typing import Any
 
@@ -6,76 +6,92 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, Int, Real, default
-from scumble.learn.base import parameters
+from scumble._core.parameters import Choice, Int, Real
 from scumble.learn.chains import ChainSample, chain_targets, predict_chains
 from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.thresholds import label_thresholds
 
 
-@parameters(kw_only=True)
 class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains"):
-    r"""Classifier chains whose every model learns from as many rows with the label as without.
+    r"""Classifier chains in which every model is fitted to as many rows with its label as without.
 
-    A model of a rare label that sees all rows learns to say no. Here each sees all rows that have
-    the label and equally many of those that do not, drawn at random, so that a chain leaves out
-    most rows; other chains draw others. The variants 2 and 3 give rarer labels more models, as
-    theirs are small and leave out the most, and put only those labels into a chain that still
-    need one.
+    A model of a rare label that is fitted to all rows predicts it hardly ever. Here each model is
+    fitted to all rows of a sample that have the label, and equally many of those that have not,
+    drawn at random. A chain leaves out most rows; other chains draw others. The variants 2 and 3
+    fit more models of rarer labels, as these use the fewest rows, and their later chains hold
+    only the labels that still need models.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
+        The base learner of each label; by default `C45Classifier`. Any scikit-learn classifier is
+        accepted.
     variant : {1, 2, 3}, default=1
         1 (ECCRU): all labels are in all chains. 2 (ECCRU2): rarer labels are in more chains,
-        frequent ones in as few as one. 3 (ECCRU3): frequent ones in at least `theta_min` times
-        `n_estimators`.
+        frequent ones in as few as one. 3 (ECCRU3): frequent ones are in at least `theta_min`
+        times `n_estimators` chains.
     n_estimators : int, default=10
-        Number of chains; for the variants 2 and 3 the number of models of a label of average
+        Number of chains; for the variants 2 and 3, the number of models of a label of average
         rarity.
     theta_min : float, default=0.5
-        Variant 3: the fewest models of a label, in times of `n_estimators`.
+        Variant 3: the minimum number of models of a label, as a multiple of `n_estimators`.
     theta_max : float, default=10.0
-        Variants 2 and 3: the most models of a label, in times of `n_estimators`.
+        Variants 2 and 3: the maximum number of models of a label, as a multiple of
+        `n_estimators`.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the samples, the orders and the base learners.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     orders_ : list of ndarray of int64
         The labels of each chain, in its order.
-    models_ : Forest or ForeignModels
+    models_ : Forest or SklearnModels
         One fitted model per chain and label in it, chain after chain.
     thresholds_ : ndarray of shape (n_labels,)
-        A label is predicted from this confidence on.
+        A label is predicted at scores of at least its threshold.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
     EnsembleOfClassifierChains : The same without undersampling.
-    COCOA : Undersampled trees for pairs of labels.
+    COCOA : Undersampled models of pairs of labels.
 
     Notes
     -----
-    Each chain has a bootstrap sample of the rows; from it each model takes all rows of the
-    label's rarer value and draws equally many of the other [1]_. Confidences are means over the
-    chains that hold the label; its threshold is the one with the largest F on the training rows.
+    Each chain has a bootstrap sample of the rows; each model is fitted to all rows of this sample
+    with the rarer value of the label, and to equally many others that are drawn [1]_. Scores are
+    means over the chains that hold the label; its threshold has the largest F1 on the training
+    rows.
 
-    With c chains, :math:`m_j` rows of label j's rarer value and :math:`\bar m` their mean over
-    the labels that have both values, label j gets :math:`\lfloor c \bar m / m_j \rfloor` models
-    in the variants 2 and 3, at least 1 or :math:`\lfloor c\,\theta_{min} \rfloor`, at most
+    With c chains, :math:`m_j` rows with the rarer value of label j and :math:`\bar m` their mean
+    over the labels that have both values, label j gets :math:`\lfloor c \bar m / m_j \rfloor`
+    models in the variants 2 and 3, at least 1 or :math:`\lfloor c\,\theta_{min} \rfloor`, at most
     :math:`\lfloor c\,\theta_{max} \rfloor`.
 
-    A model sees the true values of the labels before it when it learns, as in all classifier
-    chains here; MULAN's program gives it those that the chain predicts for its training rows. It
-    looks for thresholds among 0.05, 0.1, ..., ours may be anywhere, and it stops making chains
-    when only one label still needs models.
+    A model is fitted to the true values of the labels before it, as in all classifier chains
+    here; in MULAN's program it is fitted to those that the chain predicts for the training rows.
+    MULAN chooses thresholds among 0.05, 0.1, ..., here any number is possible, and it makes no
+    more chains once a single label still needs models.
 
-    The rule for thresholds has no guard, as in the paper: where positives are few it follows
-    chance (rule ``"plain"`` of `label_thresholds`). A label whose training rows all get the same
-    confidence, because nothing was learnt about it, is not predicted unless all rows have it; the
-    paper would predict it for every row.
+    The rule for thresholds does not guard against overfitting, as in the paper: for labels with
+    few positives the choice is random (rule ``"plain"`` of `label_thresholds`). A label for which
+    all training rows have the same score, because nothing was learnt, is not predicted unless all
+    rows have it; the paper would predict it for every row.
 
-    Rows are drawn, and thresholds chosen, whatever the rows weigh; weights count in what is learnt
-    from the rows that were drawn.
+    Sample weights are used to fit the models, not to draw rows or to choose thresholds.
 
     References
     ----------
@@ -94,49 +110,75 @@ class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains
     [1, 11]
     """
 
-    variant: int = default(1, Choice(1, 2, 3))
-    n_estimators: int = default(10, Int(1))
-    theta_min: float = default(0.5, Real(0, closed="right"))
-    theta_max: float = default(10.0, Real(0, closed="right"))
-    random_state: Any = None
+    _parameter_constraints = {
+        **ProblemTransformationClassifier._parameter_constraints,
+        "variant": Choice(1, 2, 3),
+        "n_estimators": Int(minimum=1),
+        "theta_min": Real(minimum=0, closed="right"),
+        "theta_max": Real(minimum=0, closed="right"),
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        variant: int = 1,
+        n_estimators: int = 10,
+        theta_min: float = 0.5,
+        theta_max: float = 10.0,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.variant = variant
+        self.n_estimators = n_estimators
+        self.theta_min = theta_min
+        self.theta_max = theta_max
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:
-        """Tell in how many chains each label is."""
+        """Return the number of chains that hold each label."""
         n_rows, n_labels = Y.shape
-        c = int(self.n_estimators)
-        wanted = np.full(n_labels, c)
+        n_chains = int(self.n_estimators)
+        n_models = np.full(n_labels, n_chains)
         if self.variant == 1:
-            return wanted
+            return n_models
         n_present = np.bincount(Y.indices, minlength=n_labels)
         n_rarer = np.minimum(n_present, n_rows - n_present)
-        both = np.flatnonzero(n_rarer)
-        fewest = 1 if self.variant == 2 else max(1, int(c * self.theta_min))
-        most = max(1, int(c * self.theta_max))
-        models = c * n_rarer.sum() // (len(both) * n_rarer[both])
-        wanted[both] = np.minimum(np.maximum(models, fewest), most)
-        return wanted
+        labels = np.flatnonzero(n_rarer)  # those that have both values
+        minimum = 1 if self.variant == 2 else max(1, int(n_chains * self.theta_min))
+        maximum = max(1, int(n_chains * self.theta_max))
+        quotients = n_chains * n_rarer.sum() // (len(labels) * n_rarer[labels])
+        n_models[labels] = np.minimum(np.maximum(quotients, minimum), maximum)
+        return n_models
 
-    def _draws(self, Y: sparse.csr_array, generator: np.random.Generator) -> list[ChainSample]:
-        """Draw rows and order of each chain, until every label is in as many as it needs."""
+    def _draw_samples(
+        self, Y: sparse.csr_array, generator: np.random.Generator
+    ) -> list[ChainSample]:
+        """Draw rows and order of each chain, until every label has enough models."""
         n_rows = Y.shape[0]
-        wanted = self._models_per_label(Y)
-        draws = []
-        for chain in range(wanted.max()):
+        n_models = self._models_per_label(Y)
+        samples = []
+        for chain in range(n_models.max()):
             repeats = np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
-            draws.append(
-                ChainSample(generator.permutation(np.flatnonzero(wanted > chain)), repeats)
-            )
-        return draws
+            labels = np.flatnonzero(n_models > chain)
+            samples.append(ChainSample(generator.permutation(labels), repeats))
+        return samples
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Fit the models of all chains, and choose the thresholds."""
         generator = self._generator()
-        draws = self._draws(Y, generator)
-        self.orders_: list[Array] = [draw.order for draw in draws]
-        targets = chain_targets(Y, draws, weights, generator)
-        self._fit_models(X, targets, extra=Y, generator=generator)
-        sure = self._predict_scores(X)
-        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+        samples = self._draw_samples(Y, generator)
+        self.orders_: list[Array] = [sample.order for sample in samples]
+        targets = chain_targets(Y, samples, sample_weight, generator)
+        self.models_ = self._fit_targets(X, targets, extra=Y, generator=generator)
+        scores = self._predict_scores(X)
+        self.thresholds_: Array = label_thresholds(scores, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _predict_scores(self, X: Any) -> Array:
+        """Return the mean probability of each label over the chains that hold it."""
         _, sums = predict_chains(self, self.orders_, X)
         return sums / np.bincount(np.concatenate(self.orders_), minlength=self.n_labels_)

@@ -1,4 +1,4 @@
-"""A tree as text, in the manner of WEKA."""
+"""C4.5 trees as text, in the form of WEKA."""
 
 import math
 from collections.abc import Sequence
@@ -20,21 +20,21 @@ def export_text(
     class_names: Sequence[str] | None = None,
     value_names: Sequence[Sequence[str] | None] | None = None,
 ) -> str:
-    """Print a tree: a line per branch, its class and weight at the leaves.
+    """Return a tree as text: a line per branch, with class and weight at the leaves.
 
-    ``humidity <= 70: yes (6.0/1.0)`` is a leaf that six training rows reached, one of them not
-    of class *yes*.
+    ``humidity <= 70: yes (6.0/1.0)`` is a leaf that six training rows reached, one of which is
+    not of class *yes*.
 
     Parameters
     ----------
     classifier : C45Classifier
         A fitted tree.
     feature_names : sequence of str, optional
-        Names of the columns; by default those seen when fitting, or x0, x1, ...
+        Names of the columns; by default those of the training data, or x0, x1, ...
     class_names : sequence of str, optional
         Names of the classes; by default the classes themselves.
     value_names : sequence, optional
-        For each nominal column the names of its values, None elsewhere.
+        For each column, the names of its values if it is nominal, else None.
 
     Returns
     -------
@@ -50,24 +50,25 @@ def export_text(
     """
     tree = fitted_tree(classifier, caller="export_text")
     labels = TreeLabels(classifier, feature_names, class_names, value_names)
-    kind = "pruned" if classifier.prune else "unpruned"
-    lines = [f"C4.5 {kind} tree", "-" * 18]
-    lines.append(f": {labels.leaf_text(0)}" if tree.feature[0] < 0 else "")
-    waiting = [(node, 0) for node in reversed(_children(tree, 0))]
-    while waiting:
-        node, depth = waiting.pop()
+    lines = [f"C4.5 {'pruned' if classifier.prune else 'unpruned'} tree", "-" * 18]
+    root_is_leaf = tree.feature[0] < 0
+    lines.append(f": {labels.leaf_text(0)}" if root_is_leaf else "")
+    # A stack of nodes and their depths; children are pushed in reverse, so that the first is next.
+    stack = [(child, 0) for child in reversed(_children(tree, 0))]
+    while stack:
+        node, depth = stack.pop()
         line = "|   " * depth + labels.split_text(int(tree.parent[node])) + labels.branch_text(node)
         if tree.feature[node] < 0:
             line += f": {labels.leaf_text(node)}"
         lines.append(line)
-        waiting.extend((child, depth + 1) for child in reversed(_children(tree, node)))
+        stack.extend((child, depth + 1) for child in reversed(_children(tree, node)))
     lines += ["", f"Number of Leaves  : \t{tree.n_leaves}", ""]
     lines += [f"Size of the tree : \t{tree.n_nodes}", ""]
     return "\n".join(lines)
 
 
 def fitted_tree(classifier: Any, *, caller: str) -> Tree:
-    """Return the tree of a classifier that is one."""
+    """Return the tree of a fitted C45Classifier; raise an error for anything else."""
     if not isinstance(classifier, C45Classifier):
         raise parameter_error("classifier", caller, "be a fitted C45Classifier", classifier)
     check_is_fitted(classifier)
@@ -75,71 +76,84 @@ def fitted_tree(classifier: Any, *, caller: str) -> Tree:
 
 
 class TreeLabels:
-    """The words for a tree's nodes and branches, shared by text and drawing."""
+    """The texts for the nodes and branches of a tree, used by `export_text` and `plot_tree`."""
 
     def __init__(
-        self, classifier: Any, features: Names, classes: Names, values: Sequence[Names] | None
+        self,
+        classifier: Any,
+        feature_names: Names,
+        class_names: Names,
+        value_names: Sequence[Names] | None,
     ) -> None:
         self.tree = classifier.tree_
         self.codes = classifier._codes
-        n_features = classifier.n_features_in_
-        default = getattr(classifier, "feature_names_in_", [f"x{at}" for at in range(n_features)])
-        self.features = _names(features, default, "feature_names")
-        self.classes = _names(classes, classifier.classes_, "class_names")
-        self.values = values
-        self._largest = argmax_with_tolerance(self.tree.counts, 0.0)
+        default_names = [f"x{column}" for column in range(classifier.n_features_in_)]
+        default_names = getattr(classifier, "feature_names_in_", default_names)
+        self.features = _check_names(feature_names, default_names, parameter="feature_names")
+        self.classes = _check_names(class_names, classifier.classes_, parameter="class_names")
+        self.values = value_names
+        self._majority_class = argmax_with_tolerance(self.tree.counts, 0.0)
 
     def split_text(self, node: int) -> str:
-        """Name the column an inner node asks for."""
+        """Return the name of the column that a node splits on."""
         return str(self.features[self.tree.feature[node]])
 
     def branch_text(self, node: int) -> str:
-        """Name the branch that leads to a node."""
+        """Return the condition of the branch to a node, such as `` <= 70``."""
         parent = self.tree.parent[node]
-        turn = int(node - self.tree.first[parent])
+        branch = int(node - self.tree.first[parent])
         cut = self.tree.cut[parent]
         if not math.isnan(cut):
-            return f" {'>' if turn else '<='} {six_decimals(cut)}"
+            operator = "<=" if branch == 0 else ">"
+            return f" {operator} {six_decimals(cut)}"
         column = self.tree.feature[parent]
         if self.values is not None and self.values[column] is not None:
-            return f" = {self.values[column][turn]}"
-        return f" = {self.codes.value_name(column, turn)}"
+            return f" = {self.values[column][branch]}"
+        return f" = {self.codes.value_name(column, branch)}"
 
     def leaf_text(self, node: int) -> str:
-        """Name the class of a leaf, its weight and the weight of other classes."""
+        """Return the class of a leaf, its weight, and the weight of the other classes."""
         counts, parent = self.tree.counts[node], self.tree.parent[node]
         total = counts.sum()
-        best = self._largest[parent if total <= 1e-6 and parent >= 0 else node]
-        wrong = total - counts[best]
-        text = f"{self.classes[best]} ({two_decimals(total)}"
-        return text + (f"/{two_decimals(wrong)})" if wrong > 1e-6 else ")")
+        is_empty = total <= 1e-6 and parent >= 0
+        # An empty leaf predicts the majority class of its parent.
+        predicted = self._majority_class[parent if is_empty else node]
+        other = total - counts[predicted]
+        weights = two_decimals(total)
+        if other > 1e-6:
+            weights += f"/{two_decimals(other)}"
+        return f"{self.classes[predicted]} ({weights})"
 
 
 def two_decimals(value: float) -> str:
-    """Round to two decimals and write as Java writes a double."""
+    """Return a number rounded to two decimals, in the form in which Java prints a double."""
     rounded = math.floor(value * 100 + 0.5) / 100
     if rounded < 1e7:
         return repr(float(rounded)) if rounded >= 1e-3 or rounded == 0 else f"{rounded:E}"
     digits, _, exponent = f"{rounded!r}".partition("e")
     power = math.floor(math.log10(rounded))
     if not exponent:
-        plain = digits.replace(".", "").rstrip("0") or "0"
-        digits = f"{plain[0]}.{plain[1:] or '0'}"
+        significant = digits.replace(".", "").rstrip("0") or "0"
+        digits = f"{significant[0]}.{significant[1:] or '0'}"
     return f"{digits}E{power}"
 
 
 def six_decimals(value: float) -> str:
-    """Write a cut with up to six decimals and no trailing zeros."""
+    """Return a number with up to six decimals, without trailing zeros."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _names(given: Names, default: Sequence[Any], what: str) -> list[str]:
-    if given is not None and len(given) != len(default):
-        raise parameter_error(what, "export_text", f"have {len(default)} entries", len(given))
-    return [str(name) for name in (default if given is None else given)]
+def _check_names(names: Names, default: Sequence[Any], *, parameter: str) -> list[str]:
+    """Return the names as texts, or the default; raise an error if their number is wrong."""
+    if names is None:
+        names = default
+    elif len(names) != len(default):
+        raise parameter_error(parameter, "export_text", f"have {len(default)} entries", len(names))
+    return [str(name) for name in names]
 
 
-def _children(tree: Any, node: int) -> list[int]:
+def _children(tree: Tree, node: int) -> list[int]:
+    """Return the children of a node; a leaf has none."""
     if tree.feature[node] < 0:
         return []
     return list(range(tree.first[node], tree.first[node] + tree.width[node]))

@@ -1,15 +1,14 @@
-"""Label powerset: every labelset is a class."""
+"""Label powerset: a single classifier whose classes are the labelsets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble.learn.base import parameters
 from scumble.learn.c45 import Target
 from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.weights import take_weights
@@ -18,52 +17,68 @@ from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
 @dataclass(frozen=True, eq=False)
 class LabelsetProblem:
-    """Labelsets as classes."""
+    """A single-label problem whose classes are labelsets."""
 
-    sets: sparse.csr_array  # shape (n_classes, n_labels): the labelset each class stands for
-    rows: Array  # training rows; one that counts for several labelsets comes several times
-    codes: Array  # the class of each
-    weights: Array | None = None  # how much each counts; None where all count 1
+    sets: sparse.csr_array  # shape (n_classes, n_labels): the labelset of each class
+    rows: Array  # training rows; a row that counts for several labelsets occurs several times
+    codes: Array  # the class of each of these rows
+    weights: Array | None = None  # the weight of each of these rows; None if all are 1
 
     @classmethod
     def of(cls, Y: sparse.csr_array, weights: Array | None = None) -> LabelsetProblem:
-        """Make every labelset a class, the most frequent first."""
-        numbers, found = labelset_of_rows(Y)
+        """Return the problem in which every labelset is a class, the most frequent first."""
+        labelset_of_row, labelsets = labelset_of_rows(Y)
         if weights is not None:
-            found = Labelsets(found.first_row, np.bincount(numbers, weights))
-        rank = np.empty(len(found), np.int32)
-        rank[found.order] = np.arange(len(found))
-        sets = Y[found.first_row[found.order]]
-        return cls(sets, np.arange(Y.shape[0]), rank[numbers], weights)
+            labelsets = Labelsets(labelsets.first_row, np.bincount(labelset_of_row, weights))
+        code_of_labelset = np.empty(len(labelsets), np.int32)
+        code_of_labelset[labelsets.order] = np.arange(len(labelsets))
+        return cls(
+            sets=Y[labelsets.first_row[labelsets.order]],
+            rows=np.arange(Y.shape[0]),
+            codes=code_of_labelset[labelset_of_row],
+            weights=weights,
+        )
 
     def target(self, rows: Array | None = None) -> Target:
-        """Learn the classes on all rows of a table, or on these."""
+        """Return the target that holds the classes of these rows of a table; all by default."""
         n_classes = self.sets.shape[0]
         return Target(self.codes, n_classes=n_classes, rows=rows, weights=self.weights)
 
     def sizes(self) -> Array:
-        """Tell how much the rows of each class count together."""
+        """Return the total weight of the rows of each class."""
         return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
-@parameters(kw_only=True)
 class LabelPowerset(ProblemTransformationClassifier, name="lp", display_group="Labelsets"):
-    """A single classifier whose classes are the labelsets seen in training.
+    """A single classifier whose classes are the labelsets that occur in training.
 
-    It can only predict combinations it has seen, and knows how labels go together.
+    It uses the dependencies between labels, but predicts only labelsets that it was trained on.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
-        do.
+        The base learner; by default `C45Classifier`. Any scikit-learn classifier is accepted.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     labelsets_ : csr_array of bool, shape (n_labelsets, n_labels)
         The labelsets that are classes, the most frequent first.
-    models_ : Forest or ForeignModels
+    models_ : Forest or SklearnModels
         The fitted model.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
@@ -71,9 +86,9 @@ class LabelPowerset(ProblemTransformationClassifier, name="lp", display_group="L
 
     Notes
     -----
-    The most probable labelset is predicted; of equals the most frequent one in training (MULAN
-    draws one). With P its probability, its labels have the confidence P and all others 1 - P, as
-    in MULAN.
+    The most probable labelset is predicted; of equally probable ones, the most frequent in
+    training (MULAN draws one). With P its probability, its labels have the score P and all others
+    1 - P, as in MULAN.
 
     Examples
     --------
@@ -85,27 +100,43 @@ class LabelPowerset(ProblemTransformationClassifier, name="lp", display_group="L
            [1, 1]])
     """
 
-    def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
-        """Choose the classes."""
-        return LabelsetProblem.of(Y, weights)
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        problem = self._problem(Y, weights)
+    def _make_problem(self, Y: sparse.csr_array, sample_weight: Array | None) -> LabelsetProblem:
+        """Choose the labelsets that are classes, and the class of each row."""
+        return LabelsetProblem.of(Y, sample_weight)
+
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Fit one model to the labelsets."""
+        problem = self._make_problem(Y, sample_weight)
         self.labelsets_: sparse.csr_array = problem.sets
-        self._fit_models(*build_shared_table(X, [problem]))
+        shared = build_shared_table(X, [problem])
+        self.models_ = self._fit_targets(shared.X, shared.targets)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
+        """Return the most probable labelset of each row, and the scores of all labels."""
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
-        confidences = np.zeros(labels.shape)
+        scores = np.zeros(labels.shape)
         for rows, probabilities in self._predict_proba_blocks(X):
             labels[rows] = self.labelsets_[probabilities.argmax(axis=1)].toarray()
-            confidences[rows] = self._label_scores(labels[rows], probabilities)
-        return labels, confidences
+            scores[rows] = self._label_scores(labels[rows], probabilities)
+        return labels, scores
 
     def _label_scores(self, labels: Array, probabilities: Array) -> Array:
+        """Return the scores of all labels, given the probabilities of the labelsets."""
         return most_probable_labelset_scores(labels, probabilities)
 
     def _predict_class_scores(self, X: Any) -> Array:
+        """Return the total probability of the labelsets with each label."""
         scores = np.zeros((X.shape[0], self.n_labels_))
         for rows, probabilities in self._predict_proba_blocks(X):
             scores[rows] = probabilities @ self.labelsets_
@@ -113,37 +144,53 @@ class LabelPowerset(ProblemTransformationClassifier, name="lp", display_group="L
 
 
 def most_probable_labelset_scores(labels: Array, probabilities: Array) -> Array:
-    """Give the labels of the winner its probability, all others what is left."""
+    """Return the largest probability P for the predicted labels, and 1 - P for all others."""
     largest = probabilities.max(axis=1, keepdims=True)
     return np.where(labels, largest, 1 - largest)
 
 
-def build_shared_table(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target]]:
-    """Lay out problems on one table, in which a row appears as often as any of them needs it."""
-    n = X.shape[0]
-    turns = [_turns(problem.rows) for problem in problems]
-    times = [np.bincount(problem.rows, minlength=n) for problem in problems]
-    needed = np.maximum(np.max(times, axis=0) - 1, 0)
-    copied = np.repeat(np.arange(n), needed)
-    first_copy = n + np.cumsum(needed) - needed
-    targets = [
-        _target(np.where(turn == 0, p.rows, first_copy[p.rows] + turn - 1), p, n + len(copied))
-        for p, turn in zip(problems, turns, strict=True)
-    ]
-    return (X if len(copied) == 0 else X[np.concatenate([np.arange(n), copied])]), targets
+class SharedTable(NamedTuple):
+    """One table for several problems, and their targets on it."""
+
+    X: Any
+    targets: list[Target]
 
 
-def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
-    order = np.argsort(rows)
-    weights = take_weights(problem.weights, order)
-    listed = None if len(rows) == n_rows else rows[order]  # all are learnt faster when not listed
-    return replace(problem, codes=problem.codes[order], weights=weights).target(listed)
+def build_shared_table(X: Any, problems: list[LabelsetProblem]) -> SharedTable:
+    """Repeat rows of X so that every problem can use a row as often as it needs.
+
+    A target may use each row of a table once, but a problem may have a row with several classes.
+    """
+    n_rows = X.shape[0]
+    uses = [np.bincount(problem.rows, minlength=n_rows) for problem in problems]
+    n_copies = np.maximum(np.max(uses, axis=0) - 1, 0)  # besides the row itself
+    copied_rows = np.repeat(np.arange(n_rows), n_copies)
+    first_copy = n_rows + np.cumsum(n_copies) - n_copies
+    n_table_rows = n_rows + len(copied_rows)
+    targets = []
+    for problem in problems:
+        earlier = _count_earlier_uses(problem.rows)
+        copies = first_copy[problem.rows] + earlier - 1
+        table_rows = np.where(earlier == 0, problem.rows, copies)
+        targets.append(_sorted_target(problem, table_rows, n_table_rows))
+    if len(copied_rows):
+        X = X[np.concatenate([np.arange(n_rows), copied_rows])]
+    return SharedTable(X, targets)
 
 
-def _turns(rows: Array) -> Array:
-    """Count for each entry how many times its row came before."""
+def _sorted_target(problem: LabelsetProblem, table_rows: Array, n_table_rows: int) -> Target:
+    """Return the target of a problem, with the rows of the table in ascending order."""
+    order = np.argsort(table_rows)
+    codes, weights = problem.codes[order], take_weights(problem.weights, order)
+    uses_all_rows = len(table_rows) == n_table_rows
+    rows = None if uses_all_rows else table_rows[order]  # None is faster than a list of all rows
+    return replace(problem, codes=codes, weights=weights).target(rows)
+
+
+def _count_earlier_uses(rows: Array) -> Array:
+    """Return, for each entry, how often the same row occurs before it."""
     order = np.argsort(rows, kind="stable")
     _, starts, sizes = np.unique(rows[order], return_index=True, return_counts=True)
-    turns = np.empty(len(rows), np.int64)
-    turns[order] = np.arange(len(rows)) - np.repeat(starts, sizes)
-    return turns
+    counts = np.empty(len(rows), np.int64)
+    counts[order] = np.arange(len(rows)) - np.repeat(starts, sizes)
+    return counts

@@ -7,94 +7,122 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Choice, Int, Real, default, parameter_constraints
-from scumble.learn.base import parameters
+from scumble._core.parameters import Choice, Int, Real
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, build_shared_table
 from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.weights import take_weights
 
-#: What the parameters of pruning may be.
-PRUNING = parameter_constraints(p=Int(0), strategy=Choice("A", "B"), b=Int(0))
+#: Constraints of the parameters that both classes have.
+_PRUNING_CONSTRAINTS = {"p": Int(minimum=0), "strategy": Choice("A", "B"), "b": Int(minimum=0)}
 
-#: Rejected labelsets compared with the kept ones at a time.
-_SETS_AT_ONCE = 4096
+#: Rejected labelsets that are compared with the kept ones at once. It bounds memory.
+_LABELSETS_PER_BLOCK = 4096
 
 
 def prune_labelsets(
     Y: sparse.csr_array, weights: Array | None = None, *, p: int, strategy: str, b: int
 ) -> LabelsetProblem:
-    """Keep frequent labelsets; rows of the others stand in for frequent subsets of theirs."""
-    whole = LabelsetProblem.of(Y, weights)
-    counts = whole.sizes()
-    n_kept = int(np.count_nonzero(counts > p))
-    if n_kept in (0, whole.sets.shape[0]):
-        return whole
-    # The most frequent come first, so the kept classes are those with the lowest codes.
-    subsets = _stand_ins(whole.sets, n_kept, counts, strategy, b)
-    of_rows = subsets[whole.codes]
-    rows, codes = np.repeat(whole.rows, np.diff(of_rows.indptr)), of_rows.indices.astype(np.int32)
-    return LabelsetProblem(whole.sets[:n_kept], rows, codes, take_weights(weights, rows))
+    """Keep the frequent labelsets; rows of the others count for frequent subsets of theirs.
+
+    The parameters are those of `PrunedSets`.
+    """
+    problem = LabelsetProblem.of(Y, weights)
+    sizes = problem.sizes()
+    n_kept = int(np.count_nonzero(sizes > p))
+    if n_kept in (0, problem.sets.shape[0]):
+        return problem
+    # The classes are in the order of their sizes, so that the kept ones have the lowest codes.
+    substitutes = _substitute_labelsets(problem.sets, sizes, n_kept=n_kept, strategy=strategy, b=b)
+    substitutes_of_rows = substitutes[problem.codes]
+    rows = np.repeat(problem.rows, np.diff(substitutes_of_rows.indptr))
+    return LabelsetProblem(
+        sets=problem.sets[:n_kept],
+        rows=rows,
+        codes=substitutes_of_rows.indices.astype(np.int32),
+        weights=take_weights(weights, rows),
+    )
 
 
-def _stand_ins(
-    sets: sparse.csr_array, n_kept: int, counts: Array, strategy: str, b: int
+def _substitute_labelsets(
+    sets: sparse.csr_array, sizes: Array, *, n_kept: int, strategy: str, b: int
 ) -> sparse.csr_array:
-    """List for each labelset what its rows count for: itself, or kept subsets of it."""
-    # Only labelsets that occur are looked at, never all subsets there could be.
+    """Return, for each labelset, the kept labelsets that its rows count for, in a matrix.
+
+    A kept labelset counts for itself. The columns of the matrix are the kept labelsets.
+    """
+    # Rejected labelsets are compared with kept ones; their subsets are never enumerated.
     kept, rejected = sets[:n_kept].astype(np.int32), sets[n_kept:].astype(np.int32)
-    kept_sizes = np.diff(kept.indptr)
+    n_kept_labels = np.diff(kept.indptr)
     rank = np.empty(n_kept, np.int64)
-    rank[_preference(sets[:n_kept], counts[:n_kept])] = np.arange(n_kept)
-    transposed = kept.T.tocsr()
-    chosen = [np.arange(n_kept)]
-    n_chosen = [np.ones(n_kept, np.int64)]
-    for start in range(0, rejected.shape[0], _SETS_AT_ONCE):
-        common = (rejected[start : start + _SETS_AT_ONCE] @ transposed).tocsr()
-        of_set = np.repeat(np.arange(common.shape[0]), np.diff(common.indptr))
-        is_subset = common.data == kept_sizes[common.indices]
-        of_set, codes = of_set[is_subset], common.indices[is_subset]
-        order = np.lexsort((rank[codes], of_set))
-        of_set, codes = of_set[order], codes[order]
-        place = np.arange(len(codes)) - np.searchsorted(of_set, of_set)
-        taken = place < b if strategy == "A" else kept_sizes[codes] > b
-        chosen.append(codes[taken])
-        n_chosen.append(np.bincount(of_set[taken], minlength=common.shape[0]))
-    indices = np.concatenate(chosen)
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(n_chosen))])
-    cells = (np.ones(len(indices), bool), indices, indptr)
+    rank[_preference_order(sets[:n_kept], sizes[:n_kept])] = np.arange(n_kept)
+    kept_by_label = kept.T.tocsr()
+    indices = [np.arange(n_kept)]
+    lengths = [np.ones(n_kept, np.int64)]
+    for start in range(0, rejected.shape[0], _LABELSETS_PER_BLOCK):
+        n_common = (rejected[start : start + _LABELSETS_PER_BLOCK] @ kept_by_label).tocsr()
+        labelset = np.repeat(np.arange(n_common.shape[0]), np.diff(n_common.indptr))
+        is_subset = n_common.data == n_kept_labels[n_common.indices]
+        labelset, codes = labelset[is_subset], n_common.indices[is_subset]
+        order = np.lexsort((rank[codes], labelset))
+        labelset, codes = labelset[order], codes[order]
+        if strategy == "A":
+            position = np.arange(len(codes)) - np.searchsorted(labelset, labelset)
+            is_used = position < b
+        else:
+            is_used = n_kept_labels[codes] > b
+        indices.append(codes[is_used])
+        lengths.append(np.bincount(labelset[is_used], minlength=n_common.shape[0]))
+    all_indices = np.concatenate(indices)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    cells = (np.ones(len(all_indices), bool), all_indices, indptr)
     return sparse.csr_array(cells, shape=(len(indptr) - 1, n_kept))
 
 
-def _preference(sets: sparse.csr_array, counts: Array) -> Array:
-    """Order labelsets: more labels, then more frequent, then as a binary counter meets them."""
+def _preference_order(sets: sparse.csr_array, sizes: Array) -> Array:
+    """Order labelsets: those with more labels first, then more frequent ones, then by labels."""
+    # MULAN enumerates subsets by a binary counter, whose highest bit is the first label. lexsort
+    # sorts by the last key first.
     bits = sets.toarray()
-    sizes = np.diff(sets.indptr)
-    # The first label is the counter's highest bit; lexsort takes the last key as the first.
-    return np.lexsort((*bits.T[::-1], -counts, -sizes))
+    n_labels = np.diff(sets.indptr)
+    return np.lexsort((*bits.T[::-1], -sizes, -n_labels))
 
 
 class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
-    """Label powerset on frequent labelsets; rows of rare ones are taken apart into frequent ones.
+    """Label powerset on frequent labelsets; rare labelsets are replaced by frequent subsets.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
-        do.
+        The base learner; by default `C45Classifier`. Any scikit-learn classifier is accepted.
     p : int, default=3
         A labelset is frequent if more than `p` rows have it.
     strategy : {"A", "B"}, default="A"
-        What a row with a rare labelset counts for: the first `b` frequent subsets of it, largest
-        and most frequent first, or all frequent subsets with more than `b` labels.
+        The labelsets that a row with a rare labelset counts for: ``"A"``, the first `b` frequent
+        subsets, larger ones first, then more frequent ones; ``"B"``, all frequent subsets with
+        more than `b` labels.
     b : int, default=2
         See `strategy`.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     labelsets_ : csr_array of bool, shape (n_labelsets, n_labels)
         The labelsets that are classes, the most frequent first.
-    models_ : Forest or ForeignModels
+    models_ : Forest or SklearnModels
         The fitted model.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
@@ -102,11 +130,10 @@ class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
 
     Notes
     -----
-    The most probable labelset is predicted; the confidence of a label is the sum of the
-    probabilities of all labelsets that contain it [1]_. Rows with weights count as much as they
-    weigh where labelsets are counted. Subsets are looked up among the labelsets
-    that occur, so that large labelsets cost no more than small ones. Where no labelset is
-    frequent enough, all are kept.
+    The most probable labelset is predicted; the score of a label is the sum of the probabilities
+    of all labelsets that contain it [1]_. Labelsets are counted by sample weight. Subsets are
+    looked up among the labelsets that occur, so that large labelsets take no longer than small
+    ones. If no labelset is frequent, all are kept.
 
     References
     ----------
@@ -125,7 +152,7 @@ class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
            [0, 1, 0]])
     """
 
-    _parameter_constraints = parameter_constraints(**PRUNING)
+    _parameter_constraints = {**LabelPowerset._parameter_constraints, **_PRUNING_CONSTRAINTS}
 
     def __init__(
         self,
@@ -137,31 +164,33 @@ class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
         categorical_features: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(estimator, categorical_features=categorical_features, n_jobs=n_jobs)
+        self.estimator = estimator
         self.p = p
         self.strategy = strategy
         self.b = b
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
 
-    def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
-        return prune_labelsets(Y, weights, p=self.p, strategy=self.strategy, b=self.b)
+    def _make_problem(self, Y: sparse.csr_array, sample_weight: Array | None) -> LabelsetProblem:
+        """Keep the frequent labelsets as classes."""
+        return prune_labelsets(Y, sample_weight, p=self.p, strategy=self.strategy, b=self.b)
 
     def _label_scores(self, labels: Array, probabilities: Array) -> Array:
+        """Return the total probability of the labelsets with each label."""
         return probabilities @ self.labelsets_
 
 
-@parameters(kw_only=True)
 class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_group="Labelsets"):
-    """Pruned sets on random samples of the rows; they vote for each label.
+    """Pruned sets on random samples of the rows, which vote for each label.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
-        do.
+        The base learner; by default `C45Classifier`. Any scikit-learn classifier is accepted.
     n_estimators : int, default=10
         Number of members.
     sample : float, default=0.66
-        Share of the rows each member sees, drawn without replacement.
+        Share of the rows in each sample, drawn without replacement.
     p : int, default=2
         A labelset is frequent if more than `p` rows of the sample have it.
     strategy : {"A", "B"}, default="A"
@@ -169,14 +198,30 @@ class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_
     b : int, default=3
         See `PrunedSets`.
     threshold : float, default=0.5
-        Share of the votes from which a label is predicted.
+        A label is predicted if its share of the votes is at least this.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the samples and of the base learners.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     labelsets_ : list of csr_array
-        The labelsets that are classes of each member.
-    models_ : Forest or ForeignModels
+        By member: the labelsets that are classes.
+    models_ : Forest or SklearnModels
         One fitted model per member.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
@@ -184,8 +229,8 @@ class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_
 
     Notes
     -----
-    The confidence of a label is the share of members whose predicted labelset contains it, as in
-    MULAN; the members' probabilities are not used [1]_.
+    The score of a label is the share of members whose predicted labelset contains it, as in
+    MULAN; the probabilities of the members are not used [1]_.
 
     References
     ----------
@@ -202,32 +247,59 @@ class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_
            [1, 1]])
     """
 
-    n_estimators: int = default(10, Int(1))
-    sample: float = default(0.66, Real(0, 1, closed="right"))
-    p: int = default(2, PRUNING["p"])
-    strategy: str = default("A", PRUNING["strategy"])
-    b: int = default(3, PRUNING["b"])
-    threshold: float = default(0.5, Real(0, 1, closed="right"))
-    random_state: Any = None
+    _parameter_constraints = {
+        **ProblemTransformationClassifier._parameter_constraints,
+        **_PRUNING_CONSTRAINTS,
+        "n_estimators": Int(minimum=1),
+        "sample": Real(minimum=0, maximum=1, closed="right"),
+        "threshold": Real(minimum=0, maximum=1, closed="right"),
+    }
 
-    def _draws(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 10,
+        sample: float = 0.66,
+        p: int = 2,
+        strategy: str = "A",
+        b: int = 3,
+        threshold: float = 0.5,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sample = sample
+        self.p = p
+        self.strategy = strategy
+        self.b = b
+        self.threshold = threshold
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _draw_samples(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
         """Draw the rows of each member."""
         size = max(1, int(self.sample * n_rows + 0.5))
         return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Fit one model per sample."""
         generator = self._generator()
         problems = []
-        for rows in self._draws(Y.shape[0], generator):
-            drawn = np.sort(rows)
-            share = take_weights(weights, drawn)
-            problem = prune_labelsets(Y[drawn], share, p=self.p, strategy=self.strategy, b=self.b)
-            problems.append(replace(problem, rows=drawn[problem.rows]))
+        for sample in self._draw_samples(Y.shape[0], generator):
+            rows = np.sort(sample)
+            weights = take_weights(sample_weight, rows)
+            problem = prune_labelsets(Y[rows], weights, p=self.p, strategy=self.strategy, b=self.b)
+            problems.append(replace(problem, rows=rows[problem.rows]))
         self.labelsets_: list[sparse.csr_array] = [problem.sets for problem in problems]
-        table, targets = build_shared_table(X, problems)
-        self._fit_models(table, targets, generator=generator)
+        shared = build_shared_table(X, problems)
+        self.models_ = self._fit_targets(shared.X, shared.targets, generator=generator)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
+        """Return the labels with enough votes, and the shares of the votes."""
         votes = np.zeros((X.shape[0], self.n_labels_))
         for rows, member, probabilities in self._predict_proba_by_model(X):
             votes[rows] += self.labelsets_[member][probabilities.argmax(axis=1)].toarray()

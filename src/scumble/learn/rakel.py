@@ -1,4 +1,4 @@
-"""RAkEL: label powerset on small random groups of labels."""
+"""RAkEL: label powersets on small random groups of labels."""
 
 import itertools
 import math
@@ -8,40 +8,55 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Bool, Int, Optional, default
-from scumble.learn.base import parameters
+from scumble._core.parameters import Bool, Int, Optional
 from scumble.learn.label_powerset import LabelsetProblem, most_probable_labelset_scores
 from scumble.learn.single_label_models import ProblemTransformationClassifier
 from scumble.learn.targets import LazyTargets
 from scumble.learn.weights import cell_weights
 
 
-@parameters(kw_only=True)
 class RAkEL(ProblemTransformationClassifier, name="rakel", display_group="Labelsets"):
-    """Label powerset on random groups of a few labels each, which vote where they overlap.
+    """Label powersets on random groups of a few labels each, which vote if they overlap.
 
-    A label powerset of all labels knows only the combinations it has seen, most of them once.
-    Groups of three labels have eight combinations at the most, with many rows each, and still
-    tell which labels go together.
+    A label powerset of all labels predicts only the labelsets that it was trained on, most of
+    which occur once. Groups of three labels have at most eight labelsets, with many rows each,
+    and still use the dependencies between labels.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What learns each group; `C45Classifier` by default. Any scikit-learn classifier will do.
+        The base learner of each group; by default `C45Classifier`. Any scikit-learn classifier is
+        accepted.
     size : int, default=3
-        Number of labels of a group; all labels make one group where there are no more.
+        Number of labels in a group; with fewer labels, all of them make one group.
     overlapping : bool, default=True
-        Whether a label may be in several groups (RAkELo) or is in one alone (RAkELd).
+        Whether a label may be in several groups (RAkELo) or is in exactly one (RAkELd).
     n_labelsets : int, default=None
-        Number of groups that overlap; twice the number of labels by default, or all there are
-        where those are fewer. Disjoint groups are as many as are needed.
+        Number of overlapping groups; by default twice the number of labels, or the number of
+        possible groups if that is less. It has no effect on disjoint groups.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the groups and of the base learners.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     labelsets_ : list of ndarray of int64
         The labels of each group, ascending.
-    models_ : Forest or ForeignModels
+    models_ : Forest or SklearnModels
         One fitted model per group.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
@@ -49,16 +64,16 @@ class RAkEL(ProblemTransformationClassifier, name="rakel", display_group="Labels
 
     Notes
     -----
-    Overlapping groups are drawn without repeating any [1]_. The confidence of a label is the
-    share of its groups whose most probable combination holds it, and it is predicted from one
-    half on, as in the paper and in MULAN. Chance may leave a label out of all groups (about one
-    of 400 by default): its confidence is its share of the training rows, where MULAN says 0.
+    Overlapping groups are drawn without repetition [1]_. The score of a label is the share of its
+    groups whose most probable labelset contains it, and it is predicted from one half on, as in
+    the paper and in MULAN. A label may by chance be in no group (about one of 400 by default):
+    its score is then its share of the training rows, where MULAN returns 0.
 
-    Disjoint groups have one vote for each label, which ranks nothing: there the confidence is
-    that of `LabelPowerset`, with P the probability of the group's most probable combination P for
-    its labels and 1 - P for the others. The last group takes what is left; where this would be a
-    single label it joins the group before, as in MULAN. Combinations and shares of rows with
-    weights are counted by weight.
+    Disjoint groups have one vote for each label, which cannot rank rows: their scores are those
+    of `LabelPowerset`, the probability P of the most probable labelset of the group for its
+    labels and 1 - P for the others. The last group has the remaining labels; if this is a single
+    label, it joins the group before, as in MULAN. Labelsets and shares are counted by sample
+    weight.
 
     References
     ----------
@@ -78,71 +93,102 @@ class RAkEL(ProblemTransformationClassifier, name="rakel", display_group="Labels
            [0, 0, 1, 1]])
     """
 
-    size: int = default(3, Int(1))
-    overlapping: bool = default(True, Bool())
-    n_labelsets: int | None = default(None, Optional(Int(1)))
-    random_state: Any = None
+    _parameter_constraints = {
+        **ProblemTransformationClassifier._parameter_constraints,
+        "size": Int(minimum=1),
+        "overlapping": Bool(),
+        "n_labelsets": Optional(Int(minimum=1)),
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        size: int = 3,
+        overlapping: bool = True,
+        n_labelsets: int | None = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.size = size
+        self.overlapping = overlapping
+        self.n_labelsets = n_labelsets
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
+        """Draw the labels of each group."""
         size = min(int(self.size), n_labels)
-        if self.overlapping:
-            wanted = 2 * n_labels if self.n_labelsets is None else int(self.n_labelsets)
-            return draw_overlapping_labelsets(n_labels, size, wanted, generator)
-        return draw_disjoint_labelsets(n_labels, size, generator)
+        if not self.overlapping:
+            return draw_disjoint_labelsets(n_labels, size, generator)
+        n_groups = 2 * n_labels if self.n_labelsets is None else int(self.n_labelsets)
+        return draw_overlapping_labelsets(n_labels, size, n_groups, generator)
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Fit one model per group."""
         generator = self._generator()
-        self.labelsets_: list[Array] = self._draw_labelsets(Y.shape[1], generator)
-        groups, by_label = self.labelsets_, Y.tocsc()
+        groups = self._draw_labelsets(Y.shape[1], generator)
+        self.labelsets_: list[Array] = groups
+        by_label = Y.tocsc()
 
-        def problem(at: int) -> LabelsetProblem:
-            return LabelsetProblem.of(by_label[:, groups[at]].tocsr(), weights)
+        def make_problem(group: int) -> LabelsetProblem:
+            return LabelsetProblem.of(by_label[:, groups[group]].tocsr(), sample_weight)
 
-        self._combinations = [problem(at).sets.toarray() for at in range(len(groups))]
-        n_rows = Y.shape[0] if weights is None else weights.sum()
-        self._shares = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1]) / n_rows
-        targets = LazyTargets(len(groups), lambda at: problem(at).target())
-        self._fit_models(X, targets, generator=generator)
+        # By group: the labelsets that are classes, as rows of a table of its labels.
+        self._combinations = [make_problem(group).sets.toarray() for group in range(len(groups))]
+        n_rows = Y.shape[0] if sample_weight is None else sample_weight.sum()
+        counts = np.bincount(Y.indices, cell_weights(Y, sample_weight), Y.shape[1])
+        self._shares = counts / n_rows
+        targets = LazyTargets(len(groups), lambda group: make_problem(group).target())
+        self.models_ = self._fit_targets(X, targets, generator=generator)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
+        """Return the labels and scores; by votes if the groups overlap."""
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
-        confidences = np.zeros(labels.shape)
-        n_votes = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
+        scores = np.zeros(labels.shape)
         for rows, group, probabilities in self._predict_proba_by_model(X):
-            chosen = self._combinations[group][probabilities.argmax(axis=1)]
-            found = (
-                chosen if self.overlapping else most_probable_labelset_scores(chosen, probabilities)
-            )
-            confidences[rows, self.labelsets_[group]] += found
-            labels[rows, self.labelsets_[group]] = chosen
+            group_labels = self._combinations[group][probabilities.argmax(axis=1)]
+            if self.overlapping:
+                scores[rows, self.labelsets_[group]] += group_labels
+            else:
+                group_scores = most_probable_labelset_scores(group_labels, probabilities)
+                scores[rows, self.labelsets_[group]] = group_scores
+                labels[rows, self.labelsets_[group]] = group_labels
         if not self.overlapping:
-            return labels, confidences
-        confidences /= np.maximum(n_votes, 1)
-        confidences[:, n_votes == 0] = self._shares[n_votes == 0]
-        return confidences >= 0.5, confidences
+            return labels, scores
+        n_groups_of_label = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
+        scores /= np.maximum(n_groups_of_label, 1)
+        is_in_no_group = n_groups_of_label == 0
+        scores[:, is_in_no_group] = self._shares[is_in_no_group]
+        return scores >= 0.5, scores
 
 
 def draw_overlapping_labelsets(
-    n_labels: int, size: int, wanted: int, generator: np.random.Generator
+    n_labels: int, size: int, n_groups: int, generator: np.random.Generator
 ) -> list[Array]:
-    """Draw groups of labels, each at most once."""
-    n_groups = math.comb(n_labels, size)
-    if 2 * wanted >= n_groups:  # drawing until all are there would take long
+    """Draw groups of labels without repetition; all possible groups if there are not as many."""
+    n_possible = math.comb(n_labels, size)
+    if 2 * n_groups >= n_possible:
+        # Drawing groups until enough are different would take long.
         groups = np.array(list(itertools.combinations(range(n_labels), size)), np.int64)
-        drawn = np.sort(generator.permutation(n_groups)[:wanted])
-        return list(groups[drawn])
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < wanted:
-        found[tuple(sorted(generator.choice(n_labels, size, replace=False).tolist()))] = None
-    return [np.array(labels, np.int64) for labels in found]
+        sample = np.sort(generator.permutation(n_possible)[:n_groups])
+        return list(groups[sample])
+    distinct: dict[tuple[int, ...], None] = {}  # a set that keeps the order
+    while len(distinct) < n_groups:
+        labels = generator.choice(n_labels, size, replace=False)
+        distinct[tuple(sorted(labels.tolist()))] = None
+    return [np.array(labels, np.int64) for labels in distinct]
 
 
 def draw_disjoint_labelsets(
     n_labels: int, size: int, generator: np.random.Generator
 ) -> list[Array]:
-    """Deal all labels out to groups."""
+    """Divide all labels at random into groups; a group of one label joins the group before."""
     order = generator.permutation(n_labels)
     starts = list(range(size, n_labels, size))
     if starts and size > 1 and n_labels - starts[-1] == 1:
         starts.pop()
-    return [np.sort(part) for part in np.split(order, starts)]
+    return [np.sort(group) for group in np.split(order, starts)]

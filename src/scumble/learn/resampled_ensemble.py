@@ -1,6 +1,6 @@
-"""An ensemble of classifiers, each on a copy of the data that was resampled in its own way."""
+"""An ensemble of classifiers, each fitted to a copy of the data that was resampled separately."""
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,63 +9,79 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, parameter_error
-from scumble._core.parameters import AnyValue, Int, default
-from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint, parameters
+from scumble._core.parameters import AnyValue, Int
+from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, TrainingData
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
 
-#: What resamples the rows of a copy.
+#: Description of the values of the parameter ``resampler``.
 RESAMPLERS = "a name such as 'mlsol' or a resampler with fit_resample"
 
 
-@parameters()
 class ResampledEnsemble(
     BaseMultilabelClassifier, name="resampled", display_group="For rare labels"
 ):
-    """Several classifiers, each fitted on a resampled copy of its own; their mean decides.
+    """Several classifiers, each fitted to a separately resampled copy; their scores are averaged.
 
-    Resampling draws rows at random, and one unlucky draw teaches a classifier rows that are not
-    like any others. Several draws average this out. Made for MLSOL, but any resampler will do.
+    Resampling draws rows at random, and a single draw may give a classifier unusual rows. The
+    mean over several draws varies less. The ensemble was proposed for MLSOL, but any resampler
+    can be used.
 
     Parameters
     ----------
     estimator : multilabel classifier, default=None
-        What learns each copy; `BinaryRelevance` by default. Any multilabel classifier of this
-        package or of scikit-learn will do.
+        The classifier that is fitted to each copy; by default `BinaryRelevance`. Any multilabel
+        classifier of this package or of scikit-learn is accepted.
     resampler : str or resampler, default="mlsol"
-        A name such as ``"mlsol"``, several such as ``"remedial+mlsmote"``, or a resampler with
+        A name such as ``"mlsol"``, a chain such as ``"remedial+mlsmote"``, or a resampler with
         its parameters.
     n_estimators : int, default=5
         Number of copies.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the resamplers and the classifiers.
+    n_jobs : int, default=None
+        Number of threads. Results do not depend on it.
 
     Attributes
     ----------
     members_ : list of InnerClassifier
         The fitted classifiers.
     thresholds_ : ndarray of shape (n_labels,)
-        A label is predicted from this confidence on.
+        A label is predicted at scores of at least its threshold.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes if ``y`` held one class per row.
+    n_labels_ : int
+        Number of labels, or of classes.
+    label_names_ : tuple of str or None
+        Names of the labels; None if they have none.
+    n_features_in_ : int
+        Number of columns of X in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X; only if they have names.
 
     See Also
     --------
-    scumble.resample.MLSOL : The resampler the ensemble was proposed with.
+    scumble.resample.MLSOL : The resampler that the ensemble was proposed with.
 
     Notes
     -----
-    The ensemble of the MLSOL paper [1]_: confidences are means over the members, thresholds those
-    with the largest F on the training rows as they were before resampling. MULAN's program adds
-    30 percent rows to each copy (``resampler=MLSOL(percent=30)``) and looks for thresholds among
-    0.05, 0.1, ..., ours may be anywhere. A resampler that draws nothing, such as REMEDIAL, makes
-    all copies equal.
+    This is the ensemble of the MLSOL paper [1]_: scores are means over the members, and
+    thresholds have the largest F1 on the training rows before resampling. MULAN's program adds 30
+    percent rows to each copy (``resampler=MLSOL(percent=30)``) and chooses thresholds among 0.05,
+    0.1, ...; here any number is possible. With a resampler that draws nothing, such as REMEDIAL,
+    all copies are equal.
 
-    The rule for thresholds has no guard, as in the paper: where positives are few it follows
-    chance (rule ``"plain"`` of `label_thresholds`). A label whose training rows all get the same
-    confidence, because nothing was learnt about it, is not predicted unless all rows have it; the
-    paper would predict it for every row.
+    The rule for thresholds does not guard against overfitting, as in the paper: for labels with
+    few positives the choice is random (rule ``"plain"`` of `label_thresholds`). A label for which
+    all training rows have the same score, because nothing was learnt, is not predicted unless all
+    rows have it; the paper would predict it for every row.
 
-    A row that a resampler makes has the weight of the row it comes from (``sample_indices_``).
-    Rows are drawn, and thresholds chosen, whatever the rows weigh.
+    A resampled row has the weight of the row it comes from (``sample_indices_``). Sample weights
+    are not used to draw rows or to choose thresholds.
 
     References
     ----------
@@ -84,20 +100,40 @@ class ResampledEnsemble(
            [0, 1]])
     """
 
-    estimator: Any = default(None, MultilabelClassifierConstraint())
-    _: KW_ONLY
-    resampler: Any = default("mlsol", AnyValue(RESAMPLERS))
-    n_estimators: int = default(5, Int(1))
-    random_state: Any = None
+    _parameter_constraints = {
+        **BaseMultilabelClassifier._parameter_constraints,
+        "estimator": MultilabelClassifierConstraint(),
+        "resampler": AnyValue(RESAMPLERS),
+        "n_estimators": Int(minimum=1),
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        resampler: Any = "mlsol",
+        n_estimators: int = 5,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.resampler = resampler
+        self.n_estimators = n_estimators
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _check_parameter_combinations(self) -> None:
-        self._steps()
+        """Raise an error if the resamplers cannot be made."""
+        self._make_resamplers()
 
     def _inner_estimator(self) -> Any:
+        """Return the classifier that is fitted to each copy, not fitted."""
         return self.estimator
 
-    def _steps(self) -> list[Any]:
-        """Make the resamplers a copy goes through."""
+    def _make_resamplers(self) -> list[Any]:
+        """Return the resamplers that are applied to each copy, in order."""
         if isinstance(self.resampler, str):
             return list(make_chain(self.resampler))
         if isinstance(self.resampler, type) or not hasattr(self.resampler, "fit_resample"):
@@ -105,35 +141,47 @@ class ResampledEnsemble(
             raise parameter_error("resampler", type(self).__name__, must, self.resampler)
         return [clone(self.resampler)]
 
-    def _copy(self, training: TrainingData) -> TrainingData:
-        """Resample the training rows, and give each new row the weight of the one it is from."""
+    def _resample(self, training: TrainingData) -> TrainingData:
+        """Return a resampled copy of the training rows, with the weights of their sources."""
         X, Y, weights = training.X, training.Y, training.weights
-        for step in self._steps():
-            X, Y = step.set_params(**training.inherited_parameters(step)).fit_resample(X, Y)
-            weights = None if weights is None else weights[self._sources(step)]
+        for resampler in self._make_resamplers():
+            resampler.set_params(**training.inherited_parameters(resampler))
+            X, Y = resampler.fit_resample(X, Y)
+            if weights is not None:
+                weights = weights[self._source_rows(resampler)]
         return replace(training, X=X, Y=sparse.csr_array(Y), weights=weights)
 
-    def _sources(self, step: Any) -> Array:
-        """Ask a resampler from which row each of its rows comes."""
-        if not hasattr(step, "sample_indices_"):
+    def _source_rows(self, resampler: Any) -> Array:
+        """Return the input row that each row of a resampler's result comes from."""
+        if not hasattr(resampler, "sample_indices_"):
             raise ParameterError(
-                f"{type(self).__name__}: sample_weight was given, but {type(step).__name__} does "
-                "not tell from which row each of its rows comes (sample_indices_). Give another "
-                "resampler, or no weights."
+                f"{type(self).__name__}: sample_weight was given, but {type(resampler).__name__} "
+                "does not tell from which row each of its rows comes (sample_indices_). Give "
+                "another resampler, or no weights."
             )
-        return np.asarray(step.sample_indices_)
+        return np.asarray(resampler.sample_indices_)
 
-    def _fit(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        n_values, generator = self._codes.n_values, self._generator()
-        training = TrainingData(X, Y, n_values, weights, generator, self.n_jobs)
-        inner = BinaryRelevance() if self.estimator is None else self.estimator
-        copies = (self._copy(training) for _ in range(self.n_estimators))
-        self.members_: list[InnerClassifier] = [copy.fit(inner) for copy in copies]
-        sure = self._predict_scores(X)
-        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+    def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
+        """Fit the members, and choose the thresholds on the original rows."""
+        training = TrainingData(
+            X=X,
+            Y=Y,
+            n_values=self._codes.n_values,
+            weights=sample_weight,
+            generator=self._generator(),
+            n_jobs=self.n_jobs,
+        )
+        classifier = BinaryRelevance() if self.estimator is None else self.estimator
+        self.members_: list[InnerClassifier] = [
+            self._resample(training).fit(classifier) for _ in range(self.n_estimators)
+        ]
+        scores = self._predict_scores(X)
+        self.thresholds_: Array = label_thresholds(scores, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _predict_scores(self, X: Any) -> Array:
+        """Return the mean scores of the members."""
         sums = np.zeros((X.shape[0], self.n_labels_))
         for member in self.members_:
-            sums += member.predict_labels_and_scores(X)[1]
+            _, scores = member.predict_labels_and_scores(X)
+            sums += scores
         return sums / len(self.members_)

@@ -1,6 +1,6 @@
-"""Resamplers: ``(X, Y) -> (X', Y')`` in scikit-learn's manner."""
+"""Resamplers, which add, remove or split the rows of multilabel data to balance its labels."""
 
-from scumble.resample.base import BaseResampler, ResampleResult
+from scumble.resample.base import BaseDistanceResampler, BaseResampler, ResampleResult
 from scumble.resample.chain import (
     apply_chain,
     apply_remedial,
@@ -28,6 +28,7 @@ __all__ = [
     "MLTL",
     "MLUL",
     "REMEDIAL",
+    "BaseDistanceResampler",
     "BaseResampler",
     "LabelsetSMOTE",
     "MLeNN",

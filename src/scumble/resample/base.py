@@ -1,4 +1,4 @@
-"""What all resamplers share: the door, the way back, and what can be asked afterwards."""
+"""The base classes of all resamplers, and the result that an algorithm returns to them."""
 
 import os
 from abc import ABC, abstractmethod
@@ -8,13 +8,15 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import _metadata_requests
+from sklearn.utils.metadata_routing import UNCHANGED
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.features import Features, read_features
+from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parameters import (
     CATEGORICAL_FEATURES,
     Bool,
@@ -22,7 +24,6 @@ from scumble._core.parameters import (
     RandomStateConstraint,
     ValidatedParametersMixin,
     as_generator,
-    parameter_constraints,
 )
 from scumble._core.provenance import (
     mark_resampled,
@@ -34,31 +35,28 @@ from scumble._core.validation import check_consistent_length, check_labels, labe
 from scumble.data import Feature, MultilabelDataset, write
 from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
+from scumble.resample.metadata_routing import ResamplerMetadataRequest
 
-# scikit-learn routes metadata to the methods it knows. imbalanced-learn adds this one, too, but
-# what was defined before has no ``set_fit_resample_request`` then.
-for _methods in (_metadata_requests.METHODS, _metadata_requests.SIMPLE_METHODS):
-    if "fit_resample" not in _methods:
-        _methods.append("fit_resample")
-
-#: Rows, more than any machine holds.
-MOST_ROWS = 2**40
-#: What resamplers do, in the order in which they are listed.
+#: The largest number of rows that a percentage may ask for; no machine holds as many.
+MAX_ROWS = 2**40
+#: The headings under which resamplers are listed, in order.
 DISPLAY_GROUPS = ("Decouple", "Add rows", "Remove rows")
+#: The measures that `BaseResampler.summary` compares.
+SUMMARY_MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
 
 
 @dataclass(frozen=True, eq=False)
 class ResampleResult:
-    """What an algorithm hands back to the base class.
+    """The rows that a resampling algorithm returns to the base class.
 
     Attributes
     ----------
     sample_indices : ndarray of int64
-        The input row each output row comes from; synthetic rows name their seed.
+        For every output row, the input row that it comes from; for a synthetic row, its seed.
     Y : csr_array of bool
         Labels of the output rows.
     synthetic : same type as X, or None
-        Features of the rows at the end that no input row has; None where all rows are copies.
+        Features of the synthetic rows, which come last; None if all rows are copies of input rows.
 
     Examples
     --------
@@ -66,8 +64,8 @@ class ResampleResult:
     >>> from scipy import sparse
     >>> from scumble.resample import ResampleResult
     >>> Y = sparse.csr_array(np.array([[True, False], [True, True]]))
-    >>> twice = ResampleResult(np.array([0, 1, 1]), Y[[0, 1, 1]])
-    >>> twice.Y.shape, twice.synthetic
+    >>> result = ResampleResult(np.array([0, 1, 1]), Y[[0, 1, 1]])
+    >>> result.Y.shape, result.synthetic
     ((3, 2), None)
     """
 
@@ -77,22 +75,41 @@ class ResampleResult:
 
 
 class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
-    """Base of all resamplers: ``(X, Y) -> (X', Y')``.
+    """Base class of all resamplers.
 
-    A subclass implements `_resample`, which gets canonical labels and returns `ResampleResult`. The
-    base class checks the input, gathers the rows, and returns arrays, sparse matrices or frames
-    as they were given, with their types, columns and index.
+    A subclass implements `_fit_resample`, which receives canonical labels and returns a
+    `ResampleResult`. The base class checks the input, assembles the rows, and returns the types
+    that it was given: arrays, sparse matrices or data frames, with their dtypes, columns and index.
 
-    A class of this package that names the ``family`` it is listed with registers itself under its
-    name in lower case: ``class MLROS(BaseResampler, display_group="Add rows")``. Those of other packages
-    do so by `scumble.catalogue.register`. Its ``domains`` say what its parameters may be.
+    ``_parameter_constraints`` lists the allowed values of the parameters. A class of this package
+    that names its display group registers itself under its name in lower case: ``class
+    MLROS(BaseResampler, display_group="Add rows")``. Other packages register theirs with
+    `scumble.catalogue.register`.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int64
+        For every row of the result, the input row that it comes from; for a synthetic row, its
+        seed.
+    n_added_, n_removed_ : int
+        Number of rows that were added, and of input rows that no row of the result comes from.
+    sample_weight_ : ndarray or None
+        Weights of the rows of the result, if `fit_resample` was given weights.
+    n_features_in_, n_labels_in_ : int
+        Number of columns of the last ``X`` and ``y``.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the last ``X``, if it was a data frame and all names are strings.
+
+    See Also
+    --------
+    BaseDistanceResampler : Base class of the resamplers that compute distances between rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scumble.resample import BaseResampler, ResampleResult
     >>> class Twice(BaseResampler):
-    ...     def _resample(self, X, Y):
+    ...     def _fit_resample(self, X, Y):
     ...         rows = np.tile(np.arange(Y.shape[0]), 2)
     ...         return ResampleResult(rows, Y[rows])
     >>> X_new, Y_new = Twice().fit_resample([[0.0], [1.0]], [[1, 0], [1, 1]])
@@ -100,11 +117,11 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
     (array([0., 1., 0., 1.]), [[1, 0], [1, 1], [1, 0], [1, 1]])
     """
 
-    _parameter_constraints = parameter_constraints(
-        categorical_features=CATEGORICAL_FEATURES,
-        random_state=RandomStateConstraint(),
-        n_jobs=NJobsConstraint(),
-    )
+    _parameter_constraints = {
+        "categorical_features": CATEGORICAL_FEATURES,
+        "random_state": RandomStateConstraint(),
+        "n_jobs": NJobsConstraint(),
+    }
 
     def __init_subclass__(cls, display_group: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -113,27 +130,41 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Do the work on checked input."""
+        """Resample checked input.
 
-    def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Any:
-        """Read X for `_resample`, knowing what a data set, if any, says about its columns.
+        Parameters
+        ----------
+        X : object
+            The features as `_read_features` returned them; by default as the user passed them.
+        Y : csr_array of bool of shape (n_samples, n_labels)
+            The labels, with sorted indices and no stored zeros. Must not be changed.
 
-        Methods that look at features override this; the others leave X alone.
+        Returns
+        -------
+        ResampleResult
+            The rows of the result.
+        """
+
+    def _read_features(self, X: Any, columns: Sequence[Feature] | None) -> Any:
+        """Return ``X`` in the form that `_fit_resample` expects.
+
+        ``columns`` describes the columns of ``X`` if it comes from a data set. Resamplers that use
+        the features override this method; the others receive ``X`` unchanged.
         """
         return X
 
     def _check_features(self, X: Any) -> None:
-        """Refuse features the method cannot use."""
+        """Raise an error if the resampler cannot use these features."""
         self._read_features(X, None)
 
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Check the input and parameters; there is nothing else to learn.
+    def fit(self, X: Any, y: Any) -> Self:
+        """Check the input and the parameters; a resampler learns nothing else.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
             Labels, 0/1 or True/False.
 
         Returns
@@ -141,62 +172,100 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         self
             The resampler.
         """
-        X, _, _ = self._check_input(X, Y)
+        X, _, _ = self._check_input(X, y)
         self._check_features(X)
         return self
 
-    def fit_resample(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+    def fit_resample(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Resample a data set.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features. Never changed.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            Labels, 0/1 or True/False. Never changed.
+            Features. They are not changed.
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Labels, 0/1 or True/False. They are not changed.
         sample_weight : array of shape (n_samples,), optional
-            Weights that travel with the rows: ``sample_weight_`` holds those of the new ones.
+            Weights of the rows. ``sample_weight_`` holds those of the rows of the result.
 
         Returns
         -------
         X : same type as X
-            Features of the new rows.
-        Y : same type as Y
-            Labels of the new rows.
+            Features of the rows of the result.
+        y : same type as y
+            Labels of the rows of the result.
         """
-        X, like, labels = self._check_input(X, Y)
-        weights = self._check_weights(remembered_sample_weight(Y, sample_weight), labels)
-        result = self._run(X, labels)
-        rows = self.sample_indices_
-        # Labels that did not change may be the caller's own: the result must not share them.
-        Y_new = result.Y.copy() if result.Y is labels else result.Y
-        resampled = self._assemble_features(X, result), labels_like(Y_new, like, rows)
-        self._mark(*resampled)
+        X, like, Y = self._check_input(X, y)
+        weights = self._check_weights(remembered_sample_weight(y, sample_weight), Y)
+        result = self._run(X, Y)
+        rows = result.sample_indices
+        # An algorithm may return the caller's own matrix, which the result must not share.
+        labels = result.Y.copy() if result.Y is Y else result.Y
+        X_new = self._assemble_features(X, result)
+        y_new = labels_like(labels, like, rows)
+        self._mark_as_resampled(X_new, y_new)
         self.sample_weight_ = None if weights is None else weights[rows]
         if weights is not None:
-            remember_sample_weight(resampled[1], sample_weight, self.sample_weight_)
-        return resampled
+            remember_sample_weight(y_new, sample_weight, self.sample_weight_)
+        return X_new, y_new
+
+    def set_fit_resample_request(self, *, sample_weight: bool | str | None = UNCHANGED) -> Self:
+        """Choose whether a meta-estimator passes sample weights to `fit_resample`.
+
+        This has an effect in a meta-estimator with metadata routing, such as a pipeline of
+        imbalanced-learn.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            True passes the weights, False does not, None raises an error if there are any, and a
+            str passes the metadata of this name. By default an earlier choice is kept.
+
+        Returns
+        -------
+        self
+            The resampler.
+        """
+        if not sklearn.get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "This method is only available when metadata routing is enabled. You can enable it "
+                "using sklearn.set_config(enable_metadata_routing=True)."
+            )
+        requests = self._get_metadata_request()
+        if sample_weight != UNCHANGED:
+            requests.fit_resample.add_request(param="sample_weight", alias=sample_weight)
+        self._metadata_request = requests
+        return self
+
+    def _get_metadata_request(self) -> Any:
+        """Return the metadata requests of all methods; scikit-learn's routing calls this."""
+        requests = super()._get_metadata_request()
+        if isinstance(requests, ResamplerMetadataRequest):
+            return requests
+        complete = ResamplerMetadataRequest(self)
+        complete.update(requests)
+        return complete
 
     def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
-        """Resample a data set object, or one that lives outside of memory.
+        """Resample a data set object, or one that does not fit in memory.
 
         Parameters
         ----------
         data : MultilabelDataset, or an object with ``__scumble_resample__``
             The data.
         out : str or Path, optional
-            Where to write the result.
+            File or folder to write the result to.
 
         Returns
         -------
-        MultilabelDataset, or what the data's own method returns
-            The new data.
+        MultilabelDataset, or what ``data.__scumble_resample__`` returns
+            The resampled data.
         """
         out_of_core = getattr(data, "__scumble_resample__", None)
         if out_of_core is None and not isinstance(data, MultilabelDataset):
             raise ScumbleError(
                 f"{type(self).__name__}.resample takes a MultilabelDataset. "
-                f"Got {type(data).__name__} instead: use fit_resample(X, Y) for arrays."
+                f"Got {type(data).__name__} instead: use fit_resample(X, y) for arrays."
             )
         self.check_parameters()
         if out_of_core is not None:
@@ -204,7 +273,7 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         result = self._run(data.X, data.Y, data.features)
         X = self._assemble_features(data.X, result)
         resampled = data.with_rows(X, result.Y, self.sample_indices_)
-        self._mark(resampled)
+        self._mark_as_resampled(resampled)
         if out is not None:
             write(resampled, out)
         return resampled
@@ -222,28 +291,33 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
             raise ScumbleError(
                 f"This {type(self).__name__} has not resampled anything yet: call fit_resample."
             )
-        keys = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
-        measured = zip(("before", "after"), map(characterize, self._labels), strict=True)
-        return {when: {key: getattr(found, key) for key in keys} for when, found in measured}
+        Y_before, Y_after = self._labels
+        comparison = {}
+        for when, Y in (("before", Y_before), ("after", Y_after)):
+            measures = characterize(Y)
+            comparison[when] = {name: getattr(measures, name) for name in SUMMARY_MEASURES}
+        return comparison
 
-    def _check_input(self, X: Any, Y: Any) -> tuple[Any, Any, sparse.csr_array]:
+    def _check_input(self, X: Any, y: Any) -> tuple[Any, Any, sparse.csr_array]:
+        """Check parameters and input; return ``X``, ``y`` as a container and checked labels."""
         caller = type(self).__name__
         self.check_parameters()
         X = as_container(X, caller=caller)
-        labels = check_labels(Y, caller=caller)
-        check_consistent_length(X, labels, caller=caller)
+        Y = check_labels(y, caller=caller)
+        check_consistent_length(X, Y, caller=caller)
         self.n_features_in_ = int(X.shape[1])
-        self.n_labels_in_ = int(labels.shape[1])
-        columns = getattr(X, "columns", None)
-        if columns is not None and all(isinstance(column, str) for column in columns):
-            self.feature_names_in_ = np.asarray(columns, dtype=object)
+        self.n_labels_in_ = int(Y.shape[1])
+        names = getattr(X, "columns", None)
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if isinstance(Y, list | tuple):
-            Y = np.asarray(Y) if label_lists(Y) is None else labels.toarray()
-        return X, Y, labels
+        if isinstance(y, list | tuple):
+            y = np.asarray(y) if label_lists(y) is None else Y.toarray()
+        return X, y, Y
 
     def _check_weights(self, sample_weight: Any, Y: sparse.csr_array) -> Array | None:
+        """Return the weights as an array with one number per row, or None."""
         if sample_weight is None:
             return None
         weights = np.asarray(sample_weight)
@@ -255,9 +329,10 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         return weights
 
     def _run(
-        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None = None
+        self, X: Any, Y: sparse.csr_array, columns: Sequence[Feature] | None = None
     ) -> ResampleResult:
-        result = self._fit_resample(self._read_features(X, features), Y)
+        """Run the algorithm and set the fitted attributes."""
+        result = self._fit_resample(self._read_features(X, columns), Y)
         rows = result.sample_indices
         n_rows = Y.shape[0]
         self.sample_indices_ = rows
@@ -267,24 +342,25 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         return result
 
     def _assemble_features(self, X: Any, result: ResampleResult) -> Any:
+        """Return the features of the result: rows of ``X``, then the synthetic rows."""
         rows = result.sample_indices
         if result.synthetic is None:
             return take_rows(X, rows)
-        n_taken = len(rows) - result.synthetic.shape[0]
-        return append_rows(take_rows(X, rows[:n_taken]), result.synthetic)
+        n_copied = len(rows) - result.synthetic.shape[0]
+        return append_rows(take_rows(X, rows[:n_copied]), result.synthetic)
 
-    def _mark(self, *resampled: Any) -> None:
-        """Let splitters warn of what was resampled before it is split."""
+    def _mark_as_resampled(self, *objects: Any) -> None:
+        """Mark objects, so that splitters can warn that they were resampled before the split."""
         if self.n_added_ or self.n_removed_:
-            mark_resampled(*resampled)
+            mark_resampled(*objects)
 
     def _generator(self) -> np.random.Generator:
-        """Make the generator for one run; the same `random_state` always gives the same one."""
-        state = getattr(self, "random_state", None)
-        return as_generator(state, caller=type(self).__name__)
+        """Return the generator for one run; the same `random_state` always gives the same one."""
+        random_state = getattr(self, "random_state", None)
+        return as_generator(random_state, caller=type(self).__name__)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the data out of a pickle."""
+        # The data stays out of a pickle.
         return {key: value for key, value in super().__getstate__().items() if key != "_labels"}
 
     def __sklearn_tags__(self) -> Any:
@@ -299,31 +375,75 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         return tags
 
 
-class _DistanceResampler(BaseResampler):
-    """Base of the resamplers that look at features: `_resample` gets them as `Features`."""
+class BaseDistanceResampler(BaseResampler):
+    """Base class of the resamplers that compute distances between rows.
 
-    _parameter_constraints = parameter_constraints(scale=Bool())
-    categorical_features: Any
-    scale: bool
-    n_jobs: int | None
+    ``_fit_resample(features, Y)`` receives the features as numbers and category codes:
+    ``features.values`` (a float64 array, or a ``csr_array`` for sparse input),
+    ``features.n_values`` (for every column, the number of values of a nominal column, 0 for a
+    numeric one) and ``features.is_integer``. `_find_neighbours` returns nearest rows;
+    ``features.space(scale=self.scale)`` holds the rows in the form that distances are computed
+    from.
 
-    def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Features:
-        self._refuse_texts(features or ())
+    Parameters
+    ----------
+    scale : bool
+        Whether numeric columns are scaled to [0, 1] before distances are computed.
+    categorical_features : None, indices, names, mask or mapping
+        The columns of ``X`` that hold codes of nominal values; see `MLSMOTE`.
+    n_jobs : int or None
+        Number of threads; they change the time, never the result.
+
+    See Also
+    --------
+    BaseResampler : Base class of all resamplers, with the attributes they have.
+
+    Examples
+    --------
+    Remove the rows whose nearest row has other labels.
+
+    >>> import numpy as np
+    >>> from scumble.resample import BaseDistanceResampler, ResampleResult
+    >>> class DropContradictions(BaseDistanceResampler):
+    ...     def _fit_resample(self, features, Y):
+    ...         nearest = self._find_neighbours(features, n_neighbors=1)[:, 0]
+    ...         n_different = (Y != Y[nearest]).sum(axis=1)
+    ...         rows = np.flatnonzero(n_different == 0)
+    ...         return ResampleResult(rows, Y[rows])
+    >>> X = [[0.0], [0.1], [5.0], [5.1]]
+    >>> X_new, Y_new = DropContradictions().fit_resample(X, [[1, 0], [1, 0], [1, 0], [0, 1]])
+    >>> X_new.ravel()
+    array([0. , 0.1])
+    """
+
+    _parameter_constraints = {**BaseResampler._parameter_constraints, "scale": Bool()}
+
+    def __init__(
+        self, *, scale: bool = True, categorical_features: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _read_features(self, X: Any, columns: Sequence[Feature] | None) -> Features:
+        """Return the features as numbers and category codes."""
+        self._check_no_texts(columns or ())
         categorical = self.categorical_features
-        if categorical is None and features is not None:
+        if categorical is None and columns is not None:
             categorical = {
-                at: len(known.categories)
-                for at, known in enumerate(features)
-                if known.is_categorical
+                index: len(column.categories)
+                for index, column in enumerate(columns)
+                if column.is_categorical
             }
-        read = read_features(X, categorical, caller=type(self).__name__)
-        if features is None:
-            return read
-        is_integer = np.array([known.integer for known in features], bool) & (read.n_values == 0)
-        return replace(read, is_integer=is_integer)
+        features = read_features(X, categorical, caller=type(self).__name__)
+        if columns is None:
+            return features
+        holds_integers = np.array([column.integer for column in columns], bool)
+        return replace(features, is_integer=holds_integers & (features.n_values == 0))
 
-    def _refuse_texts(self, features: Sequence[Feature]) -> None:
-        texts = [feature.name for feature in features if feature.kind == "text"]
+    def _check_no_texts(self, columns: Sequence[Feature]) -> None:
+        """Raise an error if a column holds texts, which have no distances."""
+        texts = [column.name for column in columns if column.kind == "text"]
         if texts:
             raise DataError(
                 f"{type(self).__name__} takes distances between rows, and the texts of column "
@@ -333,15 +453,26 @@ class _DistanceResampler(BaseResampler):
                 f"ignore={texts[0]!r}."
             )
 
+    def _find_neighbours(
+        self, features: Features, n_neighbors: int, rows: Array | None = None
+    ) -> Array:
+        """Return the nearest other rows of each row, or of the rows in ``rows``.
+
+        The result has shape (n_rows, k), where k is less than ``n_neighbors`` if the data has not
+        as many other rows.
+        """
+        space = features.space(scale=self.scale)
+        return nearest_neighbours(space, n_neighbors, rows=rows, n_jobs=self.n_jobs).rows
+
 
 def n_rows_from_percent(percent: float, n_rows: int) -> int:
-    """Count the rows in a percentage of all, rounded down: 33.3 % of 1000 are 333."""
-    # The percentage is taken as it is written, although the nearest binary number may lie below.
+    """Return the number of rows in a percentage of all, rounded down: 33.3 % of 1000 are 333."""
+    # The decimal number as the user wrote it counts; the nearest binary number may be smaller.
     exact = percent if isinstance(percent, int) else Fraction(str(percent))
-    wanted = n_rows * exact // 100
-    if wanted > MOST_ROWS:
+    n_requested = n_rows * exact // 100
+    if n_requested > MAX_ROWS:
         raise ParameterError(
             f"{percent:g} percent of {n_rows} rows are more rows than any machine holds. Choose a "
             "smaller 'percent'."
         )
-    return wanted
+    return n_requested

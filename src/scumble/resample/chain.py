@@ -1,4 +1,4 @@
-"""Several resamplers in order, what they do to a data set, and all of them side by side."""
+"""Chains: several resamplers applied in order, with reports of what they change."""
 
 import os
 import time
@@ -22,23 +22,24 @@ from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
 
-#: Parameters that any chain takes, whether its methods need them or not.
-SHARED = {"random_state", "n_jobs"}
-MEASURES = ("n_instances", "n_unlabelled", "mean_ir", "max_ir", "cvir", "scumble")
+#: Parameters that every chain accepts, even if none of its resamplers has them.
+SHARED_PARAMETERS = {"random_state", "n_jobs"}
+#: The measures that `compare_methods` reports.
+COMPARED_MEASURES = ("n_instances", "n_unlabelled", "mean_ir", "max_ir", "cvir", "scumble")
 
 
 def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
-    """Turn names separated by ``+`` into resamplers.
+    """Return the resamplers of a chain, given their names separated by ``+``.
 
     Parameters
     ----------
     methods : str
         Such as ``"mlsmote"`` or ``"remedial+mlsmote(n_neighbors=3)"``; case does not matter. A
-        dotted name, such as ``"my_package.resampling.Mine"``, is imported. ``"none"`` is no
-        resampler at all.
+        dotted name, such as ``"my_package.resampling.Mine"``, is imported. ``"none"`` gives an
+        empty chain.
     **parameters : object
-        Parameters by name. Each resampler gets those it has; None leaves the default. A
-        parameter that none of them has is refused.
+        Parameters by name. Each resampler gets those that it has; None keeps the default. A
+        parameter that none of the resamplers has raises an error.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     Raises
     ------
     ParameterError
-        If a name is not known, or a parameter fits none of the resamplers.
+        If a name is unknown, or none of the resamplers has one of the parameters.
 
     Examples
     --------
@@ -56,24 +57,28 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     >>> make_chain("remedial+mlsmote", n_neighbors=3, random_state=1)
     [REMEDIAL(), MLSMOTE(n_neighbors=3, random_state=1)]
     """
-    steps = [] if methods.strip().lower() == "none" else split_outside_brackets(methods, "+")
-    chain = [_make(step) for step in steps]
-    given = {name: value for name, value in parameters.items() if value is not None}
-    _refuse_unknown(repr(methods), [name for name in given if name not in SHARED], _known(chain))
-    for step in chain:
-        own = given.keys() & step.get_params(deep=False).keys()
-        step.set_params(**{name: given[name] for name in own})
-        step.check_parameters()
-        _note_share(step)
+    calls = [] if methods.strip().lower() == "none" else split_outside_brackets(methods, "+")
+    chain = [_make_resampler(call) for call in calls]
+    settings = {name: value for name, value in parameters.items() if value is not None}
+    _check_parameter_names(
+        [name for name in settings if name not in SHARED_PARAMETERS],
+        allowed=_parameter_names(chain),
+        methods=repr(methods),
+    )
+    for resampler in chain:
+        names = settings.keys() & resampler.get_params(deep=False).keys()
+        resampler.set_params(**{name: settings[name] for name in names})
+        resampler.check_parameters()
+        _warn_if_percent_looks_like_share(resampler)
     return chain
 
 
-def _note_share(step: BaseResampler) -> None:
-    """Tell those who are used to shares that percentages are percentages."""
-    percent = getattr(step, "percent", None)
+def _warn_if_percent_looks_like_share(resampler: BaseResampler) -> None:
+    """Warn if a percentage is below 1, because other libraries take shares from 0 to 1."""
+    percent = getattr(resampler, "percent", None)
     if percent is not None and 0 < percent < 1:
         warnings.warn(
-            f"The 'percent' parameter of {type(step).__name__} is {percent:g}: less than one "
+            f"The 'percent' parameter of {type(resampler).__name__} is {percent:g}: less than one "
             f"percent of the rows. If you mean {100 * percent:g} percent, say {100 * percent:g}.",
             ScumbleWarning,
             stacklevel=3,
@@ -81,19 +86,19 @@ def _note_share(step: BaseResampler) -> None:
 
 
 def run_chain(data: MultilabelDataset, chain: Sequence[Any]) -> MultilabelDataset:
-    """Run resamplers one after another on a data set.
+    """Run the resamplers of a chain in order on a data set.
 
     Parameters
     ----------
     data : MultilabelDataset
-        The data; not changed.
+        The data; it is not changed.
     chain : sequence of resamplers
-        See `make_chain`; any others with ``fit_resample(X, Y)`` will do.
+        See `make_chain`; any other object with ``fit_resample(X, y)`` is accepted.
 
     Returns
     -------
     MultilabelDataset
-        After the last one.
+        The result of the last resampler.
 
     Examples
     --------
@@ -103,19 +108,19 @@ def run_chain(data: MultilabelDataset, chain: Sequence[Any]) -> MultilabelDatase
     >>> len(run_chain(data, make_chain("remedial+mlros", percent=40, random_state=0)))
     5
     """
-    for step in chain:
-        if hasattr(step, "resample"):
-            data = step.resample(data)
-            continue
-        X, Y = step.fit_resample(data.X, data.Y.toarray().astype(np.int64))
-        data = data.with_rows(X, Y, getattr(step, "sample_indices_", None))
+    for resampler in chain:
+        if hasattr(resampler, "resample"):
+            data = resampler.resample(data)
+        else:
+            X, Y = resampler.fit_resample(data.X, data.Y.toarray().astype(np.int64))
+            data = data.with_rows(X, Y, getattr(resampler, "sample_indices_", None))
     return data
 
 
 def apply_chain(
     data: MultilabelDataset, chain: Sequence[BaseResampler]
 ) -> tuple[MultilabelDataset, dict[str, Any]]:
-    """Run resamplers in order and report the traits of the data before and after each.
+    """Run the resamplers of a chain in order and measure the data before and after each.
 
     Parameters
     ----------
@@ -130,12 +135,13 @@ def apply_chain(
         The resampled data.
     report : dict
         ``before`` and ``after`` (all measures), ``steps`` (the measures after each resampler)
-        and ``methods`` (of each its name, its ``title`` with the parameters that are not its
-        defaults, the rows added and removed, and ``n_one_sided`` of REMEDIAL). Ready for JSON.
+        and ``methods`` (for each resampler its name, its ``title`` with the parameters that
+        differ from the defaults, the numbers of rows added and removed, and ``n_one_sided`` of
+        REMEDIAL). It can be written as JSON.
 
     See Also
     --------
-    run_chain : The same without a report.
+    run_chain : Does the same without a report.
 
     Examples
     --------
@@ -146,30 +152,30 @@ def apply_chain(
     >>> [(step["title"], step["n_added"], step["n_removed"]) for step in report["methods"]]
     [('REMEDIAL(one_sided=keep)', 1, 0)]
     """
-    after, report = _measured_run(data, chain)
+    after, report = _run_and_measure(data, chain)
     report["methods"] = [
         {
-            "method": type(sampler).__name__,
-            "title": title_of(sampler),
-            "n_added": sampler.n_added_,
-            "n_removed": sampler.n_removed_,
-            "n_one_sided": getattr(sampler, "n_one_sided_", None),
+            "method": type(resampler).__name__,
+            "title": title_of(resampler),
+            "n_added": resampler.n_added_,
+            "n_removed": resampler.n_removed_,
+            "n_one_sided": getattr(resampler, "n_one_sided_", None),
         }
-        for sampler in chain
+        for resampler in chain
     ]
     return after, report
 
 
-def title_of(sampler: BaseResampler) -> str:
-    """Name a resampler with the parameters that are not its defaults, as people write them."""
-    usual = signature(type(sampler)).parameters
-    changed = [
-        f"{name}={title_of(value) if isinstance(value, BaseResampler) else value}"
-        for name, value in sampler.get_params(deep=False).items()
-        if name != "n_jobs" and value != usual[name].default
-    ]
-    name = type(sampler).__name__
-    return f"{name}({', '.join(changed)})" if changed else name
+def title_of(resampler: BaseResampler) -> str:
+    """Return the name of a resampler with the parameters that differ from their defaults."""
+    signature_parameters = signature(type(resampler)).parameters
+    changed = []
+    for name, value in resampler.get_params(deep=False).items():
+        if name != "n_jobs" and value != signature_parameters[name].default:
+            text = title_of(value) if isinstance(value, BaseResampler) else value
+            changed.append(f"{name}={text}")
+    class_name = type(resampler).__name__
+    return f"{class_name}({', '.join(changed)})" if changed else class_name
 
 
 def apply_remedial(
@@ -179,26 +185,27 @@ def apply_remedial(
     one_sided: Literal["clone", "keep"] = "clone",
     out: str | os.PathLike[str] | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """Decouple a data set and report its traits before and after every pass.
+    """Decouple a data set and measure it before and after every pass.
 
     Parameters
     ----------
-    data : MultilabelDataset or Scan
-        The data; see `scumble.scan` for what does not fit into memory.
+    data : MultilabelDataset or result of `scumble.scan`
+        The data; see `scumble.scan` for data that does not fit in memory.
     passes : int
-        How often to repeat REMEDIAL.
+        Number of passes of REMEDIAL.
     one_sided : {"clone", "keep"}
-        See `REMEDIAL`.
+        How to treat instances with majority or minority labels only; see `REMEDIAL`.
     out : str or Path, optional
-        The folder for what a scan becomes.
+        File or folder to write the result to.
 
     Returns
     -------
-    after : MultilabelDataset or Scan
+    after : same type as data
         The decoupled data.
     report : dict
-        ``before`` and ``after`` (all measures), ``steps`` (the measures after each pass; of a
-        scan only after the last) and ``passes`` (what each pass met). Ready for JSON.
+        ``before`` and ``after`` (all measures), ``steps`` (the measures after each pass; out of
+        core only after the last) and ``passes`` (``n_above_mean``, ``n_one_sided`` and
+        ``n_added`` of each pass). It can be written as JSON.
 
     Examples
     --------
@@ -211,25 +218,34 @@ def apply_remedial(
     """
     chain = make_chain("remedial", passes=passes, one_sided=one_sided)
     if isinstance(data, MultilabelDataset):
-        chain = make_chain("+".join(["remedial"] * chain[0].passes), one_sided=one_sided)
-    after, report = _measured_run(data, chain, out)
-    keys = ("n_above_mean", "n_one_sided", "n_added")
-    report["passes"] = [
-        {key: getattr(met, key) for key in keys} for sampler in chain for met in sampler.passes_
-    ]
+        # One resampler per pass, so that the data is measured after each.
+        names = ["remedial"] * chain[0].passes
+        chain = make_chain("+".join(names), one_sided=one_sided)
+    after, report = _run_and_measure(data, chain, out)
+    report["passes"] = []
+    for resampler in chain:
+        for counts in resampler.passes_:
+            report["passes"].append(
+                {
+                    "n_above_mean": counts.n_above_mean,
+                    "n_one_sided": counts.n_one_sided,
+                    "n_added": counts.n_added,
+                }
+            )
     return after, report
 
 
-def _measured_run(
+def _run_and_measure(
     data: Any, chain: Sequence[BaseResampler], out: str | os.PathLike[str] | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Run resamplers in order; measure the data before the first and after each."""
+    """Run resamplers in order; return the result and the measures before and after each."""
     before = characterize(data).to_dict()
     steps = []
-    for sampler in chain:
-        data = sampler.resample(data, out)
+    for resampler in chain:
+        data = resampler.resample(data, out)
         steps.append(characterize(data).to_dict())
-    return data, {"before": before, "after": steps[-1] if steps else before, "steps": steps}
+    after = steps[-1] if steps else before
+    return data, {"before": before, "after": after, "steps": steps}
 
 
 def compare_methods(
@@ -237,24 +253,25 @@ def compare_methods(
     methods: Sequence[str] | Mapping[str, Sequence[BaseResampler]] | None = None,
     **parameters: Any,
 ) -> list[dict[str, Any]]:
-    """Run methods on a data set, each on its own, and compare what comes out.
+    """Run several methods on the same data set and compare imbalance and concurrence.
 
     Parameters
     ----------
     data : MultilabelDataset
         The data.
     methods : sequence of str, or mapping of str to resamplers, optional
-        Names or chains of names, see `make_chain`; by default all resamplers there are. A mapping
-        gives the resamplers themselves, under names of your own.
+        Names of resamplers or chains, see `make_chain`; by default all registered resamplers. A
+        mapping gives chains of resamplers under names of your choice.
     **parameters : object
-        Given to every method that has them. One that no method has is refused.
+        Parameters by name. Each method gets those that it has; a parameter that no method has
+        raises an error.
 
     Returns
     -------
     list of dict
-        First the data as it is (method ``"none"``), then one row per method: ``method``,
+        First the unchanged data (method ``"none"``), then one row per method: ``method``,
         ``n_instances``, ``n_unlabelled``, ``n_added``, ``n_removed``, ``mean_ir``, ``max_ir``,
-        ``cvir``, ``scumble``, ``seconds``, and ``error``, None or why the method failed.
+        ``cvir``, ``scumble``, ``seconds``, and ``error``: None, or why the method failed.
 
     Examples
     --------
@@ -268,70 +285,79 @@ def compare_methods(
     mlros 4 0.029
     """
     names = list(registered_objects("resampler")) if methods is None else list(methods)
-    given = methods if isinstance(methods, Mapping) else {}
-    known = {name: _known(make_chain(name)) for name in names if name not in given}
-    asked = [name for name in parameters if name not in SHARED]
-    _refuse_unknown(", ".join(known), asked, set[str]().union(*known.values()))
-    rows = [_row("none", data, [], 0.0)]
-    with progress_bar(
-        f"Running {len(names)} method{'' if len(names) == 1 else 's'}", len(names)
-    ) as on:
+    chains = methods if isinstance(methods, Mapping) else {}
+    # The parameters of the methods that are made by name; chains of a mapping are complete.
+    allowed = {name: _parameter_names(make_chain(name)) for name in names if name not in chains}
+    _check_parameter_names(
+        [name for name in parameters if name not in SHARED_PARAMETERS],
+        allowed=set[str]().union(*allowed.values()),
+        methods=", ".join(allowed),
+    )
+    rows = [_result_row("none", data, [], seconds=0.0)]
+    title = f"Running {len(names)} method{'' if len(names) == 1 else 's'}"
+    with progress_bar(title, len(names)) as advance:
         for name in names:
-            fitting = {key: parameters[key] for key in parameters if key in known.get(name, ())}
-            rows.append(_try(data, name, given.get(name), fitting))
-            on(1)
+            settings = {key: parameters[key] for key in parameters if key in allowed.get(name, ())}
+            rows.append(_run_method(data, name, chain=chains.get(name), parameters=settings))
+            advance(1)
     return rows
 
 
-def _try(
+def _run_method(
     data: MultilabelDataset,
     name: str,
+    *,
     chain: Sequence[BaseResampler] | None,
     parameters: dict[str, Any],
 ) -> dict[str, Any]:
-    """Run one method; one that cannot treat the data, or refuses a parameter, says why."""
-    started = time.perf_counter()
+    """Run one method and return its row; if it fails, the row holds the error message."""
+    start = time.perf_counter()
     try:
         if chain is None:
             chain = make_chain(name, **parameters)
         after = run_chain(data, chain)
     except ScumbleError as error:
         return {"method": name, "error": str(error)}
-    return _row(name, after, chain, time.perf_counter() - started)
+    return _result_row(name, after, chain, seconds=time.perf_counter() - start)
 
 
-def _row(
-    name: str, data: MultilabelDataset, chain: Sequence[BaseResampler], seconds: float
+def _result_row(
+    name: str, data: MultilabelDataset, chain: Sequence[BaseResampler], *, seconds: float
 ) -> dict[str, Any]:
+    """Return the measures of resampled data as a row of `compare_methods`."""
     summary = characterize(data.Y)
     return {
         "method": name,
-        "n_added": sum(step.n_added_ for step in chain),
-        "n_removed": sum(step.n_removed_ for step in chain),
-        **{measure: getattr(summary, measure) for measure in MEASURES},
+        "n_added": sum(resampler.n_added_ for resampler in chain),
+        "n_removed": sum(resampler.n_removed_ for resampler in chain),
+        **{measure: getattr(summary, measure) for measure in COMPARED_MEASURES},
         "seconds": seconds,
         "error": None,
     }
 
 
-def _make(step: str) -> BaseResampler:
-    """Make the resampler of a name, with parameters in brackets or without."""
-    name, given = parse_call(step)
-    made: BaseResampler = find_class("resampler", name)()
-    _refuse_unknown(repr(name), given, made.get_params(deep=False))
-    return made.set_params(**given)
+def _make_resampler(call: str) -> BaseResampler:
+    """Return the resampler of a name, which parameters in parentheses may follow."""
+    name, arguments = parse_call(call)
+    resampler: BaseResampler = find_class("resampler", name)()
+    _check_parameter_names(arguments, allowed=resampler.get_params(deep=False), methods=repr(name))
+    return resampler.set_params(**arguments)
 
 
-def _refuse_unknown(methods: str, parameters: Iterable[str], known: Collection[str]) -> None:
-    """Refuse parameters that none of the methods has."""
-    for name in parameters:
-        if name not in known:
+def _check_parameter_names(names: Iterable[str], *, allowed: Collection[str], methods: str) -> None:
+    """Raise an error for a parameter that none of the methods has."""
+    for name in names:
+        if name not in allowed:
             raise ParameterError(
                 f"No method of {methods} has a parameter {name!r}."
-                f"{did_you_mean_parameter(name, known)} Known are: {', '.join(sorted(known)) or 'none'}."
+                f"{did_you_mean_parameter(name, allowed)} Known are: "
+                f"{', '.join(sorted(allowed)) or 'none'}."
             )
 
 
-def _known(chain: Sequence[BaseResampler]) -> set[str]:
-    """List the parameters that the methods of a chain have."""
-    return {key for step in chain for key in step.get_params(deep=False)}
+def _parameter_names(chain: Sequence[BaseResampler]) -> set[str]:
+    """Return the names of all parameters that the resamplers of a chain have."""
+    names: set[str] = set()
+    for resampler in chain:
+        names.update(resampler.get_params(deep=False))
+    return names

@@ -1,4 +1,4 @@
-"""Give back what was given: arrays, sparse matrices and frames, with their types and names."""
+"""Return the same type as the input: arrays, sparse matrices and frames, with dtypes and names."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ from scumble.resample.kernels import bags as kernels
 
 
 def as_container(X: Any, *, caller: str) -> Any:
-    """Turn nested lists into arrays, leave arrays, sparse matrices and frames as they are."""
+    """Return nested lists as an array; return arrays, sparse matrices and frames unchanged."""
     if isinstance(X, list | tuple):
         X = as_array(X, caller=caller)
     shape = getattr(X, "shape", None)
@@ -27,16 +27,15 @@ def as_container(X: Any, *, caller: str) -> Any:
 
 
 def take_rows(data: Any, rows: Array) -> Any:
-    """Select rows of any container, by position."""
+    """Return rows of any container, selected by position."""
     if isinstance(data, np.ndarray):
         return data.take(rows, axis=0)
     if sparse.issparse(data):
         if data.format == "csr" and data.dtype == np.float64:
-            # Faster than scipy: the rows are known to be there.
-            indptr, indices, values = _taken(data, rows, data.indices, data.data)
+            # Faster than scipy, because the row numbers need no check.
+            indptr, indices, values = _take_csr_rows(data, rows, data.indices, data.data)
             return type(data)((values, indices, indptr), shape=(len(rows), data.shape[1]))
-        taken = data.tocsr()[rows]
-        return taken.asformat(data.format)
+        return data.tocsr()[rows].asformat(data.format)
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     if _is_arrow(data):
@@ -47,30 +46,35 @@ def take_rows(data: Any, rows: Array) -> Any:
 
 
 def _is_arrow(data: Any) -> bool:
-    """Tell tables of Arrow, whose columns may share a name or hold codes of any type."""
+    """Return whether the data is an Arrow table."""
+    # narwhals refuses Arrow tables with duplicate column names and some types of codes.
     return type(data).__module__.partition(".")[0] == "pyarrow"
 
 
 def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """Select rows of a label matrix."""
-    indptr, indices = _taken(Y, rows, Y.indices)
+    """Return rows of a label matrix."""
+    indptr, indices = _take_csr_rows(Y, rows, Y.indices)
     present = np.ones(len(indices), bool)
     return sparse.csr_array((present, indices, indptr), shape=(len(rows), Y.shape[1]))
 
 
-def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
-    """Row pointers of the given rows, and what is stored for them."""
+def _take_csr_rows(matrix: Any, rows: Array, *stored: Array) -> list[Array]:
+    """Return the row pointers of the selected rows, then their part of each stored array."""
     rows = np.ascontiguousarray(rows, np.int64)
-    indptr = np.ascontiguousarray(data.indptr)
-    places = np.empty(len(rows) + 1, np.int64)
-    kernels.fill_indptr(indptr, rows, places)
-    kind = indptr.dtype if places[-1] <= np.iinfo(indptr.dtype).max else np.int64
-    copies = (kernels.copy_rows(indptr, rows, places, np.ascontiguousarray(v)) for v in stored)
-    return [places.astype(kind), *copies]
+    indptr = np.ascontiguousarray(matrix.indptr)
+    new_indptr = np.empty(len(rows) + 1, np.int64)
+    kernels.fill_indptr(indptr, rows, new_indptr)
+    fits = new_indptr[-1] <= np.iinfo(indptr.dtype).max
+    dtype = indptr.dtype if fits else np.int64
+    arrays = [new_indptr.astype(dtype)]
+    for values in stored:
+        contiguous = np.ascontiguousarray(values)
+        arrays.append(kernels.copy_rows(indptr, rows, new_indptr, contiguous))
+    return arrays
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
-    """Put labels into the container and type of ``like``, with names and index of its rows."""
+    """Return labels in the container and dtype of ``like``, with the index of its ``rows``."""
     if sparse.issparse(like):
         typed = Y.astype(like.dtype, copy=False)
         return typed if type(typed) is type(like) else type(like)(typed)
@@ -79,104 +83,113 @@ def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     return replace_columns(take_rows(like, rows), list(Y.toarray().astype(np.int8).T))
 
 
-def _arrow_like(table: Any, columns: Iterable[Any]) -> Any:
-    """Put new values into all columns of an Arrow table, keeping names and types."""
-    import pyarrow as pa
-
-    def array(values: Any, kind: Any) -> Any:
-        if pa.types.is_decimal(kind):  # which Arrow makes of floats in a second step only
-            return pa.array(values, pa.float64()).cast(kind, safe=False)
-        return pa.array(_whole(values) if pa.types.is_integer(kind) else values, kind)
-
-    arrays = map(array, columns, table.schema.types)
-    return type(table).from_arrays(list(arrays), schema=table.schema)
-
-
 def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
-    """Put synthetic rows into the container and types the features came in."""
-    # A value that is missing in a synthetic row is missing in its seed: it keeps the seed's mark,
-    # for libraries have several (None, NaN, NA).
+    """Return synthetic rows in the container and dtypes that the features came in."""
     source = features.source
     if sparse.issparse(source):
         return type(source)(synthetic.astype(source.dtype).asformat(source.format))
     if isinstance(source, np.ndarray) and source.dtype.kind in "biuf":
         return synthetic.astype(source.dtype)
-    if sparse.issparse(synthetic):  # sparse columns in a frame of pandas
+    if sparse.issparse(synthetic):  # a pandas frame with sparse columns
         synthetic = synthetic.toarray()
-    columns = [
-        synthetic[:, at] if known is None else _looked_up(known, synthetic[:, at])
-        for at, known in enumerate(features.codes.categories)
-    ]
-    taken = take_rows(source, seeds)
-    for at in np.flatnonzero(np.isnan(synthetic).any(axis=0)).tolist():
-        marks = column_values(taken, at)
-        pairs = zip(columns[at], marks, np.isnan(synthetic[:, at]), strict=True)
-        columns[at] = [mark if is_missing else value for value, mark, is_missing in pairs]
+    columns = []
+    for index, categories in enumerate(features.codes.categories):
+        values = synthetic[:, index]
+        if categories is not None:
+            values = _categories_of_codes(categories, values)
+        columns.append(values)
+    container = take_rows(source, seeds)
+    # A value that is missing in a synthetic row is missing in its seed. The seed's own marker is
+    # used, because libraries have several (None, NaN, NA).
+    for index in np.flatnonzero(np.isnan(synthetic).any(axis=0)).tolist():
+        is_missing = np.isnan(synthetic[:, index])
+        cells = zip(columns[index], column_values(container, index), is_missing, strict=True)
+        columns[index] = [marker if missing else value for value, marker, missing in cells]
     if isinstance(source, np.ndarray):
-        for at, column in enumerate(columns):
-            taken[:, at] = column
-        return taken
-    return replace_columns(taken, columns)
+        for index, column in enumerate(columns):
+            container[:, index] = column
+        return container
+    return replace_columns(container, columns)
 
 
-def _looked_up(categories: tuple[Any, ...], codes: Array) -> list[Any]:
+def _categories_of_codes(categories: tuple[Any, ...], codes: Array) -> list[Any]:
+    """Return the category of each code; None for a missing code."""
     values = np.empty(len(categories) + 1, object)
     values[:-1] = categories
     return values[np.where(np.isnan(codes), -1, codes).astype(np.intp)].tolist()
 
 
-def column_values(table: Any, at: int) -> list[Any]:
-    """List the values of a column of a frame or array."""
+def column_values(table: Any, column: int) -> list[Any]:
+    """Return the values of a column of a frame or array, selected by position."""
     if isinstance(table, np.ndarray):
-        return table[:, at].tolist()
+        return table[:, column].tolist()
     if hasattr(table, "iloc"):
-        return table.iloc[:, at].tolist()
+        return table.iloc[:, column].tolist()
     if _is_arrow(table):
-        return table.column(at).to_pylist()
+        return table.column(column).to_pylist()
     import narwhals as nw
 
-    whole = nw.from_native(table, eager_only=True)
-    return whole[whole.columns[at]].to_list()
+    frame = nw.from_native(table, eager_only=True)
+    return frame[frame.columns[column]].to_list()
 
 
-def replace_columns(frame: Any, columns: list[Any]) -> Any:
-    """Put new values into all columns of a frame, keeping names, types and index."""
-    if hasattr(frame, "iloc"):
-        import pandas as pd
-
-        filled = [
-            pd.Series(np.asarray(values), index=frame.index).astype(dtype)
-            if isinstance(values, np.ndarray) or dtype.kind in "iu"
-            else pd.Series(values, index=frame.index, dtype=dtype)
-            for values, dtype in zip(columns, frame.dtypes, strict=True)
-        ]
-        new = pd.concat(filled, axis=1) if filled else frame.copy()
-        new.columns = frame.columns
-        return new
-    if _is_arrow(frame):
-        return _arrow_like(frame, columns)
+def replace_columns(table: Any, columns: list[Any]) -> Any:
+    """Return a frame with new values in all columns, and the same names, dtypes and index."""
+    if hasattr(table, "iloc"):
+        return _replace_pandas_columns(table, columns)
+    if _is_arrow(table):
+        return _replace_arrow_columns(table, columns)
     import narwhals as nw
 
-    whole = nw.from_native(frame, eager_only=True)
-    library = nw.get_native_namespace(whole)
-
-    def series(name: str, dtype: Any, values: Any) -> Any:
-        cells = _whole(values) if dtype.is_integer() else values
-        return nw.new_series(name, cells, dtype, backend=library)
-
-    new = map(series, whole.schema.names(), whole.schema.dtypes(), columns)
-    return whole.with_columns(*new).to_native()
+    frame = nw.from_native(table, eager_only=True)
+    library = nw.get_native_namespace(frame)
+    series = []
+    for (name, dtype), values in zip(frame.schema.items(), columns, strict=True):
+        cells = _as_integers(values) if dtype.is_integer() else values
+        series.append(nw.new_series(name, cells, dtype, backend=library))
+    return frame.with_columns(*series).to_native()
 
 
-def _whole(values: Any) -> Any:
-    """Give whole numbers as such: not every library casts floats while it reads."""
+def _replace_pandas_columns(frame: Any, columns: list[Any]) -> Any:
+    """Return a pandas frame with new values in all columns."""
+    import pandas as pd
+
+    series = []
+    for values, dtype in zip(columns, frame.dtypes, strict=True):
+        if isinstance(values, np.ndarray) or dtype.kind in "iu":
+            series.append(pd.Series(np.asarray(values), index=frame.index).astype(dtype))
+        else:
+            series.append(pd.Series(values, index=frame.index, dtype=dtype))
+    new = pd.concat(series, axis=1) if series else frame.copy()
+    new.columns = frame.columns
+    return new
+
+
+def _replace_arrow_columns(table: Any, columns: Iterable[Any]) -> Any:
+    """Return an Arrow table with new values in all columns."""
+    import pyarrow as pa
+
+    arrays = []
+    for values, dtype in zip(columns, table.schema.types, strict=True):
+        if pa.types.is_decimal(dtype):  # Arrow converts floats to decimals only by a cast
+            array = pa.array(values, pa.float64()).cast(dtype, safe=False)
+        elif pa.types.is_integer(dtype):
+            array = pa.array(_as_integers(values), dtype)
+        else:
+            array = pa.array(values, dtype)
+        arrays.append(array)
+    return type(table).from_arrays(arrays, schema=table.schema)
+
+
+def _as_integers(values: Any) -> Any:
+    """Return floats that are whole numbers as integers, for libraries that do not cast them."""
     if isinstance(values, np.ndarray):
         return values.astype(np.int64)
     return [None if value is None else int(value) for value in values]
 
 
 def append_rows(first: Any, second: Any) -> Any:
-    """Put the rows of two containers of one kind one after another."""
+    """Return the rows of two containers of the same type, one after the other."""
     if sparse.issparse(first):
         stacked = sparse.vstack([first, second], format=first.format)
         return type(first)(stacked.astype(first.dtype, copy=False))
@@ -195,6 +208,5 @@ def append_rows(first: Any, second: Any) -> Any:
         return type(first).from_arrays(list(map(pa.concat_arrays, pairs)), schema=first.schema)
     import narwhals as nw
 
-    return nw.concat(
-        [nw.from_native(part, eager_only=True) for part in (first, second)]
-    ).to_native()
+    frames = [nw.from_native(table, eager_only=True) for table in (first, second)]
+    return nw.concat(frames).to_native()

@@ -1,15 +1,14 @@
-"""REMEDIAL-HwR: decouple first, then resample."""
+"""REMEDIAL-HwR: decouple labels, then run another resampler."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.errors import ParameterTypeError
-from scumble._core.parameters import ParameterConstraint, default, get_parameter_constraints
+from scumble._core.parameters import ParameterConstraint
 from scumble.data import Feature
 from scumble.resample.base import BaseResampler, ResampleResult
 from scumble.resample.mlsmote import MLSMOTE
@@ -17,7 +16,7 @@ from scumble.resample.remedial import REMEDIAL
 
 
 class ResamplerConstraint(ParameterConstraint):
-    """Resamplers, and None."""
+    """A resampler, or None."""
 
     kind = "method"
     error = ParameterTypeError
@@ -25,41 +24,48 @@ class ResamplerConstraint(ParameterConstraint):
     value_for_none = MLSMOTE.__name__.lower()
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether the value is a resampler or None."""
         return value is None or isinstance(value, BaseResampler)
 
 
-@dataclass(eq=False, repr=False)
+class _UncheckedFeatures(NamedTuple):
+    """Features as the user passed them; the second resampler reads them after REMEDIAL."""
+
+    X: Any
+    columns: Sequence[Feature] | None  # descriptions of the columns, if X is from a data set
+
+
 class RemedialHwR(BaseResampler, display_group="Decouple"):
     r"""Run REMEDIAL, then another resampler on the result.
 
-    Resampling a row with rare and frequent labels changes both. REMEDIAL takes such rows apart
-    first, so that the resampler after it works on rows that are one or the other.
+    Resampling a row with rare and frequent labels changes the counts of both. REMEDIAL splits such
+    rows first, so that the second resampler works on rows with only rare or only frequent labels.
 
     Parameters
     ----------
     resampler : BaseResampler or None
-        What runs after REMEDIAL; by default `MLSMOTE`.
+        The resampler that runs after REMEDIAL; by default `MLSMOTE`.
     passes : int
         How often REMEDIAL is repeated.
     one_sided : {"clone", "keep"}
-        What REMEDIAL does with rows that have only frequent or only rare labels.
+        What REMEDIAL does with rows that have only frequent or only rare labels; see `REMEDIAL`.
     random_state : int, Generator, RandomState or None
-        Given to a resampler that draws and has no ``random_state`` of its own. What the resampler
-        was made with comes first, so that `cross_validate`, which seeds what was left open,
-        leaves it alone.
+        Passed to a resampler that has a ``random_state`` and leaves it None. A ``random_state``
+        of the resampler itself takes precedence, and `cross_validate`, which sets those that are
+        None, does not change it.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from; synthetic rows name their seed.
+        For every row of the result, the input row that it comes from; for a synthetic row, its
+        seed.
     n_added_, n_removed_ : int
-        Rows more, and input rows of which nothing is left.
+        Number of rows that were added, and of input rows that no row of the result comes from.
     remedial_, resampler_ : BaseResampler
-        The two steps, after use.
+        The two resamplers, after use.
     n_halves_, n_halves_removed_ : int
-        Rows that REMEDIAL's splits left behind (two a split), and how many of them the resampler
-        removed.
+        Number of rows that came from REMEDIAL's splits (two per split), and of those among them
+        that the second resampler removed.
 
     See Also
     --------
@@ -67,10 +73,10 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
 
     Notes
     -----
-    The paper [1]_ combines REMEDIAL with ML-ROS, ML-RUS and MLSMOTE; any resampler of
-    `scumble.resample` will do here. The two halves of a split row lie at distance 0 with
-    disjoint labels. A method that cleans by neighbours, such as `MLeNN` or `MLTL`, takes them
-    for noise and removes many of them: `n_halves_removed_` tells.
+    The paper [1]_ combines REMEDIAL with ML-ROS, ML-RUS and MLSMOTE; here any resampler of
+    `scumble.resample` is accepted. The two halves of a split row lie at distance 0 with disjoint
+    labels. A method that cleans by neighbours, such as `MLeNN` or `MLTL`, treats them as noise
+    and removes many of them; ``n_halves_removed_`` counts these.
 
     References
     ----------
@@ -80,8 +86,8 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
 
     Examples
     --------
-    REMEDIAL splits the third row, and ML-ROS then clones the half that has the rare label. (The
-    rows are five by then, so that 25 % of them is one.)
+    REMEDIAL splits the third row, and ML-ROS then clones the half that has the rare label. (There
+    are five rows by then, and 25 % of them is one row.)
 
     >>> import numpy as np
     >>> from scumble.resample import MLROS, RemedialHwR
@@ -93,42 +99,58 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
     (array([0, 1, 2, 3, 2, 2]), array([0, 0, 1]))
     """
 
-    _parameter_constraints = get_parameter_constraints(REMEDIAL)
+    _parameter_constraints = {
+        **REMEDIAL._parameter_constraints,
+        "resampler": ResamplerConstraint(),
+    }
 
-    resampler: BaseResampler | None = default(None, ResamplerConstraint())
-    _: KW_ONLY
-    passes: int = 1
-    one_sided: Literal["clone", "keep"] = "clone"
-    random_state: Any = None
+    def __init__(
+        self,
+        resampler: BaseResampler | None = None,
+        *,
+        passes: int = 1,
+        one_sided: Literal["clone", "keep"] = "clone",
+        random_state: Any = None,
+    ) -> None:
+        self.resampler = resampler
+        self.passes = passes
+        self.one_sided = one_sided
+        self.random_state = random_state
 
     def _check_parameter_combinations(self) -> None:
-        self._second().check_parameters()
+        """Check the parameters of the second resampler."""
+        self._make_second().check_parameters()
 
     def _check_features(self, X: Any) -> None:
-        self._second()._check_features(X)
+        """Raise an error if the second resampler cannot use these features."""
+        self._make_second()._check_features(X)
 
-    def _second(self) -> BaseResampler:
-        """Make the resampler that runs after REMEDIAL."""
+    def _make_second(self) -> BaseResampler:
+        """Return the resampler that runs after REMEDIAL, not yet used."""
         second = MLSMOTE() if self.resampler is None else clone(self.resampler)
         if "random_state" in second.get_params(deep=False):
-            # Cloning copies a generator, which would then give the same draws each time.
-            own = getattr(self.resampler, "random_state", None)
-            second.set_params(random_state=self.random_state if own is None else own)
+            # clone copies a generator, and the copy would draw the same numbers in every run.
+            random_state = getattr(self.resampler, "random_state", None)
+            if random_state is None:
+                random_state = self.random_state
+            second.set_params(random_state=random_state)
         return second
 
-    def _read_features(self, X: Any, features: Sequence[Feature] | None) -> Any:
-        return X, features
+    def _read_features(self, X: Any, columns: Sequence[Feature] | None) -> _UncheckedFeatures:
+        """Return the features unchanged, with the descriptions of their columns."""
+        return _UncheckedFeatures(X, columns)
 
-    def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        X, features = X
+    def _fit_resample(self, features: _UncheckedFeatures, Y: sparse.csr_array) -> ResampleResult:
+        """Run both resamplers and count the halves of split rows that the second one removes."""
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
-        self.resampler_ = self._second()
-        decoupled = self.remedial_._run(X, Y)
+        self.resampler_ = self._make_second()
+        decoupled = self.remedial_._run(features.X, Y)
         sources = decoupled.sample_indices
-        halves = np.bincount(sources, minlength=Y.shape[0])[sources] > 1  # of rows that were split
-        between = self.remedial_._assemble_features(X, decoupled)
-        result = self.resampler_._run(between, decoupled.Y, features)
-        is_left = np.bincount(result.sample_indices, minlength=len(sources)) > 0
-        self.n_halves_ = int(halves.sum())
-        self.n_halves_removed_ = int((halves & ~is_left).sum())
+        # More than one row of the decoupled data comes from an input row that was split.
+        is_half = np.bincount(sources, minlength=Y.shape[0])[sources] > 1
+        X_decoupled = self.remedial_._assemble_features(features.X, decoupled)
+        result = self.resampler_._run(X_decoupled, decoupled.Y, features.columns)
+        is_used = np.bincount(result.sample_indices, minlength=len(sources)) > 0
+        self.n_halves_ = int(is_half.sum())
+        self.n_halves_removed_ = int((is_half & ~is_used).sum())
         return ResampleResult(sources[result.sample_indices], result.Y, result.synthetic)

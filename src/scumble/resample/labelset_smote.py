@@ -1,6 +1,5 @@
-"""LabelsetSMOTE: new rows between seeds, with the seed's labels."""
+"""LabelsetSMOTE: synthetic rows between two seeds, with the labels of the first."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -9,46 +8,51 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest_neighbours
-from scumble._core.parameters import Choice, Int, Real, default
+from scumble._core.parameters import Choice, Int, Real
 from scumble.measures.imbalance import is_minority, label_counts
-from scumble.resample.base import ResampleResult, _DistanceResampler, n_rows_from_percent
+from scumble.resample.base import BaseDistanceResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.synthesis import SeedInstances, append_synthetic_rows, synthesize
+from scumble.resample.synthesis import (
+    SeedInstances,
+    SeedSearch,
+    append_synthetic_rows,
+    synthesize,
+)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class LabelsetSMOTE(_DistanceResampler, display_group="Add rows"):
-    r"""Add synthetic rows between seeds; each keeps the labels of its seed.
+class LabelsetSMOTE(BaseDistanceResampler, display_group="Add rows"):
+    r"""Add synthetic rows between seeds; each has the labels of its seed.
 
-    SMOTE as Giraldo-Forero and others took it to several labels: what matters is which rows may
-    be seeds, and labelsets are never mixed.
+    This is SMOTE for several labels as proposed by Giraldo-Forero and others: a criterion chooses
+    which rows may be seeds, and labelsets are never mixed.
 
     Parameters
     ----------
     percent : float
-        How many rows to add, in percent of the rows there are.
+        Number of rows to add, as a percentage of the rows of the input.
     n_neighbors : int
-        How many of the nearest seeds may be a seed's partner. Where there are fewer, all may; a
-        single seed adds nothing.
+        Number of nearest seeds among which the partner of a seed is drawn. If there are fewer
+        seeds, all of them are used; a single seed adds no row.
     seeds : {"minority", "uniform", "pure"}
-        Which rows are seeds: those with any minority label; for every label those that have it,
-        all labels getting equally many new rows; or those that have exactly one label.
+        The rows that may be seeds: ``"minority"``, those with any minority label; ``"uniform"``,
+        for every label those that have it, with equally many new rows per label; ``"pure"``,
+        those that have exactly one label.
     scale : bool
-        Whether numeric columns are scaled to [0, 1] before distances are taken.
+        Whether numeric columns are scaled to [0, 1] before distances are computed.
     categorical_features : None, indices, names, mask or mapping
-        The columns of ``X`` that hold codes; see `MLSMOTE`.
+        The columns of ``X`` that hold codes of nominal values; see `MLSMOTE`.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
     n_jobs : int or None
-        Threads; they change the time and never the result.
+        Number of threads; they change the time, never the result.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from: all rows in order, then the seed of each
-        synthetic row.
+        For every row of the result, the input row that it comes from: all rows in order, then
+        the seed of each synthetic row.
     n_added_, n_removed_ : int
-        Synthetic rows; 0.
+        Number of synthetic rows; 0.
 
     See Also
     --------
@@ -57,15 +61,16 @@ class LabelsetSMOTE(_DistanceResampler, display_group="Add rows"):
     Notes
     -----
     :math:`T = \lfloor n P / 100 \rfloor` rows are added. Every seed is used equally often, and
-    the remainder is drawn without replacement. With ``"uniform"`` T is shared equally among the
-    labels that at least two rows have, single rows going to the first labels, and a seed's
-    partners are its nearest rows with the same label; else they are the nearest of all seeds. A
-    numeric feature becomes :math:`a + r (b - a)` with a fresh :math:`r` for each feature
-    (rounded in integer columns), a nominal one takes the most frequent value of the nearest
-    seeds, as in `MLSMOTE`; nominal columns differ by 0 or 1. Missing values count as in `MLSMOTE`.
+    the remainder is drawn without replacement. With ``"uniform"``, T is divided equally among the
+    labels that at least two rows have, where the first labels get the remainder, and the partners
+    of a seed are the nearest rows with the same label; otherwise they are the nearest of all
+    seeds. A numeric feature becomes :math:`a + r (b - a)` with a fresh :math:`r` for each feature
+    (rounded in integer columns), a nominal one becomes the most frequent value of the nearest
+    seeds, as in `MLSMOTE`. The distance of two nominal values is 0 or 1. Missing values are
+    treated as in `MLSMOTE`.
 
-    The paper [1]_ compares criteria for choosing seeds on data of numeric features and does not
-    say how many rows each adds; `percent` is ours.
+    The paper [1]_ compares criteria for choosing seeds on data with numeric features and does not
+    state how many rows each adds; the parameter `percent` is an addition.
 
     References
     ----------
@@ -87,49 +92,75 @@ class LabelsetSMOTE(_DistanceResampler, display_group="Add rows"):
     (np.True_, [[1, 1], [0, 1]])
     """
 
-    percent: float = default(25, Real(0))
-    n_neighbors: int = default(5, Int(1))
-    seeds: Literal["minority", "uniform", "pure"] = default(
-        "minority", Choice("minority", "uniform", "pure")
-    )
-    scale: bool = True
-    categorical_features: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
+    _parameter_constraints = {
+        **BaseDistanceResampler._parameter_constraints,
+        "percent": Real(minimum=0),
+        "n_neighbors": Int(minimum=1),
+        "seeds": Choice("minority", "uniform", "pure"),
+    }
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        n_neighbors: int = 5,
+        seeds: Literal["minority", "uniform", "pure"] = "minority",
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.percent = percent
+        self.n_neighbors = n_neighbors
+        self.seeds = seeds
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
+        """Draw seeds and partners from each pool and append a row between them."""
         space = features.space(scale=self.scale)
         rng = self._generator()
-        pools = [pool for pool in self._pools(Y) if len(pool) > 1]
+        pools = [pool for pool in self._seed_pools(Y) if len(pool) > 1]
         total = n_rows_from_percent(self.percent, Y.shape[0])
-        shares = [total // len(pools) + (at < total % len(pools)) for at in range(len(pools))]
-        parts = []
-        for pool, share in zip(pools, shares, strict=True):
-            used = repeat_seeds_evenly(len(pool), share, rng)
-            asked, places = np.unique(used, return_inverse=True)
-            near = nearest_neighbours(
-                space, self.n_neighbors, rows=pool[asked], candidate_rows=pool, n_jobs=self.n_jobs
-            )
-            parts.append((pool[used], near.rows[places]))
-        seeds = SeedInstances.join(parts)
+        searches = []
+        for index, pool in enumerate(pools):
+            n_new = total // len(pools)
+            if index < total % len(pools):
+                n_new += 1
+            members = repeat_seeds_evenly(len(pool), n_new, rng)
+            # The neighbours of a seed that is used several times are searched once.
+            distinct, positions = np.unique(members, return_inverse=True)
+            nearest = nearest_neighbours(
+                space,
+                self.n_neighbors,
+                rows=pool[distinct],
+                candidate_rows=pool,
+                n_jobs=self.n_jobs,
+            ).rows
+            searches.append(SeedSearch(pool[members], nearest[positions]))
+        seeds = SeedInstances.join(searches)
         if not len(seeds.rows):
             return ResampleResult(np.arange(Y.shape[0]), Y.copy())
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
-        return append_synthetic_rows(features, Y, synthetic, Y[seeds.rows], seeds.rows)
+        return append_synthetic_rows(
+            features, Y, synthetic=synthetic, labels=Y[seeds.rows], seed_rows=seeds.rows
+        )
 
-    def _pools(self, Y: sparse.csr_array) -> list[Array]:
-        """List the rows that may be seeds together."""
+    def _seed_pools(self, Y: sparse.csr_array) -> list[Array]:
+        """Return groups of rows; seeds and partners are drawn from the same group."""
         if self.seeds == "minority":
             return [np.flatnonzero(Y @ is_minority(Y))]
         if self.seeds == "pure":
             return [np.flatnonzero(np.diff(Y.indptr) == 1)]
-        starts, rows = rows_by_label(Y, np.flatnonzero(label_counts(Y)))
-        return [rows[starts[at] : starts[at + 1]] for at in range(len(starts) - 1)]
+        bags = rows_by_label(Y, np.flatnonzero(label_counts(Y)))
+        return bags.split()
 
 
 def repeat_seeds_evenly(n_seeds: int, amount: int, rng: np.random.Generator) -> Array:
-    """Use every seed equally often, the remainder drawn without replacement."""
+    """Return seed indices in which each is equally often; the remainder is drawn at random."""
     times = np.full(n_seeds, amount // n_seeds)
     times[rng.permutation(n_seeds)[: amount % n_seeds]] += 1
     return np.repeat(np.arange(n_seeds), times)

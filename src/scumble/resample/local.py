@@ -1,4 +1,4 @@
-"""MLSOL and MLUL: resampling by what the neighbourhood of a row says of its labels."""
+"""MLSOL and MLUL: resampling by the label distribution in the neighbourhood of each row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,61 +10,80 @@ from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest_neighbours
 from scumble._core.parallel import row_blocks, run_in_threads
-from scumble._core.parameters import Int, Real, default, parameter_constraints
+from scumble._core.parameters import Int, Real
 from scumble.measures.imbalance import label_counts
-from scumble.resample.base import ResampleResult, _DistanceResampler, n_rows_from_percent
+from scumble.resample.base import BaseDistanceResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.kernels import local as kernels
 from scumble.resample.synthesis import SeedInstances, append_synthetic_rows, synthesize
 
-#: From these shares of neighbours with the other value on, a cell is borderline, rare, an outlier.
+#: A minority cell is borderline, rare or an outlier from these shares of opposite neighbours on.
 TYPE_BORDERS = (0.3, 0.7, 1.0)
-#: Up to which share of the distance a safe, borderline, rare or outlying cell reaches a new row.
-REACH = np.array([0.5, 0.75, np.inf, -1.0])
+#: By cell type (safe, borderline, rare, outlier): the largest relative distance of a synthetic row
+#: from the parent with the minority value at which it gets this value.
+MAX_RELATIVE_DISTANCE = np.array([0.5, 0.75, np.inf, -1.0])
+#: Minority cells per block of work; a block of fewer takes less time than starting a thread.
+CELLS_PER_BLOCK = 20_000
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class _LocalResampler(_DistanceResampler):
-    """Base of the two that look at the labels around each row."""
+class _LocalResampler(BaseDistanceResampler):
+    """Base of `MLSOL` and `MLUL`, which weight rows by the labels of their neighbours."""
 
-    percent: float = default(25, Real(0))
-    n_neighbors: int = default(5, Int(1))
-    scale: bool = True
-    categorical_features: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
+    _parameter_constraints = {
+        **BaseDistanceResampler._parameter_constraints,
+        "percent": Real(minimum=0),
+        "n_neighbors": Int(minimum=1),
+    }
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        n_neighbors: int = 5,
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.percent = percent
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
 
 class MLSOL(_LocalResampler, display_group="Add rows"):
-    r"""Add synthetic rows where rare label values meet resistance in their neighbourhood.
+    r"""Add synthetic rows where minority values are surrounded by the opposite class.
 
-    Rows whose rare label values are surrounded by other values (but not entirely) are likely
-    seeds. A new row lies between a seed and one of its neighbours; where the two disagree on a
-    label, the kind of neighbourhood decides how far the rare value reaches.
+    Rows are likely seeds if many, but not all, of their neighbours have the opposite value of the
+    labels for which they have the minority value. A new row lies between a seed and one of its
+    neighbours. If the two differ in a label, the type of neighbourhood decides up to which
+    distance the new row gets the minority value.
 
     Parameters
     ----------
     percent : float
-        How many rows to add, in percent of the rows there are.
+        Number of rows to add, as a percentage of the rows of the input.
     n_neighbors : int
-        How many neighbours make a neighbourhood.
+        Number of rows in a neighbourhood.
     scale : bool
-        Whether numeric columns are scaled to [0, 1] before distances are taken.
+        Whether numeric columns are scaled to [0, 1] before distances are computed.
     categorical_features : None, indices, names, mask or mapping
-        The columns of ``X`` that hold codes; see `MLSMOTE`.
+        The columns of ``X`` that hold codes of nominal values; see `MLSMOTE`.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
     n_jobs : int or None
-        Threads; they change the time and never the result.
+        Number of threads; they change the time, never the result.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from: all rows in order, then the seed of each
-        synthetic row.
+        For every row of the result, the input row that it comes from: all rows in order, then
+        the seed of each synthetic row.
     n_added_, n_removed_ : int
-        Synthetic rows; 0.
+        Number of synthetic rows; 0.
     weights_ : ndarray of float64, shape (n_samples,)
-        The weights by which seeds are drawn.
+        The weights in proportion to which seeds are drawn.
 
     See Also
     --------
@@ -73,23 +92,24 @@ class MLSOL(_LocalResampler, display_group="Add rows"):
 
     Notes
     -----
-    The rarer value of a label is its minority value (1 where both are equally frequent). Where
-    row :math:`i` holds it, :math:`C_{ij}` is the share of its :math:`k` nearest rows with the
-    other value; :math:`S_{ij} = C_{ij} / \sum C` over the label's minority cells with
-    :math:`C < 1`, and :math:`w_i = \sum_j S_{ij}` (cells with :math:`C = 1`, outliers, add
-    nothing). Minority cells are *safe* (:math:`C < 0.3`), *borderline* (:math:`< 0.7`), *rare*
-    (:math:`< 1`) or *outliers*; a rare cell with a safe or borderline minority neighbour becomes
-    borderline, until none is left.
+    The rarer value of a label is its minority value (1 if both are equally frequent). If row
+    :math:`i` has it, the cell :math:`(i, j)` is a minority cell, and :math:`C_{ij}` is the share
+    of the :math:`k` nearest rows with the opposite value. :math:`S_{ij} = C_{ij} / \sum C`, summed
+    over the minority cells of the label with :math:`C < 1`, and :math:`w_i = \sum_j S_{ij}` (cells
+    with :math:`C = 1`, outliers, contribute 0). Minority cells are *safe* (:math:`C < 0.3`),
+    *borderline* (:math:`< 0.7`), *rare* (:math:`< 1`) or *outliers*; a rare cell with a safe or
+    borderline minority neighbour becomes borderline, which is repeated until no cell changes.
 
-    :math:`T = \lfloor n P / 100 \rfloor` times a seed is drawn by :math:`w` and a partner among
-    its neighbours. Numeric features are interpolated with a fresh factor each (rounded in
-    integer columns), nominal ones are the seed's or the partner's by the toss of a coin. Labels
-    the two share are copied. Else let :math:`d` be the new row's distance from the one that
-    holds the minority value, over the sum of its distances from both (0 where both are 0): that
-    value is taken if :math:`d \le 0.5` in a safe cell, if :math:`d \le 0.75` in a borderline
-    one, always in a rare one, never in an outlier. Where all weights are 0 the data comes back
-    unchanged. Nominal columns differ by 0 or 1. Missing values count as in `MLSMOTE`, coins
-    included; a parent of which nothing is known is the farther one.
+    :math:`T = \lfloor n P / 100 \rfloor` times a seed is drawn in proportion to :math:`w`, and a
+    partner among its neighbours. Numeric features are interpolated with a fresh factor each
+    (rounded in integer columns), nominal ones are copied from the seed or the partner with equal
+    probability. Labels that the two share are copied. Otherwise let :math:`d` be the distance of
+    the new row from the parent with the minority value, over the sum of its distances from both
+    (0 if both are 0): the new row gets the minority value if :math:`d \le 0.5` for a safe cell,
+    if :math:`d \le 0.75` for a borderline one, always for a rare one, never for an outlier. If
+    all weights are 0, the data is returned unchanged. The distance of two nominal values is 0 or
+    1. Missing values are treated as in `MLSMOTE`, also in nominal features; a parent with missing
+    values only counts as the farther one.
 
     The rules are those of the paper [1]_. (The R package mldr.resampling drops the first
     synthetic row and squares the sum of differences instead of summing squares.)
@@ -102,8 +122,8 @@ class MLSOL(_LocalResampler, display_group="Add rows"):
     Examples
     --------
     Of the rows with the label, only the one at 4 has a neighbour without it (row 3): it alone can
-    be a seed. One of its two neighbours is opposed, so it is borderline, and its label reaches
-    three quarters of the way to row 3: to 3.28, but not to 3.08.
+    be a seed. One of its two neighbours has the opposite value, so it is borderline, and new rows
+    up to three quarters of the way to row 3 get the label: the one at 3.28, but not at 3.08.
 
     >>> import numpy as np
     >>> from scumble.resample import MLSOL
@@ -118,51 +138,59 @@ class MLSOL(_LocalResampler, display_group="Add rows"):
     """
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
+        """Draw seeds by weight and append a row between each and one of its neighbours."""
         space = features.space(scale=self.scale)
-        near = nearest_neighbours(space, self.n_neighbors, n_jobs=self.n_jobs).rows
-        local = local_imbalance(Y, near, n_jobs=self.n_jobs)
+        nearest = nearest_neighbours(space, self.n_neighbors, n_jobs=self.n_jobs).rows
+        local = local_imbalance(Y, nearest, n_jobs=self.n_jobs)
         self.weights_ = local.weights
-        wanted = n_rows_from_percent(self.percent, Y.shape[0])
-        if not local.weights.any() or wanted == 0:
+        n_new = n_rows_from_percent(self.percent, Y.shape[0])
+        if not local.weights.any() or n_new == 0:
             return ResampleResult(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
-        drawn = draw_by_weight(local.weights, wanted, rng)
-        seeds = SeedInstances(drawn, near[drawn], np.full(wanted, near.shape[1]))
+        rows = draw_by_weight(local.weights, n_new, rng)
+        seeds = SeedInstances(
+            rows=rows, neighbours=nearest[rows], neighbour_counts=np.full(n_new, nearest.shape[1])
+        )
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="coin", n_jobs=self.n_jobs)
-        labels = _assign_labels(local, space, space.place(synthetic), drawn, partners)
-        return append_synthetic_rows(features, Y, synthetic, labels, drawn)
+        labels = _assign_labels(
+            local, space, space.place(synthetic), seed_rows=rows, partner_rows=partners
+        )
+        return append_synthetic_rows(
+            features, Y, synthetic=synthetic, labels=labels, seed_rows=rows
+        )
 
 
 class MLUL(_LocalResampler, display_group="Remove rows"):
-    r"""Remove rows, most likely those that neither need nor give support in their neighbourhood.
+    r"""Remove random rows, mostly easy ones that do not help to learn the minority values nearby.
 
-    The counterpart of `MLSOL`: rows stay by chance, the more likely the harder their own rare
-    label values are to learn and the more they support those of the rows around them.
+    The counterpart of `MLSOL`: the rows that remain are drawn at random. A row is more likely to
+    remain, the more of its neighbours oppose its minority values, and the more it supports the
+    minority values of the rows around it.
 
     Parameters
     ----------
     percent : float
-        How many rows to remove, in percent of the rows there are.
+        Number of rows to remove, as a percentage of the rows of the input.
     n_neighbors : int
-        How many neighbours make a neighbourhood.
+        Number of rows in a neighbourhood.
     scale : bool
-        Whether numeric columns are scaled to [0, 1] before distances are taken.
+        Whether numeric columns are scaled to [0, 1] before distances are computed.
     categorical_features : None, indices, names, mask or mapping
-        The columns of ``X`` that hold codes; see `MLSMOTE`.
+        The columns of ``X`` that hold codes of nominal values; see `MLSMOTE`.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
     n_jobs : int or None
-        Threads; they change the time and never the result.
+        Number of threads; they change the time, never the result.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input rows that stay, in order.
+        The input rows that remain, in order.
     n_added_, n_removed_ : int
-        0; rows removed.
+        0; number of rows removed.
     weights_ : ndarray of float64, shape (n_samples,)
-        The weights by which the rows that stay are drawn.
+        The weights in proportion to which the rows that remain are drawn.
 
     See Also
     --------
@@ -171,12 +199,12 @@ class MLUL(_LocalResampler, display_group="Remove rows"):
     Notes
     -----
     :math:`C`, :math:`S` and :math:`w` are those of `MLSOL`. The support of row :math:`i` is
-    :math:`u_i`, the mean over the rows :math:`r` that have :math:`i` among their :math:`k`
-    nearest of :math:`\sum_j \pm S_{rj}`: plus where :math:`i` holds the same minority value and
-    is no outlier in it, else minus (0 where no row has :math:`i` as a neighbour). With
-    :math:`v = w + u`, shifted so that the smallest is 0, :math:`n - \lfloor n P / 100 \rfloor`
-    rows are drawn by :math:`v` without replacement [1]_. Rows of weight 0 are drawn, each as
-    likely as the others, only when no other row is left. Missing values count as in `MLSMOTE`.
+    :math:`u_i`, the mean of :math:`\sum_j \pm S_{rj}` over the rows :math:`r` that have :math:`i`
+    among their :math:`k` nearest rows: plus if :math:`i` has the same minority value and is not an
+    outlier in it, else minus (0 if no row has :math:`i` as a neighbour). With :math:`v = w + u`,
+    shifted so that the smallest is 0, :math:`n - \lfloor n P / 100 \rfloor` rows are drawn in
+    proportion to :math:`v`, without replacement [1]_. Rows of weight 0 are drawn, with equal
+    probability, only after all others. Missing values are treated as in `MLSMOTE`.
 
     References
     ----------
@@ -187,7 +215,7 @@ class MLUL(_LocalResampler, display_group="Remove rows"):
     --------
     Of the rows with the label, only the one at 4 has a neighbour without it: w is 1 there and 0
     elsewhere. Its neighbours are row 5, which supports it (+1), and row 3, which does not (-1).
-    Row 5 is also a neighbour of row 6, and row 3 of row 2, which need nothing: u is 1/2 and -1/2
+    Row 5 is also a neighbour of row 6, and row 3 of row 2, whose shares are 0: u is 1/2 and -1/2
     there. Shifted by 1/2, the smallest weight is 0.
 
     >>> import numpy as np
@@ -202,111 +230,134 @@ class MLUL(_LocalResampler, display_group="Remove rows"):
     1
     """
 
-    _parameter_constraints = parameter_constraints(percent=Real(0, 100))
+    _parameter_constraints = {
+        **_LocalResampler._parameter_constraints,
+        "percent": Real(minimum=0, maximum=100),
+    }
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
+        """Draw the rows that remain by weight."""
         n_rows = Y.shape[0]
-        space = features.space(scale=self.scale)
-        near = nearest_neighbours(space, self.n_neighbors, n_jobs=self.n_jobs).rows
-        weights = _keeping_weights(local_imbalance(Y, near, n_jobs=self.n_jobs))
-        self.weights_ = weights
-        n_kept = n_rows - n_rows_from_percent(self.percent, n_rows)
-        rows = np.sort(draw_without_replacement(weights, n_kept, self._generator()))
+        nearest = self._find_neighbours(features, self.n_neighbors)
+        self.weights_ = _weights_to_remain(local_imbalance(Y, nearest, n_jobs=self.n_jobs))
+        n_remaining = n_rows - n_rows_from_percent(self.percent, n_rows)
+        drawn = draw_without_replacement(self.weights_, n_remaining, self._generator())
+        rows = np.sort(drawn)
         return ResampleResult(rows, Y[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class LocalImbalance:
-    """What the neighbourhoods say of the minority cells."""
+    """The minority cells of a label matrix, and how far their neighbourhoods oppose them."""
 
-    minority_cells: sparse.csr_array  # bool: True where a row holds the minority value of a label
+    minority_cells: sparse.csr_array  # bool: True where a row has the minority value of a label
     flipped_labels: Array  # the labels whose minority value is 0, in order
     neighbours: Array  # shape (n_samples, k): the nearest rows of each row
-    types: Array  # safe, borderline, rare or outlier, for each stored cell
-    shares: Array  # S for each stored cell
-    weights: Array  # w, the sums of S, by row
+    types: Array  # by stored cell: safe, borderline, rare or outlier
+    shares: Array  # by stored cell: S
+    weights: Array  # by row: w, the sum of its S
 
 
 def local_imbalance(
     Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None
 ) -> LocalImbalance:
-    """Compute C, S, w and the types of all minority cells."""
+    """Compute C, S, w and the types of all minority cells, in the notation of `MLSOL`."""
     n_rows, n_labels = Y.shape
-    flipped = np.flatnonzero(2 * label_counts(Y) > n_rows)
-    cells = flip_labels(Y, flipped)
-    n_opposed = np.zeros(cells.nnz, np.int64)
-    parts = (cells.indptr, cells.indices, neighbours, n_labels)
-    blocks = row_blocks(cells.indptr, max(1, cells.nnz // 20_000))
-    run_in_threads(
-        lambda block: kernels.count_opposite_neighbours(*parts, *block, n_opposed),
-        blocks,
-        n_jobs=n_jobs,
-    )
-    # Without neighbours nothing can be said: all cells count as outliers.
     k = neighbours.shape[1]
-    opposed = n_opposed / k if k else np.ones(cells.nnz)
-    # An outlier has no share, and adds nothing to its label's sum of opposition.
-    counted = np.where(opposed < 1, opposed, 0.0)
-    whole = np.bincount(cells.indices, counted, n_labels)[cells.indices]
-    shares = np.divide(counted, whole, out=np.zeros(cells.nnz), where=whole > 0)
-    weights = np.bincount(np.repeat(np.arange(n_rows), np.diff(cells.indptr)), shares, n_rows)
-    types = np.digitize(opposed, TYPE_BORDERS).astype(np.int8)
+    flipped_labels = np.flatnonzero(2 * label_counts(Y) > n_rows)
+    cells = flip_labels(Y, flipped_labels)
+    n_opposite = np.zeros(cells.nnz, np.int64)
+
+    def count_block(block: tuple[int, int]) -> None:
+        start, stop = block
+        kernels.count_opposite_neighbours(
+            cells.indptr, cells.indices, neighbours, n_labels, start, stop, n_opposite
+        )
+
+    blocks = row_blocks(cells.indptr, max(1, cells.nnz // CELLS_PER_BLOCK))
+    run_in_threads(count_block, blocks, n_jobs=n_jobs)
+    # Without neighbours (k = 0) all cells count as outliers.
+    opposite_shares = n_opposite / k if k else np.ones(cells.nnz)
+    contributions = np.where(opposite_shares < 1, opposite_shares, 0.0)  # outliers contribute 0
+    totals = np.bincount(cells.indices, contributions, n_labels)[cells.indices]
+    shares = np.divide(contributions, totals, out=np.zeros(cells.nnz), where=totals > 0)
+    cell_rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
+    weights = np.bincount(cell_rows, shares, n_rows)
+    types = np.digitize(opposite_shares, TYPE_BORDERS).astype(np.int8)
     kernels.relabel_rare_as_borderline(cells.indptr, cells.indices, neighbours, types)
-    return LocalImbalance(cells, flipped, neighbours, types, shares, weights)
+    return LocalImbalance(
+        minority_cells=cells,
+        flipped_labels=flipped_labels,
+        neighbours=neighbours,
+        types=types,
+        shares=shares,
+        weights=weights,
+    )
 
 
 def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
-    """Exchange 0 and 1 in some labels; doing it twice gives the labels back."""
+    """Exchange 0 and 1 in some labels; a second call restores the labels."""
     if not len(labels):
         return Y
     n_rows = Y.shape[0]
-    starts = np.arange(n_rows + 1) * len(labels)
-    everywhere = (np.ones(starts[-1], bool), np.tile(labels, n_rows), starts)
-    return Y != sparse.csr_array(everywhere, shape=Y.shape)
+    indptr = np.arange(n_rows + 1) * len(labels)
+    parts = (np.ones(indptr[-1], bool), np.tile(labels, n_rows), indptr)
+    return Y != sparse.csr_array(parts, shape=Y.shape)
 
 
 def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Array:
-    """Draw rows with replacement, each as likely as its weight says."""
-    upto = np.cumsum(weights)
-    drawn = np.searchsorted(upto, rng.random(amount) * upto[-1], side="right")
-    # Rounding may reach past the end: the last row that has a weight takes it.
-    return np.minimum(drawn, np.flatnonzero(weights)[-1])
+    """Draw rows with replacement, with probabilities in proportion to their weights."""
+    cumulative = np.cumsum(weights)
+    rows = np.searchsorted(cumulative, rng.random(amount) * cumulative[-1], side="right")
+    # Rounding may give an index past the end; the last row with a weight is drawn instead.
+    return np.minimum(rows, np.flatnonzero(weights)[-1])
 
 
 def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generator) -> Array:
-    """Draw rows without replacement, each time in proportion to the weights of those left."""
-    waiting = rng.standard_exponential(len(weights))
-    # The row with the least waiting time over weight comes first: the same as drawing one by one.
-    times = np.full(len(weights), np.inf)
-    np.divide(waiting, weights, out=times, where=weights > 0)
-    return np.lexsort((rng.random(len(weights)), times))[:amount]
+    """Draw rows without replacement, each time in proportion to the remaining weights."""
+    # Sorting by exponential random numbers over weights is the same as drawing one by one.
+    exponentials = rng.standard_exponential(len(weights))
+    keys = np.full(len(weights), np.inf)
+    np.divide(exponentials, weights, out=keys, where=weights > 0)
+    ties = rng.random(len(weights))  # orders the rows of weight 0
+    return np.lexsort((ties, keys))[:amount]
 
 
-def _keeping_weights(local: LocalImbalance) -> Array:
-    parts = (local.minority_cells.indptr, local.minority_cells.indices, local.neighbours)
-    support = kernels.sum_support(*parts, local.shares, local.types)
-    n_askers = np.bincount(local.neighbours.ravel(), minlength=len(support))
-    weights = local.weights + support / np.maximum(n_askers, 1)
+def _weights_to_remain(local: LocalImbalance) -> Array:
+    """Return v, the weights by which `MLUL` draws the rows that remain."""
+    cells = local.minority_cells
+    support = kernels.sum_support(
+        cells.indptr, cells.indices, local.neighbours, local.shares, local.types
+    )
+    n_supported = np.bincount(local.neighbours.ravel(), minlength=len(support))
+    weights = local.weights + support / np.maximum(n_supported, 1)
     return weights - weights.min() if len(weights) else weights
 
 
 def _assign_labels(
-    local: LocalImbalance, space: Space, synthetic: Space, seeds: Array, partners: Array
+    local: LocalImbalance, space: Space, synthetic: Space, *, seed_rows: Array, partner_rows: Array
 ) -> sparse.csr_array:
-    """Choose the labels of synthetic rows."""
+    """Choose the labels of synthetic rows by their distances from both parents."""
+    seed_distances = distances(space, synthetic, seed_rows)
+    partner_distances = distances(space, synthetic, partner_rows)
+    # An infinite distance means that no column is known in both rows. Such a parent counts as
+    # infinitely farther than the other one; if neither has a distance, both count as 0.
+    no_seed = np.isinf(seed_distances)
+    no_partner = np.isinf(partner_distances)
+    is_unknown = no_seed | no_partner
+    seed_distances = np.where(is_unknown, no_seed & ~no_partner, seed_distances)
+    partner_distances = np.where(is_unknown, no_partner & ~no_seed, partner_distances)
+
+    sums = seed_distances + partner_distances
     cells = local.minority_cells
-    to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
-    # A parent of which nothing is known is as far as can be; if none is known, neither is far.
-    unlike_seed, unlike_partner = np.isinf(to_seed), np.isinf(to_partner)
-    is_unlike = unlike_seed | unlike_partner
-    to_seed = np.where(is_unlike, unlike_seed & ~unlike_partner, to_seed)
-    to_partner = np.where(is_unlike, unlike_partner & ~unlike_seed, to_partner)
-    whole = to_seed + to_partner
-    reach = sparse.csr_array((REACH[local.types], cells.indices, cells.indptr), shape=cells.shape)
-    taken = cells[seeds].multiply(cells[partners])  # what both have; else the nearer decides
-    for rows, far in ((seeds, to_seed), (partners, to_partner)):
-        share = np.divide(far, whole, out=np.zeros(len(far)), where=whole > 0)
-        own = reach[rows]
-        own.data = np.repeat(share, np.diff(own.indptr)) <= own.data
-        taken = taken + own
-    return flip_labels(taken, local.flipped_labels)
+    limits = sparse.csr_array(
+        (MAX_RELATIVE_DISTANCE[local.types], cells.indices, cells.indptr), shape=cells.shape
+    )
+    labels = cells[seed_rows].multiply(cells[partner_rows])  # what both have needs no distance
+    parents = ((seed_rows, seed_distances), (partner_rows, partner_distances))
+    for parent_rows, parent_distances in parents:
+        relative = np.divide(parent_distances, sums, out=np.zeros(len(sums)), where=sums > 0)
+        inherited = limits[parent_rows]
+        inherited.data = np.repeat(relative, np.diff(inherited.indptr)) <= inherited.data
+        labels = labels + inherited
+    return flip_labels(labels, local.flipped_labels)

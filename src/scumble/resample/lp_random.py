@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,65 +10,88 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import parameter_error
-from scumble._core.parameters import Choice, Real, default, parameter_constraints
+from scumble._core.parameters import Choice, Real
 from scumble.measures.labelsets import number_labelsets
 from scumble.resample.base import BaseResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 
-#: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
+#: The generator of random numbers: numpy's, or hashes, which SQL can reproduce. Not in forms,
+#: because only data that does not fit in memory needs ``"hash"``.
 SEEDING = Choice("generator", "hash").hide_in_forms()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class _LabelsetResampler(BaseResampler):
-    """Base of the two that take rows by their labelsets."""
+    """Base of `LPROS` and `LPRUS`, which resample bags of rows with the same labelset."""
 
-    percent: float = default(25, Real(0))
-    random_state: Any = None
-    seeding: Literal["generator", "hash"] = default("generator", SEEDING)
+    _parameter_constraints = {
+        **BaseResampler._parameter_constraints,
+        "percent": Real(minimum=0),
+        "seeding": SEEDING,
+    }
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        random_state: Any = None,
+        seeding: Literal["generator", "hash"] = "generator",
+    ) -> None:
+        self.percent = percent
+        self.random_state = random_state
+        self.seeding = seeding
 
     def _check_parameter_combinations(self) -> None:
+        """Raise an error if ``seeding="hash"`` has no int to start from."""
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
             must = "be an int with seeding='hash'"
             raise parameter_error("random_state", type(self).__name__, must, self.random_state)
 
-    def _open_bags(self, Y: sparse.csr_array, *, sign: int) -> tuple[Bags, Array]:
-        """Find the bags above the mean size, or with sign -1 below, and how many rows each gets."""
-        hashed = self.seeding == "hash"
-        bags = _bags_by_hash(Y, self.random_state) if hashed else _bags(Y)
-        sizes, n_rows, n_bags = sign * bags.sizes, sign * Y.shape[0], len(bags.sizes)
-        is_open = np.flatnonzero(sizes * n_bags > n_rows)
-        # Those nearest to the mean first; labelsets are numbered in the order of their first rows.
-        is_open = is_open[np.lexsort((is_open, sizes[is_open]))]
-        capacity = sizes[is_open] - n_rows // max(n_bags, 1)
-        shares = distribute_budget(n_rows_from_percent(self.percent, Y.shape[0]), capacity)
-        return Bags(bags.rows, bags.starts[is_open], bags.sizes[is_open]), shares
+    def _group_rows(self, Y: sparse.csr_array) -> LabelsetBags:
+        """Return the rows of each labelset, in the order that `seeding` asks for."""
+        if self.seeding == "hash":
+            return _bags_by_hash(Y, self.random_state)
+        return _bags_in_data_order(Y)
+
+    def _distribute(self, bags: LabelsetBags, order: Array, capacity: Array) -> BagShares:
+        """Return how many rows each open bag adds or loses.
+
+        ``order`` holds the indices of the open bags, in the order in which they get their shares;
+        ``capacity`` holds the largest number of rows that each of them can add or lose.
+        """
+        total = n_rows_from_percent(self.percent, len(bags.rows))
+        return BagShares(
+            starts=bags.starts[order],
+            sizes=bags.sizes[order],
+            shares=distribute_budget(total, capacity),
+        )
 
 
 class LPROS(_LabelsetResampler, display_group="Add rows"):
     r"""Clone random rows of rare labelsets until the data has grown by a percentage.
 
-    Every distinct combination of labels is a bag of rows. Bags smaller than the mean bag are
-    filled up with clones of their own rows, never past the mean.
+    The rows with the same labelset form a bag. Bags smaller than the mean bag get clones of their
+    rows, until they have the mean size at most.
 
     Parameters
     ----------
     percent : float
-        How many rows to add, in percent of the rows there are. Fewer are added where all rare
-        labelsets have reached the mean before.
+        Number of rows to add, as a percentage of the rows of the input. Fewer are added if all
+        rare labelsets reach the mean before.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
     seeding : {"generator", "hash"}
-        ``"hash"`` draws by the MD5 hash of `random_state` (then an int) and the row's number, as
-        is done for data outside of memory: the same rows wherever and in how many parts it runs.
+        ``"hash"`` draws by the MD5 hash of `random_state` (which must be an int) and the row
+        number, as for data that does not fit in memory: the result is the same on every engine
+        and for every number of partitions.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from: all rows in order, then the clones.
+        For every row of the result, the input row that it comes from: all rows in order, then
+        the sources of the clones.
     n_added_, n_removed_ : int
-        Clones; 0.
+        Number of clones; 0.
 
     See Also
     --------
@@ -80,15 +102,15 @@ class LPROS(_LabelsetResampler, display_group="Add rows"):
     -----
     With :math:`m` the mean bag size, a bag strictly smaller than :math:`m` is open and can take
     :math:`\lceil m \rceil - \mathrm{size}` clones. :math:`T = \lfloor n P / 100 \rfloor` clones
-    are shared equally among the open bags, largest first and of equal bags the one met first in
-    the data first. What a bag cannot use is shared equally among the bags after it. Where a
-    share does not divide evenly the single rows go to the earliest bags. In all
-    :math:`\min(T, \mathrm{capacity})` rows are cloned, drawn with replacement from the bag's
-    original rows.
+    are divided equally among the open bags, in the order of decreasing size; of bags of the same
+    size, the one that occurs first in the data comes first. Clones that a bag cannot take are
+    divided equally among the bags after it, and remainders go to the first bags. In total
+    :math:`\min(T, \mathrm{capacity})` rows are cloned, drawn with replacement from the original
+    rows of the bag.
 
-    The paper [1]_ divides by the number of bags without saying what becomes of the remainder,
-    and leaves it open whether the mean is rounded; the rules above say it. The rows keep their
-    order here (the R package mldr.resampling sorts them by labelset).
+    The paper [1]_ divides by the number of bags without a rule for the remainder, and does not
+    state whether the mean is rounded; the rules above are additions. The rows keep their order
+    (the R package mldr.resampling sorts them by labelset).
 
     References
     ----------
@@ -97,8 +119,8 @@ class LPROS(_LabelsetResampler, display_group="Add rows"):
 
     Examples
     --------
-    The labelsets occur 4, 2 and 1 times, 7/3 times on average. The bag of two can take one
-    clone, the bag of one two; of T = floor(7 * 0.3) = 2 clones each gets one.
+    The labelsets occur 4, 2 and 1 times, 7/3 times on average. The bag of two rows can take one
+    clone, the bag of one row two; of T = floor(7 * 0.3) = 2 clones each gets one.
 
     >>> import numpy as np
     >>> from scumble.resample import LPROS
@@ -110,40 +132,49 @@ class LPROS(_LabelsetResampler, display_group="Add rows"):
     """
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        bags, shares = self._open_bags(Y, sign=-1)
-        sizes = np.repeat(bags.sizes, shares)
+        """Append random clones to the bags below the mean size."""
+        n_rows = Y.shape[0]
+        bags = self._group_rows(Y)
+        n_bags = len(bags.sizes)
+        is_open = np.flatnonzero(bags.sizes * n_bags < n_rows)
+        order = is_open[np.lexsort((is_open, -bags.sizes[is_open]))]
+        capacity = -(-n_rows // max(n_bags, 1)) - bags.sizes[order]  # the mean is rounded up
+        open_bags = self._distribute(bags, order, capacity)
+
+        sizes = np.repeat(open_bags.sizes, open_bags.shares)
         if self.seeding == "hash":
-            places = _places_by_hash(self.random_state, bags, shares) % sizes
+            offsets = _hashes_of_clones(self.random_state, bags, open_bags) % sizes
         else:
-            places = (self._generator().random(len(sizes)) * sizes).astype(np.int64)
-        clones = bags.rows[np.repeat(bags.starts, shares) + places]
-        rows = np.concatenate([np.arange(Y.shape[0]), clones])
+            offsets = (self._generator().random(len(sizes)) * sizes).astype(np.int64)
+        clones = bags.rows[np.repeat(open_bags.starts, open_bags.shares) + offsets]
+        rows = np.concatenate([np.arange(n_rows), clones])
         return ResampleResult(rows, take_labels(Y, rows))
 
 
 class LPRUS(_LabelsetResampler, display_group="Remove rows"):
     r"""Delete random rows of frequent labelsets until the data has shrunk by a percentage.
 
-    Every distinct combination of labels is a bag of rows. Bags larger than the mean bag lose
-    random rows, never falling below the mean.
+    The rows with the same labelset form a bag. Bags larger than the mean bag lose random rows,
+    until they have the mean size at least.
 
     Parameters
     ----------
     percent : float
-        How many rows to remove, in percent of the rows there are. Fewer are removed where all
-        frequent labelsets have reached the mean before.
+        Number of rows to remove, as a percentage of the rows of the input. Fewer are removed if
+        all frequent labelsets reach the mean before.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
     seeding : {"generator", "hash"}
-        ``"hash"`` draws by the MD5 hash of `random_state` (then an int) and the row's number, as
-        is done for data outside of memory: the same rows wherever and in how many parts it runs.
+        ``"hash"`` draws by the MD5 hash of `random_state` (which must be an int) and the row
+        number, as for data that does not fit in memory: the result is the same on every engine
+        and for every number of partitions.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input rows that stay, in order.
+        The input rows that remain, in order.
     n_added_, n_removed_ : int
-        0; rows deleted.
+        0; number of rows deleted.
 
     See Also
     --------
@@ -154,13 +185,13 @@ class LPRUS(_LabelsetResampler, display_group="Remove rows"):
     -----
     With :math:`m` the mean bag size, a bag strictly larger than :math:`m` is open and can lose
     :math:`\mathrm{size} - \lfloor m \rfloor` rows. :math:`T = \lfloor n P / 100 \rfloor`
-    deletions are shared equally among the open bags, smallest first and of equal bags the one
-    met first in the data first. What a bag cannot use is shared equally among the bags after
-    it. Where a share does not divide evenly the single rows go to the earliest bags. In all
-    :math:`\min(T, \mathrm{capacity})` rows are deleted, without replacement.
+    deletions are divided equally among the open bags, in the order of increasing size; of bags
+    of the same size, the one that occurs first in the data comes first. Deletions that a bag
+    cannot take are divided equally among the bags after it, and remainders go to the first bags.
+    In total :math:`\min(T, \mathrm{capacity})` rows are deleted, without replacement.
 
-    As in `LPROS`, the paper [1]_ leaves rounding and remainders open. (The R package
-    mldr.resampling empties every frequent labelset when a bag's share rounds to zero.)
+    As with `LPROS`, the paper [1]_ has no rules for rounding and remainders. (The R package
+    mldr.resampling empties every frequent labelset if the share of a bag rounds to zero.)
 
     References
     ----------
@@ -169,8 +200,8 @@ class LPRUS(_LabelsetResampler, display_group="Remove rows"):
 
     Examples
     --------
-    The labelsets occur 4, 2 and 1 times, 7/3 times on average. Only the bag of four is open and
-    can lose two rows; of T = floor(7 * 0.3) = 2 deletions it gets both.
+    The labelsets occur 4, 2 and 1 times, 7/3 times on average. Only the bag of four rows is open
+    and can lose two rows; it gets both of the T = floor(7 * 0.3) = 2 deletions.
 
     >>> import numpy as np
     >>> from scumble.resample import LPRUS
@@ -181,59 +212,92 @@ class LPRUS(_LabelsetResampler, display_group="Remove rows"):
     array([1, 3, 4, 5, 6])
     """
 
-    _parameter_constraints = parameter_constraints(percent=Real(0, 100))
+    _parameter_constraints = {
+        **_LabelsetResampler._parameter_constraints,
+        "percent": Real(minimum=0, maximum=100),
+    }
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        bags, shares = self._open_bags(Y, sign=1)
-        keep = np.ones(Y.shape[0], bool)
+        """Delete random rows of the bags above the mean size."""
+        n_rows = Y.shape[0]
+        bags = self._group_rows(Y)
+        n_bags = len(bags.sizes)
+        is_open = np.flatnonzero(bags.sizes * n_bags > n_rows)
+        order = is_open[np.lexsort((is_open, bags.sizes[is_open]))]
+        capacity = bags.sizes[order] - n_rows // max(n_bags, 1)  # the mean is rounded down
+        open_bags = self._distribute(bags, order, capacity)
+
+        is_kept = np.ones(n_rows, bool)
         if self.seeding == "hash":
-            for start, share in zip(bags.starts, shares, strict=True):
-                keep[bags.rows[start : start + share]] = False
+            for start, share in zip(open_bags.starts, open_bags.shares, strict=True):
+                is_kept[bags.rows[start : start + share]] = False
         else:
-            drawn = self._generator().random(int(shares.sum()))
-            kernels.drop_from_bags(*bags, shares, drawn, keep)
-        rows = np.flatnonzero(keep)
+            uniforms = self._generator().random(int(open_bags.shares.sum()))
+            kernels.drop_from_bags(
+                bags.rows, open_bags.starts, open_bags.sizes, open_bags.shares, uniforms, is_kept
+            )
+        rows = np.flatnonzero(is_kept)
         return ResampleResult(rows, take_labels(Y, rows))
 
 
-class Bags(NamedTuple):
-    """Rows by labelset, in order: those of bag b are ``rows[starts[b] : starts[b] + sizes[b]]``."""
+class LabelsetBags(NamedTuple):
+    """The rows of each labelset: those of bag i are ``rows[starts[i] : starts[i] + sizes[i]]``."""
 
     rows: Array
     starts: Array
     sizes: Array
 
 
-def _bags(Y: sparse.csr_array) -> Bags:
-    numbers, found = number_labelsets(Y)
-    starts = np.cumsum(found.counts) - found.counts
+class BagShares(NamedTuple):
+    """How many rows some bags add or lose, in the order in which they got their shares."""
+
+    starts: Array
+    sizes: Array
+    shares: Array
+
+
+def _bags_in_data_order(Y: sparse.csr_array) -> LabelsetBags:
+    """Return the rows of each labelset; rows and bags are in the order of the data."""
+    labelset_of_row, labelsets = number_labelsets(Y)
+    starts = np.cumsum(labelsets.counts) - labelsets.counts
     rows = np.empty(Y.shape[0], np.int64)
-    kernels.group_by_number(numbers, starts.copy(), rows)
-    return Bags(rows, starts, found.counts)
+    kernels.group_by_number(labelset_of_row, starts.copy(), rows)
+    return LabelsetBags(rows, starts, labelsets.counts)
 
 
-def _bags_by_hash(Y: sparse.csr_array, seed: int) -> Bags:
-    """Sort the rows of each bag by their hashes, and the bags by those of their first rows."""
-    bags = _bags(Y)
+def _bags_by_hash(Y: sparse.csr_array, seed: int) -> LabelsetBags:
+    """Return the rows of each labelset in the order of their hashes.
+
+    The bags are in the order of the hashes of their first rows.
+    """
+    bags = _bags_in_data_order(Y)
     hashes = np.array([_md5(f"{seed}:{row}") for row in range(Y.shape[0])], dtype="S32")
-    numbers = np.repeat(np.arange(len(bags.sizes)), bags.sizes)
-    rows = bags.rows[np.lexsort((hashes[bags.rows], numbers))]
+    bag_numbers = np.repeat(np.arange(len(bags.sizes)), bags.sizes)
+    rows = bags.rows[np.lexsort((hashes[bags.rows], bag_numbers))]
     order = np.argsort(hashes[rows[bags.starts]])
-    return Bags(rows, bags.starts[order], bags.sizes[order])
+    return LabelsetBags(rows, bags.starts[order], bags.sizes[order])
 
 
-def _places_by_hash(seed: int, bags: Bags, shares: Array) -> Array:
-    """Draw a large number for every clone of every bag, whose name is that of its first row."""
-    names = (_md5(f"{seed}:{row}") for row in bags.rows[bags.starts])
-    turns = ((bag, turn) for bag, share in zip(names, shares, strict=True) for turn in range(share))
-    return np.array([int(_md5(f"{seed}:{bag}:{turn}")[:15], 16) for bag, turn in turns], np.int64)
+def _hashes_of_clones(seed: int, bags: LabelsetBags, open_bags: BagShares) -> Array:
+    """Return a large pseudo-random number for every clone of every open bag."""
+    numbers: list[int] = []
+    for first_row, share in zip(bags.rows[open_bags.starts], open_bags.shares, strict=True):
+        bag_hash = _md5(f"{seed}:{first_row}")
+        hashes = (_md5(f"{seed}:{bag_hash}:{clone}") for clone in range(share))
+        # 15 hexadecimal digits are 60 bits, which fit in an int64.
+        numbers.extend(int(clone_hash[:15], 16) for clone_hash in hashes)
+    return np.array(numbers, np.int64)
 
 
 def _md5(text: str) -> str:
+    """Return the MD5 hash of a text as hexadecimal digits."""
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def distribute_budget(total: int, capacity: Array) -> Array:
-    """Share rows equally among bags in order; what one cannot use goes to those after it."""
-    # No bag can use more than the largest capacity, which keeps the shares within integers.
+    """Divide a number of rows equally among bags; return the share of each.
+
+    Rows that a bag has no capacity for are divided equally among the bags after it.
+    """
+    # No bag can take more than the total capacity, which keeps the shares within int64.
     return kernels.distribute_budget(min(total, int(capacity.sum())), capacity)

@@ -1,13 +1,13 @@
 """ML-ROS and ML-RUS: clone rows with rare labels, delete rows with frequent labels only."""
 
-from dataclasses import dataclass
-from typing import Any
+import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.parameters import Real, default
+from scumble._core.parameters import Real
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.measures.threaded_kernels import count_labels
 from scumble.resample.base import BaseResampler, ResampleResult, n_rows_from_percent
@@ -15,27 +15,28 @@ from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class MLROS(BaseResampler, display_group="Add rows"):
     r"""Clone random rows of rare labels until the data has grown by a percentage.
 
     The rare labels take turns. At each turn a random row that has the label is cloned, with all
-    its labels; a label leaves the round once it is no longer rarer than the average was.
+    its labels. A label takes no further turns once its imbalance ratio is at most the mean of
+    the input.
 
     Parameters
     ----------
     percent : float
-        How many rows to add, in percent of the rows there are. Fewer are added where all rare
-        labels have reached the average before.
+        Number of rows to add, as a percentage of the rows of the input. Fewer are added if all
+        rare labels reach the mean before.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from: all rows in order, then the clones.
+        For every row of the result, the input row that it comes from: all rows in order, then
+        the sources of the clones.
     n_added_, n_removed_ : int
-        Clones; 0.
+        Number of clones; 0.
 
     See Also
     --------
@@ -44,15 +45,15 @@ class MLROS(BaseResampler, display_group="Add rows"):
 
     Notes
     -----
-    A label is rare where IRLbl > MeanIR; its bag holds the *original* rows that have it. In
-    label order, one random row of each open bag is cloned. Before each clone the label's IRLbl
-    is computed from the counts of the moment (clones included), and the bag is closed for good
-    once IRLbl is at most the MeanIR of the input. It ends at exactly
-    :math:`T = \lfloor n P / 100 \rfloor` clones, or with no bag open.
+    A label is rare if IRLbl > MeanIR; its bag holds the *original* rows that have it. In label
+    order, one random row of each open bag is cloned. Before each clone the IRLbl of the label is
+    computed from the current counts (clones included), and the bag is closed for good once it is
+    at most the MeanIR of the input. The loop ends at exactly
+    :math:`T = \lfloor n P / 100 \rfloor` clones, or when no bag is open.
 
-    The pseudo-code of the paper [1]_ checks the number of clones once a round only and so may
-    exceed it; we stop inside the round. (The R package mldr.resampling never closes a bag, and
-    with a label of one row clones arbitrary rows.)
+    The pseudo-code of the paper [1]_ compares the number of clones with T once per round and may
+    exceed it; here the loop stops within the round. (The R package mldr.resampling never closes
+    a bag, and clones arbitrary rows for a label of one row.)
 
     References
     ----------
@@ -75,45 +76,53 @@ class MLROS(BaseResampler, display_group="Add rows"):
     array([0, 1, 2, 3, 4, 5, 5, 5])
     """
 
-    percent: float = default(25, Real(0))
-    random_state: Any = None
+    _parameter_constraints = {
+        **BaseResampler._parameter_constraints,
+        "percent": Real(minimum=0),
+    }
+
+    def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
+        self.percent = percent
+        self.random_state = random_state
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
+        """Clone rows until enough are added or every rare label has reached MeanIR."""
         n_rows = Y.shape[0]
         counts = count_labels(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         minority = np.flatnonzero(ratios > mean_ir)
-        wanted = n_rows_from_percent(self.percent, n_rows) if len(minority) else 0
-        bags = [minority, *rows_by_label(Y, minority)]
-        drawn = self._generator().random(wanted)
-        clones = kernels.clone_in_turns(Y.indptr, Y.indices, bags, counts, mean_ir, drawn)
+        n_clones = n_rows_from_percent(self.percent, n_rows) if len(minority) else 0
+        bags = rows_by_label(Y, minority)
+        uniforms = self._generator().random(n_clones)
+        clones = kernels.clone_in_turns(
+            Y.indptr, Y.indices, minority, bags.starts, bags.rows, counts, mean_ir, uniforms
+        )
         rows = np.concatenate([np.arange(n_rows), clones])
         return ResampleResult(rows, take_labels(Y, rows))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class MLRUS(BaseResampler, display_group="Remove rows"):
     r"""Delete random rows of frequent labels until the data has shrunk by a percentage.
 
     The frequent labels take turns. At each turn a random row that has the label is deleted; rows
-    with a rare label are never touched. A label leaves the round once it has become as rare as
-    the average was.
+    with a rare label are never deleted. A label takes no further turns once its imbalance ratio
+    is at least the mean of the input.
 
     Parameters
     ----------
     percent : float
-        How many rows to remove, in percent of the rows there are. Fewer are removed where no
-        row is left that may go.
+        Number of rows to remove, as a percentage of the rows of the input. Fewer are removed if
+        no more rows may be deleted.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input rows that stay, in order.
+        The input rows that remain, in order.
     n_added_, n_removed_ : int
-        0; rows deleted.
+        0; number of rows deleted.
 
     See Also
     --------
@@ -122,16 +131,16 @@ class MLRUS(BaseResampler, display_group="Remove rows"):
 
     Notes
     -----
-    A label is frequent where IRLbl <= MeanIR, else rare. Rows with a rare label are protected,
-    and rows without labels are never deleted. In label order, one random unprotected row of
-    each open frequent label is deleted, without replacement. Before each deletion the label's
-    IRLbl is computed from the counts of the moment; the label is closed for good once it is at
-    least the MeanIR of the input, or no unprotected row with the label is left. It ends at
-    exactly :math:`T = \lfloor n P / 100 \rfloor` deletions, or with no label open.
+    A label is frequent if IRLbl <= MeanIR, else rare. Rows with a rare label are protected, and
+    rows without labels are never deleted. In label order, one random unprotected row of each
+    open frequent label is deleted, without replacement. Before each deletion the IRLbl of the
+    label is computed from the current counts; the label is closed for good once this is at least
+    the MeanIR of the input, or no unprotected row has the label. The loop ends at exactly
+    :math:`T = \lfloor n P / 100 \rfloor` deletions, or when no label is open.
 
-    The pseudo-code of the paper [1]_ checks the number of deletions once a round only; we stop
-    inside the round. (The R package mldr.resampling draws once, with replacement, and so deletes
-    fewer rows.)
+    The pseudo-code of the paper [1]_ compares the number of deletions with T once per round; here
+    the loop stops within the round. (The R package mldr.resampling draws once, with replacement,
+    and so deletes fewer rows.)
 
     References
     ----------
@@ -141,8 +150,8 @@ class MLRUS(BaseResampler, display_group="Remove rows"):
 
     Examples
     --------
-    Label 1 is rare, so the last row is protected. Label 0 has ratio 1 and MeanIR is 3: of
-    T = floor(6 * 0.5) = 3 deletions all three are made, which leaves it ratio 1.
+    Label 1 is rare, so the last row is protected. Label 0 has ratio 1 and MeanIR is 3: all
+    T = floor(6 * 0.5) = 3 deletions are made, after which its ratio is 1.
 
     >>> import numpy as np
     >>> from scumble.resample import MLRUS
@@ -153,36 +162,90 @@ class MLRUS(BaseResampler, display_group="Remove rows"):
     array([2, 4, 5])
     """
 
-    percent: float = default(25, Real(0, 100))
-    random_state: Any = None
+    _parameter_constraints = {
+        **BaseResampler._parameter_constraints,
+        "percent": Real(minimum=0, maximum=100),
+    }
+
+    def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
+        self.percent = percent
+        self.random_state = random_state
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
+        """Delete rows until enough are deleted or every frequent label has reached MeanIR."""
         n_rows = Y.shape[0]
         counts = count_labels(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         is_rare = ratios > mean_ir
         labels = np.flatnonzero(~is_rare & (counts > 0))
-        wanted = n_rows_from_percent(self.percent, n_rows) if len(labels) else 0
-        listed = np.empty(Y.nnz, np.int32 if n_rows < 2**31 else np.int64)
-        starts = kernels.list_unprotected(Y.indptr, Y.indices, is_rare, counts, listed)
-        keep = np.ones(n_rows, bool)
-        lists = (labels, starts, np.diff(starts), counts, np.bincount(counts, minlength=1))
-        state = np.array([0, wanted, counts.max(initial=0), len(labels)])
+        n_deletions = n_rows_from_percent(self.percent, n_rows) if len(labels) else 0
+        candidates = np.empty(Y.nnz, np.int32 if n_rows < 2**31 else np.int64)
+        starts = kernels.list_unprotected(Y.indptr, Y.indices, is_rare, counts, candidates)
+        pools = _DeletionPools(
+            labels=labels,
+            candidates=candidates,
+            starts=starts,
+            sizes=np.diff(starts),
+            counts=counts,
+            n_labels_by_count=np.bincount(counts, minlength=1),
+        )
+        state = _DeletionState(
+            turn=0,
+            n_remaining=n_deletions,
+            max_count=int(counts.max(initial=0)),
+            n_open=len(labels),
+        )
+        is_kept = np.ones(n_rows, bool)
         rng = self._generator()
-        while state[1] > 0 and state[3] > 0:
-            # Some draws hit a row that is gone already, so a few more are taken than needed.
-            drawn = rng.random(int(state[1]) * 5 // 4 + 16)
-            kernels.delete_in_turns(Y.indptr, Y.indices, listed, lists, mean_ir, state, drawn, keep)
-        rows = np.flatnonzero(keep)
+        while state.n_remaining > 0 and state.n_open > 0:
+            # Some draws hit a row that is already deleted, so a few more are made than needed.
+            uniforms = rng.random(state.n_remaining * 5 // 4 + 16)
+            state = _DeletionState._make(
+                kernels.delete_in_turns(
+                    Y.indptr, Y.indices, candidates, pools, mean_ir, state, uniforms, is_kept
+                )
+            )
+        rows = np.flatnonzero(is_kept)
         return ResampleResult(rows, take_labels(Y, rows))
 
 
-def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:
-    """List the rows that have each of some labels."""
-    number = np.full(Y.shape[1], -1, np.int64)
-    number[labels] = np.arange(len(labels))
+class _DeletionPools(NamedTuple):
+    """The rows that each label may delete; the kernel updates sizes and counts."""
+
+    labels: Array  # the frequent labels, in order
+    candidates: Array  # unprotected rows, label by label
+    starts: Array  # by label: index of its first candidate
+    sizes: Array  # by label: number of candidates, -1 once the label is closed
+    counts: Array  # by label: number of rows that have it
+    n_labels_by_count: Array  # by count: number of labels, so that the maximum needs no search
+
+
+class _DeletionState(NamedTuple):
+    """The progress of a deletion that may take several calls of the kernel."""
+
+    turn: int  # index in ``labels`` of the label whose turn it is
+    n_remaining: int  # deletions still to make
+    max_count: int  # largest count of a label
+    n_open: int  # labels that still take turns
+
+
+class LabelBags(NamedTuple):
+    """For some labels, the rows that have them."""
+
+    starts: Array  # shape (n_labels + 1,)
+    rows: Array  # the rows of label i are ``rows[starts[i] : starts[i + 1]]``
+
+    def split(self) -> list[Array]:
+        """Return the rows of each label as arrays."""
+        return [self.rows[start:stop] for start, stop in itertools.pairwise(self.starts)]
+
+
+def rows_by_label(Y: sparse.csr_array, labels: Array) -> LabelBags:
+    """Return the rows that have each of some labels."""
+    bag_of_label = np.full(Y.shape[1], -1, np.int64)
+    bag_of_label[labels] = np.arange(len(labels))
     starts = np.concatenate([[0], np.cumsum(count_labels(Y)[labels])])
     rows = np.empty(starts[-1], np.int64)
-    kernels.list_rows(Y.indptr, Y.indices, number, starts[:-1].copy(), rows)
-    return starts, rows
+    kernels.list_rows(Y.indptr, Y.indices, bag_of_label, starts[:-1].copy(), rows)
+    return LabelBags(starts, rows)

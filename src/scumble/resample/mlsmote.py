@@ -1,7 +1,5 @@
-"""MLSMOTE: new rows between neighbours that share a rare label."""
+"""MLSMOTE: synthetic rows between neighbours that share a rare label."""
 
-import itertools
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,90 +9,92 @@ from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parallel import run_in_threads
-from scumble._core.parameters import Bool, Choice, Int, default
+from scumble._core.parameters import Bool, Choice, Int
 from scumble.measures.imbalance import is_minority
-from scumble.resample.base import ResampleResult, _DistanceResampler
+from scumble.resample.base import BaseDistanceResampler, ResampleResult
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.synthesis import (
     SeedInstances,
+    SeedSearch,
     append_synthetic_rows,
     combine_labels,
     synthesize,
 )
 
-#: Bags below this many rows are searched by one thread each.
+#: Rows. If all bags are smaller, each is searched by one thread; else one after the other, each by
+#: several threads.
 SMALL_BAG = 512
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class MLSMOTE(_DistanceResampler, display_group="Add rows"):
+class MLSMOTE(BaseDistanceResampler, display_group="Add rows"):
     r"""Add a synthetic row for every row of every rare label.
 
-    The new row lies between the row and one of its nearest neighbours that have the same rare
-    label, and gets the labels that this neighbourhood agrees on.
+    The new row lies between its seed and one of the nearest neighbours that have the same rare
+    label. It gets the labels that are common in this neighbourhood.
 
     Parameters
     ----------
     n_neighbors : int
-        How many neighbours are looked at. A label with fewer other rows uses all of them; a
-        label with a single row adds nothing.
+        Number of neighbours of each seed. If a label has fewer other rows, all of them are used;
+        a label with a single row adds no row.
     strategy : {"ranking", "union", "intersection"}
-        Which labels the new row gets: those that more than half of the seed and its neighbours
+        The labels that the new row gets: those that more than half of the seed and its neighbours
         have, those that any of them has, or those that all of them have.
     ranking_ties : bool
-        With ``"ranking"``: whether exactly half is enough, as in MULAN's implementation.
+        Whether exactly half is enough for ``"ranking"``, as in MULAN's implementation.
     scale : bool
-        Whether numeric columns are scaled to [0, 1] before distances are taken.
+        Whether numeric columns are scaled to [0, 1] before distances are computed.
     categorical_features : None, indices, names, mask or mapping
-        The columns of ``X`` that hold codes 0, 1, ...; a mapping gives their numbers of values.
-        Categorical, text and boolean columns of frames are recognised, and `resample` knows
-        those of a data set.
+        The columns of ``X`` that hold codes 0, 1, ... of nominal values; a mapping gives the
+        number of values of each. Categorical, text and boolean columns of frames are recognised,
+        and `resample` uses those of a data set.
     random_state : int, Generator, RandomState or None
-        Where the draws come from; the same number gives the same rows.
+        Source of the random numbers; the same int gives the same rows.
     n_jobs : int or None
-        Threads; they change the time and never the result.
+        Number of threads; they change the time, never the result.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from: all rows in order, then the seed of each
-        synthetic row.
+        For every row of the result, the input row that it comes from: all rows in order, then
+        the seed of each synthetic row.
     n_added_, n_removed_ : int
-        Synthetic rows; 0.
+        Number of synthetic rows; 0.
 
     See Also
     --------
-    LabelsetSMOTE : Keeps the seed's labels.
-    MLSOL : Looks at the labels of the neighbourhood to choose seeds.
+    LabelsetSMOTE : Keeps the labels of the seed.
+    MLSOL : Uses the labels of the neighbourhood to choose seeds.
 
     Notes
     -----
-    For each label with IRLbl > MeanIR, in label order, for each row of its bag (the rows that
-    have it): find its `n_neighbors` nearest rows within the bag, draw one of them as partner.
-    A numeric feature becomes :math:`a + r (b - a)` with a fresh :math:`r \in [0, 1)` for each
-    feature (rounded in integer columns), a nominal feature takes the neighbours' most frequent
-    value (of equally frequent ones the first). Ratios, bags and neighbours are those of the
-    input; synthetic rows are never seeds.
+    For each label with IRLbl > MeanIR, in label order, and for each row of its bag (the rows that
+    have it), the `n_neighbors` nearest rows within the bag are found, and one of them is drawn as
+    partner. A numeric feature becomes :math:`a + r (b - a)` with a fresh :math:`r \in [0, 1)` for
+    each feature (rounded in integer columns), a nominal feature becomes the most frequent value
+    of the neighbours (the first of equally frequent ones). Ratios, bags and neighbours are those
+    of the input; synthetic rows are never seeds.
 
     The distance is :math:`\sqrt{\sum (a - b)^2 + \sum \mathrm{VDM}(a, b)}` over the numeric and
-    the nominal columns, with :math:`\mathrm{VDM}(a, b) = \sum_c |P(c|a) - P(c|b)|` for the label
-    in hand. Where values are missing (NaN), the sum runs over the columns :math:`K` known in both
-    rows and is scaled up to all :math:`p` columns,
+    the nominal columns, with the value difference metric
+    :math:`\mathrm{VDM}(a, b) = \sum_c |P(c|a) - P(c|b)|` for the current label. If values are
+    missing (NaN), the sum runs over the columns :math:`K` that are known in both rows and is
+    scaled up to all :math:`p` columns,
 
     .. math:: d^2(a, b) = \frac{p}{|K|} \sum_{j \in K} d_j^2(a_j, b_j),
 
-    a partial distance as in Gower's coefficient and Dixon's study [2]_; rows that share no known
-    column are taken last, and a column missing everywhere counts for nothing. A synthetic value
-    is interpolated where both parents are known; where one is missing it is the known one, and
-    where both are it is missing too: nothing was observed there, and inventing a value would
-    tell a learner otherwise. Nominal columns go by the neighbours' known values, or by the seed's
-    where no neighbour has one.
+    a partial distance as in Gower's coefficient and Dixon's study [2]_. Rows that share no known
+    column come last, and a column that is missing everywhere has no effect. A synthetic value is
+    interpolated if both parents have one; if only one has, its value is copied; if neither has,
+    the synthetic value is missing, because nothing was observed and an imputed value would look
+    like an observation. In nominal columns the known values of the neighbours count, or that of
+    the seed if no neighbour has one.
 
-    The paper [1]_ recomputes IRLbl as it goes and does not say whether its MeanIR moves
-    with it; the input's is used throughout here. It does not scale; ``scale=False`` is the
-    paper. (The R package mldr.resampling never uses the nearest neighbour, draws arbitrary rows
-    as partners and drops the first synthetic row.)
+    The paper [1]_ recomputes IRLbl after each label and does not state whether MeanIR is
+    recomputed; here the values of the input are used throughout. It does not scale the features,
+    which is ``scale=False``. (The R package mldr.resampling never uses the nearest neighbour,
+    draws arbitrary rows as partners and drops the first synthetic row.)
 
     References
     ----------
@@ -106,8 +106,8 @@ class MLSMOTE(_DistanceResampler, display_group="Add rows"):
 
     Examples
     --------
-    Label 1 is rare (ratio 5/2 against a mean of 1.75). Its two rows are each other's only
-    neighbour, so both new rows lie between them; both labels are held by both.
+    Label 1 is rare (ratio 5/2 against a mean of 1.75). Each of its two rows is the only neighbour
+    of the other, so both new rows lie between them; both rows have both labels.
 
     >>> import numpy as np
     >>> from scumble.resample import MLSMOTE
@@ -117,81 +117,117 @@ class MLSMOTE(_DistanceResampler, display_group="Add rows"):
     >>> X_new[5:].round(2).tolist(), Y_new[5:].tolist()
     ([[10.16], [13.93]], [[1, 1], [1, 1]])
 
-    Of a second column one of them has a value: both new rows take it.
+    If only one of them has a value in a second column, both new rows get it.
 
-    >>> gaps = np.column_stack([X, [3, 3, 3, 7, np.nan]])
-    >>> MLSMOTE(random_state=0).fit_resample(gaps, Y)[0][5:].round(2).tolist()
+    >>> X_missing = np.column_stack([X, [3, 3, 3, 7, np.nan]])
+    >>> MLSMOTE(random_state=0).fit_resample(X_missing, Y)[0][5:].round(2).tolist()
     [[10.16, 7.0], [13.93, 7.0]]
     """
 
-    n_neighbors: int = default(5, Int(1))
-    strategy: Literal["ranking", "union", "intersection"] = default(
-        "ranking", Choice("ranking", "union", "intersection")
-    )
-    ranking_ties: bool = default(False, Bool())
-    scale: bool = True
-    categorical_features: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
+    _parameter_constraints = {
+        **BaseDistanceResampler._parameter_constraints,
+        "n_neighbors": Int(minimum=1),
+        "strategy": Choice("ranking", "union", "intersection"),
+        "ranking_ties": Bool(),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        strategy: Literal["ranking", "union", "intersection"] = "ranking",
+        ranking_ties: bool = False,
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.strategy = strategy
+        self.ranking_ties = ranking_ties
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
+        """Append a row between each seed and one of its neighbours."""
         seeds = self._find_seeds(features, Y)
         if not len(seeds.rows):
             return ResampleResult(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
-        ties_in = self.strategy == "ranking" and self.ranking_ties
-        strategy = "ranking, ties in" if ties_in else self.strategy
-        labels = combine_labels(Y, seeds, strategy, n_jobs=self.n_jobs)
-        return append_synthetic_rows(features, Y, synthetic, labels, seeds.rows)
+        labels = combine_labels(Y, seeds, self._votes_needed(seeds), n_jobs=self.n_jobs)
+        return append_synthetic_rows(
+            features, Y, synthetic=synthetic, labels=labels, seed_rows=seeds.rows
+        )
+
+    def _votes_needed(self, seeds: SeedInstances) -> Array:
+        """Return how many of a seed and its neighbours must have a label that the new row gets."""
+        n_members = seeds.neighbour_counts + 1
+        if self.strategy == "union":
+            return np.ones_like(n_members)
+        if self.strategy == "intersection":
+            return n_members
+        if self.ranking_ties:
+            return (n_members + 1) // 2
+        return n_members // 2 + 1
 
     def _find_seeds(self, features: Features, Y: sparse.csr_array) -> SeedInstances:
-        """Find the neighbours of every row of every rare label within the label's bag."""
+        """Find the neighbours of every row of every rare label within the bag of the label."""
         space = features.space(scale=self.scale)
-        vdm = None if space.is_numeric else ValueDifferenceMetric(features)
-        starts, rows = rows_by_label(Y, np.flatnonzero(is_minority(Y)))
-        bags = [rows[a:b] for a, b in itertools.pairwise(starts) if b - a > 1]
-        # Many small bags go to threads whole; large ones are searched by several threads.
-        small = max((len(bag) for bag in bags), default=0) < SMALL_BAG
+        metric = None if space.is_numeric else ValueDifferenceMetric(features)
+        minority = np.flatnonzero(is_minority(Y))
+        bags = [bag for bag in rows_by_label(Y, minority).split() if len(bag) > 1]
+        one_thread_per_bag = all(len(bag) < SMALL_BAG for bag in bags)
 
-        def search(bag: Array) -> tuple[Array, Array]:
-            table = None if vdm is None else vdm.table(bag)
-            n_jobs = 1 if small else self.n_jobs
-            near = nearest_neighbours(
-                space, self.n_neighbors, rows=bag, candidate_rows=bag, table=table, n_jobs=n_jobs
+        def search(bag: Array) -> SeedSearch:
+            nearest = nearest_neighbours(
+                space,
+                self.n_neighbors,
+                rows=bag,
+                candidate_rows=bag,
+                table=None if metric is None else metric.table(bag),
+                n_jobs=1 if one_thread_per_bag else self.n_jobs,
             )
-            return bag, near.rows
+            return SeedSearch(bag, nearest.rows)
 
-        parts = run_in_threads(search, bags, n_jobs=self.n_jobs if small else 1)
-        return SeedInstances.join(parts)
+        searches = run_in_threads(search, bags, n_jobs=self.n_jobs if one_thread_per_bag else 1)
+        return SeedInstances.join(searches)
 
 
-# Two values of a nominal column differ by the sum of |P(c | a) - P(c | b)|, where c runs over
-# having and not having the label in hand, so that it is 2 |P(l | a) - P(l | b)|. The shares are
-# those among all rows whose value is known.
 class ValueDifferenceMetric:
-    """Tables of the value difference metric, one per label."""
+    """Tables from which the value difference metric of nominal columns is computed, per label.
+
+    The distance of two values is the sum of |P(c | a) - P(c | b)|, where c runs over having and not
+    having the label: 2 |P(l | a) - P(l | b)|. The probabilities are shares of the rows whose value
+    is known.
+    """
 
     def __init__(self, features: Features) -> None:
         self.features = features
         self.starts = np.cumsum(features.n_values) - features.n_values
-        self.totals = self._count(np.arange(features.values.shape[0]))
+        self.totals = self._count_values(np.arange(features.values.shape[0]))
 
     def table(self, rows: Array) -> Array:
-        """Make the table of one label."""
+        """Return 2 P(l | a) for each value a of each nominal column; ``rows`` have the label l."""
         shares = np.zeros(len(self.totals))
-        np.divide(self._count(rows), self.totals, out=shares, where=self.totals > 0)
+        counts = self._count_values(rows)
+        np.divide(counts, self.totals, out=shares, where=self.totals > 0)
         return 2 * shares
 
-    def _count(self, rows: Array) -> Array:
-        values, n_values = self.features.values, self.features.n_values
+    def _count_values(self, rows: Array) -> Array:
+        """Return how many of the rows have each value of each nominal column."""
+        values = self.features.values
+        n_values = self.features.n_values
         counts = np.zeros(int(n_values.sum()), np.int64)
         if not len(counts):
             return counts
         if sparse.issparse(values):
-            stored = (values.indptr, values.indices, values.data)
-            kernels.count_values_sparse(*stored, n_values, self.starts, rows, counts)
+            kernels.count_values_sparse(
+                values.indptr, values.indices, values.data, n_values, self.starts, rows, counts
+            )
         else:
             kernels.count_values_dense(values, n_values, self.starts, rows, counts)
         return counts

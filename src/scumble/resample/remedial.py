@@ -1,94 +1,96 @@
-"""REMEDIAL: give rare and frequent labels instances of their own."""
+"""REMEDIAL: split instances so that rare and frequent labels no longer share them."""
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import SERIAL_BELOW, run_in_threads
-from scumble._core.parameters import Choice, Int, default
+from scumble._core.parameters import Choice, Int
 from scumble.measures.concurrence import concurrence, is_above_mean
 from scumble.measures.imbalance import Unseen, minority_from_ratios
 from scumble.resample.base import BaseResampler, ResampleResult
 from scumble.resample.kernels import remedial as kernels
 
-PARTS = 64  # into which many rows are cut for the threads
+#: Blocks of rows that threads take; enough that the last ones to finish cost little time.
+N_BLOCKS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class RemedialPass:
-    """What one pass of REMEDIAL met."""
+    """Counts of one pass of REMEDIAL."""
 
-    scumble: float  # before the pass: the threshold
-    n_above_mean: int  # instances above it
+    scumble: float  # of the data before the pass: the threshold
+    n_above_mean: int  # instances above the threshold
     n_one_sided: int  # those among them with only majority or only minority labels
     n_added: int  # clones appended
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class REMEDIAL(BaseResampler, display_group="Decouple"):
-    r"""Split the instances in which rare and frequent labels meet.
+    r"""Split the instances that have both rare and frequent labels.
 
-    A classifier that sees a rare label only in the company of frequent ones learns the frequent
-    ones. REMEDIAL takes each instance with above-average concurrence apart: the original keeps
-    its rare labels, a clone with the same features gets the frequent ones. No label is added or
-    lost.
+    If a rare label occurs only together with frequent ones, a classifier learns the frequent
+    ones. REMEDIAL splits each instance with above-average concurrence: the original keeps its
+    rare labels, a clone with the same features gets the frequent ones. No label assignment is
+    added or lost.
 
     Parameters
     ----------
     passes : int
-        How often to repeat it, each time with the measures of the data so far.
+        Number of passes; each uses the measures of the result of the pass before.
     one_sided : {"clone", "keep"}
-        What happens to an instance above the mean that has only majority (or only minority)
-        labels. ``"clone"`` is the published algorithm: it is cloned all the same, and one of
-        the two copies has no label at all. ``"keep"`` leaves such instances alone.
+        How to treat an instance above the mean that has only majority (or only minority) labels.
+        ``"clone"``, the published algorithm, clones it too, and one of the two copies has no
+        label. ``"keep"`` leaves such instances unchanged.
     unseen : {"nan", "zero"}
-        How labels that never occur count in MeanIR: not at all, or as ratio 0, as in the R
-        package mldr. With zeros MeanIR is lower and more labels may be minority labels, so the
-        same instances are split, at another place.
+        How labels that never occur count in MeanIR: not at all, or with ratio 0, as in the R
+        package mldr. With zeros MeanIR is lower and more labels may be minority labels: the same
+        instances are split, but their labels may be divided differently.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int64
-        The input row each output row comes from.
+        For every row of the result, the input row that it comes from.
     n_added_, n_removed_ : int
-        Rows appended; rows removed (always 0).
+        Number of rows appended; number of rows removed (always 0).
     n_one_sided_ : int
-        One-sided instances met, over all passes.
-    passes_ : tuple of Pass
-        What each pass met.
+        Number of one-sided instances above the mean, over all passes.
+    passes_ : tuple of RemedialPass
+        For each pass: ``scumble`` (the threshold), ``n_above_mean``, ``n_one_sided`` and
+        ``n_added``.
 
     See Also
     --------
     scumble.measures.scumble_by_instance : The concurrence of an instance.
-    scumble.measures.difficult_labels : The labels this is meant for.
+    scumble.measures.difficult_labels : The labels that this method is meant for.
 
     Notes
     -----
     With :math:`s_i` the SCUMBLE of an instance and :math:`\bar{s}` their mean, all instances
     with :math:`s_i > \bar{s}` are split [1]_. Minority labels have IRLbl > MeanIR. All numbers
-    are those of the input of the pass. Originals stay in place and clones are appended in
-    order, as in the paper's pseudo-code; mldr returns the same rows in another order, and where
-    labels never occur those of ``unseen="zero"``. (Two of slashdot's 22 labels never do: with
-    them MeanIR is 17.69 instead of 19.46, and no ratio lies between the two.)
+    are those of the input of the pass. Originals keep their positions and clones are appended in
+    order, as in the pseudo-code of the paper; mldr returns the same rows in another order, and
+    the result of ``unseen="zero"`` if some labels never occur. (Two of slashdot's 22 labels never
+    do: with them MeanIR is 17.69 instead of 19.46, and no ratio lies between the two.)
 
-    A learner of one label at a time cannot see to which copy a label went: of the two copies of a
-    split row one has the label and one has not, for each of its labels. If the labels were dealt
-    to the two at random, binary relevance would get, label by label, the same rows with the same
-    answers in another order, and so the same predictions from every base learner that does not
-    mind the order of rows. (C4.5 trees do not where no value is missing and weights are whole:
-    then they follow from counts.) Learners of several labels at once do see the difference, but
-    where it was measured most of them did not profit: a label whose rows are all split has as many
-    equal rows against it as for it, and most rows of minority labels are split (56 to 100 % on the
-    paper's data sets). Decoupling lowers measures of the labels; before learning it mostly harms
-    (the guide's page on decoupling has the study).
+    A learner of one label at a time cannot use which copy got which labels: for each label of a
+    split row, one of the two copies has the label and the other has not. If the labels were
+    divided between the copies at random, binary relevance would get, label by label, the same
+    rows with the same targets in another order, and hence make the same predictions with every
+    base learner that does not depend on the order of rows. (C4.5 trees do not, if no value is
+    missing and weights are integers: they are then computed from counts.) Learners of several
+    labels at once do use the difference, but most of those that were measured did not benefit: a
+    label whose rows are all split has as many equal rows against it as for it, and most rows of
+    minority labels are split (56 to 100 % on the paper's data sets). Decoupling lowers measures
+    of the labels; before learning it mostly harms (see the study on the guide's page about
+    decoupling).
 
-    On most real data the majority of the instances above the mean are one-sided (776 of 845 in
-    enron), so the published algorithm mostly adds copies without labels: `n_one_sided_` tells.
-    Where no instance lies above the mean the data comes back unchanged.
+    In most real data the majority of the instances above the mean are one-sided (776 of 845 in
+    enron), so the published algorithm mostly adds copies without labels; ``n_one_sided_`` counts
+    them. If no instance is above the mean, the data is returned unchanged.
 
     References
     ----------
@@ -114,92 +116,149 @@ class REMEDIAL(BaseResampler, display_group="Decouple"):
            [1, 0, 0]])
     """
 
-    passes: int = default(1, Int(1))
-    one_sided: Literal["clone", "keep"] = default("clone", Choice("clone", "keep"))
-    unseen: Unseen = default("nan", Choice("nan", "zero"))
+    _parameter_constraints = {
+        **BaseResampler._parameter_constraints,
+        "passes": Int(minimum=1),
+        "one_sided": Choice("clone", "keep"),
+        "unseen": Choice("nan", "zero"),
+    }
+
+    def __init__(
+        self,
+        *,
+        passes: int = 1,
+        one_sided: Literal["clone", "keep"] = "clone",
+        unseen: Unseen = "nan",
+    ) -> None:
+        self.passes = passes
+        self.one_sided = one_sided
+        self.unseen = unseen
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
+        """Run all passes."""
         sources = np.arange(Y.shape[0])
-        history = []
+        passes = []
         for _ in range(self.passes):
-            Y, rows, met = decouple_labels(Y, one_sided=self.one_sided, unseen=self.unseen)
-            sources = np.concatenate([sources, sources[rows]])
-            history.append(met)
-        self.passes_ = tuple(history)
-        self.n_one_sided_ = sum(met.n_one_sided for met in history)
+            decoupled = decouple_labels(Y, one_sided=self.one_sided, unseen=self.unseen)
+            Y = decoupled.Y
+            sources = np.concatenate([sources, sources[decoupled.cloned_rows]])
+            passes.append(decoupled.counts)
+        self.passes_ = tuple(passes)
+        self.n_one_sided_ = sum(counts.n_one_sided for counts in passes)
         return ResampleResult(sources, Y)
+
+
+class DecoupledLabels(NamedTuple):
+    """The result of one pass of REMEDIAL on labels."""
+
+    Y: sparse.csr_array  # labels of all rows, then of the clones
+    cloned_rows: Array  # the row that each clone comes from
+    counts: RemedialPass
 
 
 def decouple_labels(
     Y: sparse.csr_array, *, one_sided: Literal["clone", "keep"], unseen: Unseen = "nan"
-) -> tuple[sparse.csr_array, Array, RemedialPass]:
+) -> DecoupledLabels:
     """Run one pass of REMEDIAL on the labels alone."""
     measured = concurrence(Y)
     ratios = measured.irlbl
-    # Concurrence looks at the labels an instance has: only MeanIR knows of those never seen.
+    # SCUMBLE depends on the labels an instance has; unseen labels only change MeanIR.
     is_minority = minority_from_ratios(np.nan_to_num(ratios) if unseen == "zero" else ratios)
     mean = measured.scumble
     is_split = is_above_mean(measured.by_instance, mean)
-    del measured  # one number a row, whose memory the result can use
+    del measured  # frees one float per row, which the result may need
     above = np.flatnonzero(is_split)
-    n_majority, mixed = _count_sides(Y, is_minority, above)
-    n_one_sided = len(above) - int(np.count_nonzero(mixed))
+    n_majority, is_mixed = _count_majority_labels(Y, is_minority, above)
+    n_one_sided = len(above) - int(np.count_nonzero(is_mixed))
     if one_sided == "clone":
         rows, n_moved = above, n_majority
     else:
-        rows, n_moved = above[mixed], n_majority[mixed]
-        is_split[above[~mixed]] = False
-    met = RemedialPass(mean, len(above), n_one_sided, len(rows))
+        rows, n_moved = above[is_mixed], n_majority[is_mixed]
+        is_split[above[~is_mixed]] = False
+    counts = RemedialPass(
+        scumble=mean, n_above_mean=len(above), n_one_sided=n_one_sided, n_added=len(rows)
+    )
     if len(rows):
-        Y = _split_rows(Y, is_minority, is_split, rows, n_moved)
-    return Y, rows, met
+        Y = _split_rows(Y, is_minority, is_split, rows=rows, n_moved=n_moved)
+    return DecoupledLabels(Y, rows, counts)
 
 
-def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[Array, Array]:
-    """Count the majority labels of the rows, and tell which have minority ones too."""
+def _count_majority_labels(
+    Y: sparse.csr_array, is_minority: Array, rows: Array
+) -> tuple[Array, Array]:
+    """Return the number of majority labels of each row, and whether it has minority ones too."""
     n_majority = np.empty(len(rows), Y.indptr.dtype)
-    mixed = np.empty(len(rows), bool)
+    is_mixed = np.empty(len(rows), bool)
+    borders = _block_borders(len(rows))
 
-    def work(part: tuple[int, int]) -> None:
+    def count_block(block: int) -> None:
+        start, stop = borders[block : block + 2]
         kernels.count_majority_labels(
-            Y.indptr, Y.indices, is_minority, rows, *part, n_majority, mixed
+            Y.indptr, Y.indices, is_minority, rows, start, stop, n_majority, is_mixed
         )
 
-    run_in_threads(work, list(pairwise(_borders(len(rows)).tolist())))
-    return n_majority, mixed
+    run_in_threads(count_block, range(len(borders) - 1))
+    return n_majority, is_mixed
 
 
 def _split_rows(
-    Y: sparse.csr_array, is_minority: Array, is_split: Array, rows: Array, n_moved: Array
+    Y: sparse.csr_array, is_minority: Array, is_split: Array, *, rows: Array, n_moved: Array
 ) -> sparse.csr_array:
-    """Leave the minority labels of ``rows`` in place and move the others to rows of their own."""
+    """Keep the minority labels of ``rows`` in place and append clones with their other labels.
+
+    ``is_split`` marks the same rows in a mask; ``n_moved`` holds their numbers of other labels.
+    """
     n_rows = Y.shape[0] + len(rows)
     new_indptr = np.empty(n_rows + 1, Y.indptr.dtype)
     new_indptr[0] = 0
     new_indices = np.empty(Y.nnz, Y.indices.dtype)
-    # What lies between two borders is written by one thread, to places known beforehand.
-    borders = _borders(Y.shape[0])
-    row_borders = np.searchsorted(rows, borders)
-    sums = [n_moved[a:b].sum(dtype=np.int64) for a, b in pairwise(row_borders)]
-    moved = np.concatenate([[0], np.cumsum(sums, dtype=np.int64)])
-    kept = Y.indptr[borders] - moved
-
-    labels, is_majority = (Y.indptr, Y.indices, is_split), ~is_minority
     clone_indptr = new_indptr[Y.shape[0] :]
 
-    def write(at: int) -> None:
-        ours = slice(at, at + 2)
-        part = (*borders[ours], *kept[ours])
-        kernels.write_rows(*labels, is_minority, None, part, new_indptr, new_indices)
-        part = (*row_borders[ours], *(kept[-1] + moved[ours]))
-        kernels.write_rows(*labels, is_majority, rows, part, clone_indptr, new_indices)
+    # Each block writes to a range of ``new_indices`` that is computed beforehand: first the labels
+    # that stay (``original_ends``), after all of them those that move to clones (``clone_ends``).
+    borders = _block_borders(Y.shape[0])
+    clone_borders = np.searchsorted(rows, borders)
+    # Summed block by block: a cumulative sum would need another int64 per split row.
+    moved = [n_moved[start:stop].sum(dtype=np.int64) for start, stop in pairwise(clone_borders)]
+    moved_before = np.concatenate([[0], np.cumsum(moved, dtype=np.int64)])
+    original_ends = Y.indptr[borders] - moved_before
+    clone_ends = original_ends[-1] + moved_before
+    is_majority = ~is_minority
 
-    run_in_threads(write, range(len(borders) - 1))
+    def write_block(block: int) -> None:
+        kernels.write_rows(
+            Y.indptr,
+            Y.indices,
+            is_split,
+            is_kept=is_minority,
+            rows=None,
+            start=borders[block],
+            stop=borders[block + 1],
+            first=original_ends[block],
+            last=original_ends[block + 1],
+            new_indptr=new_indptr,
+            new_indices=new_indices,
+        )
+        kernels.write_rows(
+            Y.indptr,
+            Y.indices,
+            is_split,
+            is_kept=is_majority,
+            rows=rows,
+            start=clone_borders[block],
+            stop=clone_borders[block + 1],
+            first=clone_ends[block],
+            last=clone_ends[block + 1],
+            new_indptr=clone_indptr,
+            new_indices=new_indices,
+        )
+
+    run_in_threads(write_block, range(len(borders) - 1))
     present = np.ones(Y.nnz, bool)
     return sparse.csr_array((present, new_indices, new_indptr), shape=(n_rows, Y.shape[1]))
 
 
-def _borders(n_rows: int) -> Array:
-    """Tell where to cut rows for the threads."""
-    n_parts = 1 if n_rows < SERIAL_BELOW else PARTS
-    return np.arange(n_parts + 1) * n_rows // n_parts
+def _block_borders(n_rows: int) -> Array:
+    """Return the first row of each block that a thread takes, and the number of rows."""
+    n_blocks = 1 if n_rows < SERIAL_BELOW else N_BLOCKS
+    return np.arange(n_blocks + 1) * n_rows // n_blocks

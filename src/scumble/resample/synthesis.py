@@ -15,80 +15,98 @@ from scumble.resample.containers import rows_like
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.kernels.bags import copy_rows
 
-#: Synthetic rows a thread makes at a time.
+#: Synthetic rows per block of work. It bounds the memory of a block; a thread takes one at a time.
 BLOCK_ROWS = 256
 
 
-class SeedInstances(NamedTuple):
-    """The rows synthetic rows are made from."""
+class SeedSearch(NamedTuple):
+    """Some seeds and the neighbours that one search found for them."""
 
-    rows: Array  # the seed of each synthetic row
-    #: shape (n_synthetic, k): its nearest rows; places past ``n_found`` mean nothing
-    neighbours: Array
-    neighbour_counts: Array  # how many nearest rows there are, at least one
+    rows: Array  # shape (n_seeds,)
+    neighbours: Array  # shape (n_seeds, k), for the k of this search
+
+
+class SeedInstances(NamedTuple):
+    """The rows that synthetic rows are made from, one entry per synthetic row."""
+
+    rows: Array  # the seed
+    neighbours: Array  # shape (n_synthetic, k): nearest rows; valid up to ``neighbour_counts``
+    neighbour_counts: Array  # number of valid neighbours, at least one
 
     @classmethod
-    def join(cls, parts: list[tuple[Array, Array]]) -> SeedInstances:
-        """Put seeds from several searches, each with its own number of neighbours, together."""
-        widest = max((found.shape[1] for _, found in parts), default=0)
-        neighbours = np.zeros((sum(len(rows) for rows, _ in parts), widest), np.int64)
-        n_found = np.zeros(len(neighbours), np.int64)
-        at = 0
-        for rows, found in parts:
-            neighbours[at : at + len(rows), : found.shape[1]] = found
-            n_found[at : at + len(rows)] = found.shape[1]
-            at += len(rows)
-        rows = np.concatenate([np.asarray(rows, np.int64) for rows, _ in parts] or [n_found])
-        return cls(rows, neighbours, n_found)
+    def join(cls, searches: list[SeedSearch]) -> SeedInstances:
+        """Join the seeds of several searches, each with its own number of neighbours."""
+        n_seeds = sum(len(search.rows) for search in searches)
+        max_neighbours = max((search.neighbours.shape[1] for search in searches), default=0)
+        rows = np.zeros(n_seeds, np.int64)
+        neighbours = np.zeros((n_seeds, max_neighbours), np.int64)
+        neighbour_counts = np.zeros(n_seeds, np.int64)
+        start = 0
+        for search in searches:
+            n_neighbours = search.neighbours.shape[1]
+            stop = start + len(search.rows)
+            rows[start:stop] = search.rows
+            neighbours[start:stop, :n_neighbours] = search.neighbours
+            neighbour_counts[start:stop] = n_neighbours
+            start = stop
+        return cls(rows, neighbours, neighbour_counts)
 
     def draw_partners(self, rng: np.random.Generator) -> Array:
         """Draw one of its neighbours for every seed."""
-        chosen = (rng.random(len(self.rows)) * self.neighbour_counts).astype(np.int64)
-        return self.neighbours[np.arange(len(chosen)), chosen]
+        columns = (rng.random(len(self.rows)) * self.neighbour_counts).astype(np.int64)
+        return self.neighbours[np.arange(len(columns)), columns]
 
 
 class InterpolationPlan(NamedTuple):
-    """What the features of synthetic rows are made of, as kernels read it."""
+    """How the features of synthetic rows are made; the kernels read it."""
 
-    members: Array  # of each row: its seed, its partner, and the neighbours that vote
-    n_members: Array  # how many there are of each row
-    n_values: Array  # of each column, 0 where it is numeric
+    members: Array  # by row: its seed, its partner, and the neighbours that vote
+    n_members: Array  # by row: number of members
+    n_values: Array  # by column: number of values, 0 for a numeric column
     is_integer: Array  # by column
-    is_drawn: Array  # by column: whether a value is drawn between seed and partner, not voted on
-    draw_starts: Array  # where the factors of each row begin, as soon as they are counted
-    drawn: Array  # the factors
+    is_drawn: Array  # by column: drawn between seed and partner, instead of voted on
+    draw_starts: Array  # by row: index of its first factor, once the factors are counted
+    factors: Array  # random numbers in [0, 1)
 
 
 class SparseRowBuffers(NamedTuple):
-    """Where kernels write sparse rows, each with more room than it may need."""
+    """Memory that kernels write sparse rows to; each row has at least the space it needs."""
 
-    starts: Array  # where the room of each row begins
-    lengths: Array  # how much of it was used
+    starts: Array  # by row: where its space begins
+    lengths: Array  # by row: number of elements written
     indices: Array
     data: Array | None  # None for labels
     n_columns: int
 
     @classmethod
     def of(cls, matrix: sparse.csr_array, members: Array, n_members: Array) -> SparseRowBuffers:
-        """Make room for rows made from members: at most one element for each of theirs."""
+        """Allocate space for rows made from members: one element per element of theirs."""
         is_member = np.arange(members.shape[1]) < n_members[:, None]
-        in_rows = np.where(is_member, np.diff(matrix.indptr)[members], 0)
-        room = np.minimum(in_rows.sum(axis=1, dtype=np.int64), matrix.shape[1])
-        starts, lengths = np.cumsum(room) - room, np.empty(len(room), np.int64)
-        indices = np.empty(int(room.sum()), matrix.indices.dtype)
-        data = None if matrix.dtype == bool else np.empty(len(indices))
-        return cls(starts, lengths, indices, data, matrix.shape[1])
+        n_elements = np.where(is_member, np.diff(matrix.indptr)[members], 0)
+        space = np.minimum(n_elements.sum(axis=1, dtype=np.int64), matrix.shape[1])
+        indices = np.empty(int(space.sum()), matrix.indices.dtype)
+        return cls(
+            starts=np.cumsum(space) - space,
+            lengths=np.empty(len(space), np.int64),
+            indices=indices,
+            data=None if matrix.dtype == bool else np.empty(len(indices)),
+            n_columns=matrix.shape[1],
+        )
 
     def pack(self) -> sparse.csr_array:
-        """Make a matrix of the rows, close together; they are in canonical form."""
+        """Return the rows as a matrix without unused space, in canonical form."""
+        n_rows = len(self.lengths)
         indptr = np.concatenate([[0], np.cumsum(self.lengths)])
-        where = (self.starts, np.arange(len(self.lengths)), indptr)
-        indices = copy_rows(*where, self.indices)
-        data = np.ones(len(indices), bool) if self.data is None else copy_rows(*where, self.data)
-        # As wide as scipy's own: scikit-learn's trees and others refuse wider ones than are needed.
-        kind = sparse.get_index_dtype(maxval=max(len(indices), self.n_columns))
-        parts = (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
-        return sparse.csr_array(parts, shape=(len(self.lengths), self.n_columns))
+        rows = np.arange(n_rows)
+        indices = copy_rows(self.starts, rows, indptr, self.indices)
+        if self.data is None:
+            data = np.ones(len(indices), bool)
+        else:
+            data = copy_rows(self.starts, rows, indptr, self.data)
+        # The dtype that scipy would choose: scikit-learn's trees refuse a wider one than needed.
+        dtype = sparse.get_index_dtype(maxval=max(len(indices), self.n_columns))
+        parts = (data, indices.astype(dtype, copy=False), indptr.astype(dtype, copy=False))
+        return sparse.csr_array(parts, shape=(n_rows, self.n_columns))
 
 
 def synthesize(
@@ -100,66 +118,95 @@ def synthesize(
     nominal: Literal["vote", "coin"],
     n_jobs: int | None,
 ) -> Any:
-    """Make the features of synthetic rows."""
-    # Where seed and partner are known, a value lies between theirs; where one is missing, the known
-    # one is all there is to go by; where both are, the value is missing: nobody observed anything
-    # there, and a learner that can do without a value should not be told one. Nominal columns go by
-    # the neighbours' known values, then by the seed's.
+    """Return the features of synthetic rows between seeds and partners.
+
+    A numeric value lies between those of seed and partner; if one of these is missing, the other
+    is copied, and if both are, the value is missing. ``nominal`` chooses whether a nominal value is
+    the most frequent one of the neighbours, or that of the seed or the partner at random.
+    """
     values, n_values = features.values, features.n_values
-    if not values.size:  # no column, or nothing but zeros
+    if not values.size:  # no columns, or a sparse matrix of zeros
         return values[seeds.rows]
     is_drawn = (n_values == 0) | (nominal == "coin")
-    members = np.column_stack([seeds.rows, partners, seeds.neighbours])
+    # Without a vote only seed and partner are read.
     n_members = np.where(is_drawn.all(), 2, 2 + seeds.neighbour_counts)
-    n_draws, none = np.empty(len(partners), np.int64), np.empty(0)
+    n_draws = np.empty(len(partners), np.int64)
     plan = InterpolationPlan(
-        members, n_members, n_values, features.is_integer, is_drawn, n_draws, none
+        members=np.column_stack([seeds.rows, partners, seeds.neighbours]),
+        n_members=n_members,
+        n_values=n_values,
+        is_integer=features.is_integer,
+        is_drawn=is_drawn,
+        draw_starts=n_draws,
+        factors=np.empty(0),
     )
-    count, fill, parts, out = _choose_kernels(values, plan)
     blocks = _blocks(len(partners))
-    run_in_threads(lambda block: count(*parts, plan, *block, n_draws), blocks, n_jobs=n_jobs)
-    drawn = rng.random(int(n_draws.sum()))
-    plan = plan._replace(draw_starts=np.cumsum(n_draws) - n_draws, drawn=drawn)
-    run_in_threads(lambda block: fill(*parts, plan, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack() if isinstance(out, SparseRowBuffers) else out
 
+    def count_block(block: tuple[int, int]) -> None:
+        start, stop = block
+        if sparse.issparse(values):
+            kernels.count_draws_sparse(
+                values.indptr, values.indices, values.data, plan, start, stop, n_draws
+            )
+        else:
+            kernels.count_draws_dense(values, plan, start, stop, n_draws)
 
-def _choose_kernels(values: Any, plan: InterpolationPlan) -> tuple[Any, Any, Any, Any]:
-    """Choose the kernels that count draws and fill rows, what they read and where they write."""
+    run_in_threads(count_block, blocks, n_jobs=n_jobs)
+    # The factors are drawn by one generator for all rows, so that blocks do not change them.
+    filled_plan = plan._replace(
+        draw_starts=np.cumsum(n_draws) - n_draws, factors=rng.random(int(n_draws.sum()))
+    )
     if not sparse.issparse(values):
-        out = np.empty((len(plan.members), values.shape[1]))
-        return kernels.count_draws_dense, kernels.fill_dense, (values,), out
-    parts = (values.indptr, values.indices, values.data)
-    places = SparseRowBuffers.of(values, plan.members, plan.n_members)
-    return kernels.count_draws_sparse, kernels.fill_sparse, parts, places
+        synthetic = np.empty((len(partners), values.shape[1]))
+
+        def fill_dense_block(block: tuple[int, int]) -> None:
+            start, stop = block
+            kernels.fill_dense(values, filled_plan, start, stop, synthetic)
+
+        run_in_threads(fill_dense_block, blocks, n_jobs=n_jobs)
+        return synthetic
+
+    buffers = SparseRowBuffers.of(values, plan.members, n_members)
+
+    def fill_sparse_block(block: tuple[int, int]) -> None:
+        start, stop = block
+        kernels.fill_sparse(
+            values.indptr, values.indices, values.data, filled_plan, start, stop, buffers
+        )
+
+    run_in_threads(fill_sparse_block, blocks, n_jobs=n_jobs)
+    return buffers.pack()
 
 
 def append_synthetic_rows(
-    features: Features, Y: sparse.csr_array, synthetic: Any, labels: Any, seeds: Array
+    features: Features, Y: sparse.csr_array, *, synthetic: Any, labels: Any, seed_rows: Array
 ) -> ResampleResult:
-    """Append synthetic rows, made from some seeds, to all rows there are."""
-    rows = np.concatenate([np.arange(Y.shape[0]), seeds])
-    Y_new = sparse.vstack([Y, labels], format="csr")
-    return ResampleResult(rows, Y_new, rows_like(features, synthetic, seeds))
+    """Return all input rows, followed by synthetic rows with these features and labels."""
+    return ResampleResult(
+        sample_indices=np.concatenate([np.arange(Y.shape[0]), seed_rows]),
+        Y=sparse.vstack([Y, labels], format="csr"),
+        synthetic=rows_like(features, synthetic, seed_rows),
+    )
 
 
 def combine_labels(
-    Y: sparse.csr_array, seeds: SeedInstances, strategy: str, *, n_jobs: int | None
+    Y: sparse.csr_array, seeds: SeedInstances, n_needed: Array, *, n_jobs: int | None
 ) -> sparse.csr_array:
-    """Choose the labels of synthetic rows from those of their seeds and neighbours."""
-    members, n_members = np.column_stack([seeds.rows, seeds.neighbours]), seeds.neighbour_counts + 1
-    n_needed = {
-        "ranking": n_members // 2 + 1,
-        "ranking, ties in": (n_members + 1) // 2,
-        "union": np.ones_like(n_members),
-        "intersection": n_members,
-    }
-    out = SparseRowBuffers.of(Y, members, n_members)
-    parts = (Y.indptr, Y.indices, (members, n_members, n_needed[strategy]))
-    blocks = _blocks(len(members))
-    run_in_threads(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
-    return out.pack()
+    """Return the labels that at least ``n_needed`` of each seed and its neighbours have."""
+    members = np.column_stack([seeds.rows, seeds.neighbours])
+    n_members = seeds.neighbour_counts + 1
+    buffers = SparseRowBuffers.of(Y, members, n_members)
+
+    def combine_block(block: tuple[int, int]) -> None:
+        start, stop = block
+        kernels.combine_labels(
+            Y.indptr, Y.indices, members, n_members, n_needed, start, stop, buffers
+        )
+
+    run_in_threads(combine_block, _blocks(len(members)), n_jobs=n_jobs)
+    return buffers.pack()
 
 
 def _blocks(n_rows: int) -> list[tuple[int, int]]:
-    return [(at, min(at + BLOCK_ROWS, n_rows)) for at in range(0, n_rows, BLOCK_ROWS)]
+    """Return the first and the end row of each block of synthetic rows."""
+    return [(start, min(start + BLOCK_ROWS, n_rows)) for start in range(0, n_rows, BLOCK_ROWS)]

@@ -1,4 +1,4 @@
-"""Models from files looked over: compiled loops trust every index they are given."""
+"""Validation of models from files: compiled kernels do not check the indices they are given."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,40 +30,40 @@ from scumble.learn.storage.json_encoding import is_storable_class
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded_classifier import ThresholdedClassifier
 
-#: Said of what was saved before a part was added or changed its meaning, see `changes`.
+#: The error for a model without a part that was added, or whose meaning changed, since then.
 EARLIER = "this model is of an earlier version of scumble: train it again"
 
 
 def check_model(model: Any) -> None:
-    """Refuse a model whose numbers point outside of its arrays."""
-    for part in _parts([model], estimators=True):
-        if "_codes" in getattr(part, "__dict__", {}) and any(
-            map(is_storable_class, type(part).__mro__)
-        ):
+    """Raise an error for a model with an index outside of an array, or with parts that misfit."""
+    for part in _walk_objects([model], into_estimators=True):
+        has_codes = "_codes" in getattr(part, "__dict__", {})
+        # An estimator of this package, or one that is derived from it.
+        if has_codes and any(is_storable_class(cls) for cls in type(part).__mro__):
             _check_estimator(part)
         if isinstance(part, Space):
             _check_space(part)
         if f"{type(part).__module__}.{type(part).__qualname__}" == "sklearn.tree._tree.Tree":
-            _check_foreign_tree(part)
+            _check_sklearn_tree(part)
         if isinstance(part, TextModel):
             _check_texts(part)
 
 
-def _parts(waiting: list[Any], *, estimators: bool) -> Iterator[Any]:
-    """Go through objects and all they hold, each once; into estimators only where wanted."""
-    seen = {id(None)}
+def _walk_objects(waiting: list[Any], *, into_estimators: bool) -> Iterator[Any]:
+    """Yield objects and all that they hold, each once; estimators only if ``into_estimators``."""
+    visited = {id(None)}
     while waiting:
         part = waiting.pop()
-        if id(part) in seen or isinstance(part, str | bytes | int | float):
+        if id(part) in visited or isinstance(part, str | bytes | int | float):
             continue
-        if estimators or not hasattr(part, "get_params"):
-            seen.add(id(part))
+        if into_estimators or not hasattr(part, "get_params"):
+            visited.add(id(part))
             yield part
-            waiting.extend(_inside(part))
+            waiting.extend(_contents(part))
 
 
-def _inside(part: Any) -> list[Any]:
-    """List what an object holds."""
+def _contents(part: Any) -> list[Any]:
+    """Return the items, values or attributes of an object."""
     if isinstance(part, np.ndarray):
         return part.ravel().tolist() if part.dtype == object else []
     if isinstance(part, dict):
@@ -74,18 +74,18 @@ def _inside(part: Any) -> list[Any]:
 
 
 def _check_estimator(model: Any) -> None:
-    """Check the parts an estimator asks in compiled loops, by the columns it was fitted on."""
-    # What is no table, such as texts for a pipeline inside, has no number of columns.
+    """Check the columns of an estimator, and the parts that compiled kernels read."""
+    # An estimator of input that is no table, such as a pipeline of texts, has no n_features_in_.
     n_features, codes = getattr(model, "n_features_in_", 0), model._codes
-    # Any other class with 'n_values' would do for a prediction, too, but not be looked over.
+    # An object of another class with n_values could be used to predict, but would not be checked.
     ensure(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values, names = codes.n_values, codes.names
     ensure(type(n_features) is int, "the number of features is no whole number")
     ensure(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
     ensure(len(codes.categories) == n_features, "the categories of the columns do not fit")
-    called = getattr(model, "feature_names_in_", None)
-    sizes = {len(known) for known in (names, called) if known is not None}
-    ensure(sizes <= {n_features}, "the names of the columns do not fit")
+    for column_names in (names, getattr(model, "feature_names_in_", None)):
+        fits = column_names is None or len(column_names) == n_features
+        ensure(fits, "the names of the columns do not fit")
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
@@ -96,50 +96,57 @@ def _check_estimator(model: Any) -> None:
         ensure(fits, "the labels of the training rows do not fit")
     if isinstance(model, ClassifierChain | EnsembleOfClassifierChains | ECCRU):
         _check_chains(model)
-        n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
+        # The labels before a label are nominal columns of two values.
+        n_values = np.append(n_values, np.full(model.n_labels_, 2))
     if hasattr(model, "pairs_"):
         _check_pairs(model)
-    for part in _parts(list(vars(model).values()), estimators=False):
+    for part in _walk_objects(list(vars(model).values()), into_estimators=False):
         if isinstance(part, Forest):
             _check_forest(part, n_values)
         elif isinstance(part, RegressionColumns):
-            _check_columns(part, n_values)
+            _check_regression_columns(part, n_values)
     if hasattr(model, "space_"):
-        _check_own_space(model, n_values)
+        _check_estimator_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
         ensure(type(model.n_labels_) is int, "the number of labels is no whole number")
-    for kind, check in _CHECKS.items():
-        if isinstance(model, kind):
+    for cls, check in _CHECKS.items():
+        if isinstance(model, cls):
             check(model)
 
 
-def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
-    """Check that every feature has a place, and every filling of a nominal one too."""
+def _check_regression_columns(columns: RegressionColumns, n_values: Array) -> None:
+    """Check that every feature has a value for missing cells; a known category if nominal."""
     fillings = columns.fillings
     fits = are_vectors(fillings, size=len(n_values)) and np.array_equal(columns.n_values, n_values)
     ensure(fits, "the columns do not fit the features")
-    inside = ((fillings >= 0) & (fillings < n_values))[n_values > 0]
-    ensure(inside.all(), "a missing value is filled with a category that is not there")
+    is_category = ((fillings >= 0) & (fillings < n_values))[n_values > 0]
+    ensure(is_category.all(), "a missing value is filled with a category that is not there")
 
 
-def _check_own_space(model: Any, n_values: Array) -> None:
-    """Check the training rows of an estimator: features as they are, or columns of one scale."""
+def _check_estimator_space(model: Any, n_values: Array) -> None:
+    """Check that the training rows of an estimator have its columns."""
     space = model.space_
     if isinstance(model, BaseRanker):
-        n_values = np.zeros(_width_of(model) + 1, np.int64)  # one more tells rows of zeros
+        # Scaled numeric columns, and one that marks rows of zeros.
+        n_values = np.zeros(_n_scaled_columns(model) + 1, np.int64)
     fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
     ensure(fits and space.values.shape[1] == len(n_values), "the training rows do not fit")
 
 
 def _check_chains(model: Any) -> None:
+    """Check that chains hold labels, each at most once, and have one model per label."""
+    n_labels = model.n_labels_
     orders = [model.order_] if isinstance(model, ClassifierChain) else list(model.orders_)
-    sizes = range(1, model.n_labels_ + 1) if isinstance(model, ECCRU) else (model.n_labels_,)
-    fits = all(_are_labels(order, model.n_labels_) and len(order) in sizes for order in orders)
+    min_length = 1 if isinstance(model, ECCRU) else n_labels
+    fits = all(
+        _are_labels(order, n_labels) and min_length <= len(order) <= n_labels for order in orders
+    )
     fits = fits and _are_two_class(model.models_, sum(map(len, orders)))
     ensure(fits, "the chains do not fit the labels")
 
 
 def _check_pairs(model: Any) -> None:
+    """Check that pairs hold labels, and that each pair and label has a model."""
     pairs, n_labels = model.pairs_, model.n_labels_
     fits = isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.dtype.kind in "iu"
     fits = fits and pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < n_labels)).all()
@@ -148,131 +155,150 @@ def _check_pairs(model: Any) -> None:
 
 
 def _are_labels(value: Any, n_labels: int) -> bool:
-    """Tell whether an array names labels that are there, each once."""
+    """Return whether a value is an array of label numbers, each at most once."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
         return False
-    inside = ((value >= 0) & (value < n_labels)).all()
-    return bool(inside) and len(np.unique(value)) == len(value)
+    is_label = ((value >= 0) & (value < n_labels)).all()
+    return bool(is_label) and len(np.unique(value)) == len(value)
 
 
-def _are_two_class(models: Any, n: int) -> bool:
-    return len(models) == n and bool((models.n_classes == 2).all())
+def _are_two_class(models: Any, n_models: int) -> bool:
+    """Return whether there are as many models, all of two classes."""
+    return len(models) == n_models and bool((models.n_classes == 2).all())
 
 
 def _check_forest(forest: Forest, n_values: Array) -> None:
+    """Check that all indices of a forest point to its nodes, probabilities and columns."""
     n_nodes, n_trees = len(forest.feature), len(forest.roots)
-    kinds = {
-        "roots": (np.int64, n_trees), "n_classes": (np.int64, n_trees),
-        "feature": (np.int32, n_nodes), "width": (np.int32, n_nodes),
-        "cut": (np.float64, n_nodes), "share": (np.float64, n_nodes),
-        "first": (np.int64, n_nodes), "leaf": (np.int64, n_nodes),
+    expected = {
+        "roots": (np.int64, n_trees),
+        "n_classes": (np.int64, n_trees),
+        "feature": (np.int32, n_nodes),
+        "width": (np.int32, n_nodes),
+        "cut": (np.float64, n_nodes),
+        "share": (np.float64, n_nodes),
+        "first": (np.int64, n_nodes),
+        "leaf": (np.int64, n_nodes),
         "probabilities": (np.float64, len(forest.probabilities)),
-    }  # fmt: skip
-    for name, (kind, size) in kinds.items():
-        ensure(is_vector(getattr(forest, name), kind, size), f"the trees' {name} do not fit")
+    }
+    for name, (dtype, size) in expected.items():
+        ensure(is_vector(getattr(forest, name), dtype, size), f"the trees' {name} do not fit")
     roots, n_classes = forest.roots, forest.n_classes
-    inside = ((roots >= 0) & (roots < n_nodes)).all() and (n_classes >= 1).all()
-    ensure(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
+    are_nodes = ((roots >= 0) & (roots < n_nodes)).all() and (n_classes >= 1).all()
+    ensure(bool(are_nodes) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
     check_nodes(forest.feature, forest.cut, forest.first, forest.width, n_values)
     if n_trees:
-        tree_of = np.searchsorted(roots, np.arange(n_nodes), side="right") - 1
-        stop = forest.leaf + n_classes[np.maximum(tree_of, 0)]
+        tree_of_node = np.searchsorted(roots, np.arange(n_nodes), side="right") - 1
+        stop = forest.leaf + n_classes[np.maximum(tree_of_node, 0)]
         fits = ((forest.leaf >= 0) & (stop <= len(forest.probabilities))).all()
-        # A child in another tree would answer with the classes of that one.
+        # A child in another tree would have the number of classes of that tree.
         inner = forest.feature >= 0
-        last = (forest.first + forest.width - 1)[inner]
-        same = (tree_of[forest.first[inner]] == tree_of[inner]) & (tree_of[last] == tree_of[inner])
-        ensure(bool(fits and same.all() and roots[0] == 0), "the trees' leaves do not fit")
+        first_child = forest.first[inner]
+        last_child = (forest.first + forest.width - 1)[inner]
+        tree = tree_of_node[inner]
+        same_tree = (tree_of_node[first_child] == tree) & (tree_of_node[last_child] == tree)
+        ensure(bool(fits and same_tree.all() and roots[0] == 0), "the trees' leaves do not fit")
 
 
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
+    """Check that all indices of a single tree point to its nodes and columns."""
     ensure(isinstance(tree, Tree), "the tree is missing, or of another type")
     n_nodes = len(tree.feature)
-    parts = (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
-    sizes = all(isinstance(part, np.ndarray) and part.shape == (n_nodes,) for part in parts)
-    sizes = sizes and all(part.dtype.kind in "biuf" for part in parts)
-    ensure(sizes and n_nodes > 0, "the tree's nodes do not fit")
+    arrays = (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
+    fits = all(isinstance(array, np.ndarray) and array.shape == (n_nodes,) for array in arrays)
+    fits = fits and all(array.dtype.kind in "biuf" for array in arrays)
+    ensure(fits and n_nodes > 0, "the tree's nodes do not fit")
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
     ensure(fits, "the tree's counts do not fit")
-    for part in (tree.feature, tree.first, tree.width):
-        ensure(part.dtype.kind in "iu", "the tree's places are no whole numbers")
+    for indices in (tree.feature, tree.first, tree.width):
+        ensure(indices.dtype.kind in "iu", "the tree's places are no whole numbers")
     check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
 def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
-    """Check that children come after their parents and that every value has a child."""
+    """Check that children come after their parents, and that every value has a child."""
     inner = np.flatnonzero(feature >= 0)
     columns = feature[inner]
     ensure(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
-    begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
+    first_child, n_children = first[inner].astype(np.int64), width[inner].astype(np.int64)
     needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
-    # A sum of the two might be larger than any number there is.
-    fits = (begin > inner) & (begin <= len(feature) - size) & (size >= needed) & (needed >= 1)
+    fits = (first_child > inner) & (n_children >= needed) & (needed >= 1)
+    # The sum first_child + n_children might overflow.
+    fits &= first_child <= len(feature) - n_children
     ensure(bool(fits.all()), "a node of a tree has no place for its children")
 
 
 def _check_space(space: Space) -> None:
+    """Check that the arrays of a space have the same number of columns."""
     values = space.values
     stored = values.data if sparse.issparse(values) else values
     n_columns = values.shape[1] if getattr(values, "ndim", 0) == 2 else -1
-    arrays = [space.n_values, space.divisors] + ([] if space.lows is None else [space.lows])
+    arrays = [space.n_values, space.divisors]
+    if space.lows is not None:
+        arrays.append(space.lows)
     fits = isinstance(values, np.ndarray | sparse.csr_array) and stored.dtype == np.float64
-    fits = fits and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
+    fits = fits and all(
+        isinstance(array, np.ndarray) and array.shape == (n_columns,) for array in arrays
+    )
     fits = fits and space.n_values.dtype == np.int64 and (space.n_values >= 0).all()
     ensure(bool(fits), "the training rows do not fit")
 
 
-def _check_foreign_tree(tree: Any) -> None:
-    """Check a tree of scikit-learn: its own loops trust indices as ours do."""
+def _check_sklearn_tree(tree: Any) -> None:
+    """Check that all indices of a scikit-learn tree point to its nodes and columns."""
     n_nodes = tree.node_count
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     inner = np.flatnonzero(left != -1)
     fits = len(left) == n_nodes > 0 and (tree.value.shape[0] == n_nodes)
     for children in (left[inner], right[inner]):
         fits = fits and bool(((children > inner) & (children < n_nodes)).all())
-    inside = (feature[inner] >= 0) & (feature[inner] < tree.n_features)
-    ensure(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
+    are_columns = (feature[inner] >= 0) & (feature[inner] < tree.n_features)
+    ensure(bool(fits and are_columns.all()), "the nodes of a scikit-learn tree do not fit")
 
 
 def _check_texts(model: TextModel) -> None:
     """Check that every text column has words, each once and with a weight."""
     texts = model.texts
     ensure(isinstance(texts, TextColumns), "the words of the texts are missing")
-    known = {feature.name for feature in model.features if feature.kind == "text"}
-    fits = isinstance(texts.names, tuple) and known == set(texts.names)
-    fits = fits and len(texts.names) == len(texts.words) == len(texts.weights) == len(known)
+    text_names = {feature.name for feature in model.features if feature.kind == "text"}
+    fits = isinstance(texts.names, tuple) and text_names == set(texts.names)
+    fits = fits and len(texts.names) == len(texts.words) == len(texts.weights) == len(text_names)
     ensure(fits, "the words do not fit the text columns")
     for words, weights in zip(texts.words, texts.weights, strict=True):
-        plain = isinstance(words, tuple) and all(type(word) is str for word in words)
-        ensure(plain and len(set(words)) == len(words), "the words of a text are not all different")
+        are_texts = isinstance(words, tuple) and all(type(word) is str for word in words)
+        is_valid = are_texts and len(set(words)) == len(words)
+        ensure(is_valid, "the words of a text are not all different")
         fits = are_vectors(weights, size=len(words)) and bool(np.isfinite(weights).all())
         ensure(fits, "the weights of words do not fit")
 
 
-# Rankers and thresholds: every part has the size the others expect -----------------------------
+# Rankers and thresholds: all parts have the sizes that the others expect --------------------------
 
 
-def _width_of(model: Any) -> int:
-    """Tell how many columns of one scale an estimator makes of its features."""
+def _n_scaled_columns(model: Any) -> int:
+    """Return the number of columns after scaling; check the arrays of the scaling."""
     scaling = model._scaling
     ensure(isinstance(scaling, Scaling), "the scale of the columns is missing")
     n_values = model._codes.n_values
-    width = int(np.where(n_values > 2, n_values - 1, 1).sum())
-    flat = [part for part in (scaling.centres, scaling.divisors) if part is not None]
-    fits = are_vectors(*flat, size=width)
+    n_columns = int(np.where(n_values > 2, n_values - 1, 1).sum())
+    vectors = [vector for vector in (scaling.centres, scaling.divisors) if vector is not None]
+    fits = are_vectors(*vectors, size=n_columns)
     if scaling.knots is not None:
-        fits &= is_table(scaling.knots, np.float64, (N_QUANTILES, width))
-    others = (scaling.centres, scaling.knots)
-    alone = scaling.divisors is None and any(part is not None for part in others)
-    # Files from before there were ranks.
-    unranked = scaling.divisors is not None and scaling.knots is None and width <= MOST_RANKED
-    ensure(not unranked, EARLIER)
-    ensure(fits and not alone, "the scale of the columns does not fit")
-    return width
+        fits &= is_table(scaling.knots, np.float64, (N_QUANTILES, n_columns))
+    has_other_parts = scaling.centres is not None or scaling.knots is not None
+    lacks_divisors = scaling.divisors is None and has_other_parts
+    # Models from before columns were ranked have divisors, but no knots.
+    is_unranked = (
+        scaling.divisors is not None and scaling.knots is None and n_columns <= MOST_RANKED
+    )
+    ensure(not is_unranked, EARLIER)
+    ensure(fits and not lacks_divisors, "the scale of the columns does not fit")
+    return n_columns
 
 
 def _check_ridge(model: RidgeRanker) -> None:
-    n_columns = _width_of(model)
+    """Check the kernel and the coefficients of a ridge regression."""
+    n_columns = _n_scaled_columns(model)
     ensure(model.kernel_ in ("linear", *KERNEL_POWERS), f"there is no kernel {model.kernel_!r}")
     if model.kernel_ != "linear":
         kernel = model._kernel
@@ -290,6 +316,7 @@ def _check_ridge(model: RidgeRanker) -> None:
 
 
 def _check_neighbours(model: NeighbourRanker) -> None:
+    """Check the labels, weights and number of neighbours of a neighbour ranker."""
     n_rows, labels, k = model.space_.values.shape[0], model.labels_, model.n_neighbors_
     fits = isinstance(labels, sparse.csr_array) and labels.shape == (n_rows, model.n_labels_)
     fits = fits and are_vectors(model._weights, size=n_rows)
@@ -299,55 +326,62 @@ def _check_neighbours(model: NeighbourRanker) -> None:
 
 
 def _check_bags(model: BaggedTrees) -> None:
+    """Check that bagged trees have one tree per bag and label."""
     trees, n_trees = model.models_, model.n_estimators * model.n_labels_
     fits = isinstance(trees, Forest) and _are_two_class(trees, n_trees)
     ensure(fits, "the trees do not fit the labels")
 
 
 def _check_blend(model: BlendedRanker) -> None:
+    """Check that the rankers, weights and curves of a blend belong together."""
     rankers, scales, curve = model.rankers_, model.rank_scales_, model.calibration_
     sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
     ensure(hasattr(model, "weights_"), EARLIER)
     fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
     ensure(fits and are_valid_weights(model.weights_), "the rankers do not fit")
     for ranker, scale in zip(rankers, scales, strict=True):
-        _check_inside(ranker, model.n_labels_)
-        _check_heights(scale, model.n_labels_)
+        _check_inner_classifier(ranker, model.n_labels_)
+        _check_rank_scale(scale, model.n_labels_)
     fits = isinstance(curve, Calibration)
     fits = fits and are_vectors(curve.intercepts, curve.slopes, size=model.n_labels_)
     ensure(fits, "the curves of the labels do not fit")
-    if (second := model.second_) is not None:
-        fits = isinstance(second, StackedRidge) and isinstance(second.ranker, RidgeRanker)
-        ensure(fits, "the second look is none")
-        _check_heights(second.scale, model.n_labels_)
-        known = (second.ranker.n_features_in_, second.ranker.n_labels_)
-        ensure(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
+    stacked = model.second_
+    if stacked is not None:
+        fits = isinstance(stacked, StackedRidge) and isinstance(stacked.ranker, RidgeRanker)
+        ensure(fits, "the stacked ridge regression is missing, or of another type")
+        _check_rank_scale(stacked.scale, model.n_labels_)
+        shape = (stacked.ranker.n_features_in_, stacked.ranker.n_labels_)
+        fits = shape == (model.n_labels_, model.n_labels_)
+        ensure(fits, "the stacked ridge regression does not fit the labels")
 
 
-def _check_heights(heights: Any, n_labels: int) -> None:
-    ensure(isinstance(heights, RankScale), "the heights of scores are missing")
-    starts, n_knots = heights.starts, len(heights.scores)
+def _check_rank_scale(scale: Any, n_labels: int) -> None:
+    """Check that a rank scale has knots for each label."""
+    ensure(isinstance(scale, RankScale), "the rank scale of scores is missing")
+    starts, n_knots = scale.starts, len(scale.scores)
     fits = is_vector(starts, np.int64, n_labels + 1) and starts[0] == 0 and starts[-1] == n_knots
-    fits = fits and (np.diff(starts) > 0).all() and type(heights.are_probabilities) is bool
-    fits = fits and are_vectors(heights.scores, heights.rates, size=n_knots)
-    ensure(fits, "the heights of scores do not fit")
+    fits = fits and (np.diff(starts) > 0).all() and type(scale.are_probabilities) is bool
+    fits = fits and are_vectors(scale.scores, scale.rates, size=n_knots)
+    ensure(fits, "the rank scale of scores does not fit")
 
 
 def _check_thresholded(model: ThresholdedClassifier) -> None:
-    _check_inside(model.estimator_, model.n_labels_)
+    """Check that there is a threshold, and a curve unless the rule needs none, for each label."""
+    _check_inner_classifier(model.estimator_, model.n_labels_)
     fits = are_vectors(model.thresholds_, size=model.n_labels_)
     n_curves = 0 if model.rule == "fixed" else model.n_labels_
     ensure(fits and len(model.curves_) == n_curves, "the thresholds do not fit")
 
 
-def _check_inside(inside: Any, n_labels: int) -> None:
-    ensure(isinstance(inside, InnerClassifier), "the classifier inside is missing")
-    labels, always = inside.open_labels, inside.always
+def _check_inner_classifier(inner: Any, n_labels: int) -> None:
+    """Check that an inner classifier was fitted to labels of the outer one."""
+    ensure(isinstance(inner, InnerClassifier), "the classifier inside is missing")
+    labels, always = inner.open_labels, inner.always
     fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
     fits = fits and is_vector(always, np.bool_, n_labels)
     ensure(fits, "the labels of the classifier inside do not fit")
-    n_known = getattr(inside.model, "n_labels_", len(labels))
-    ensure(n_known == len(labels), "the classifier inside knows other labels")
+    n_inner_labels = getattr(inner.model, "n_labels_", len(labels))
+    ensure(n_inner_labels == len(labels), "the classifier inside knows other labels")
 
 
 _CHECKS: dict[type, Any] = {
@@ -360,21 +394,21 @@ _CHECKS: dict[type, Any] = {
 
 
 def ensure(condition: Any, message: str) -> None:
-    """Refuse a model unless a condition holds."""
+    """Raise an error unless a condition holds."""
     if not condition:
         raise ReadError(f"{message}.")
 
 
-def is_vector(value: Any, kind: Any, size: int) -> bool:
-    """Tell whether a value is a flat array of a type and size."""
-    return is_table(value, kind, (size,))
+def is_vector(value: Any, dtype: Any, size: int) -> bool:
+    """Return whether a value is a one-dimensional array of this dtype and size."""
+    return is_table(value, dtype, (size,))
 
 
 def are_vectors(*values: Any, size: int) -> bool:
-    """Tell whether values are flat arrays of so many floats."""
+    """Return whether values are one-dimensional float64 arrays of this size."""
     return all(is_vector(value, np.float64, size) for value in values)
 
 
-def is_table(value: Any, kind: Any, shape: tuple[int, ...]) -> bool:
-    """Tell whether a value is an array of a type and shape."""
-    return isinstance(value, np.ndarray) and value.dtype == kind and value.shape == shape
+def is_table(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
+    """Return whether a value is an array of this dtype and shape."""
+    return isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape

@@ -1,4 +1,4 @@
-"""Models to files and back."""
+"""Writing fitted models to files, and reading them."""
 
 import io
 import json
@@ -23,30 +23,33 @@ from scumble.learn.storage.check import check_model
 from scumble.learn.storage.columns import fitted_columns
 from scumble.learn.storage.json_encoding import Decoder, Encoder, check_trusted_types
 
-#: What the file says it is, and the version of its form.
+#: Name and version of the format, as written in a file.
 FORMAT, FORMAT_VERSION = "scumble model", 1
-_TEXT, _FOREIGN, _NUMBERS = "model.json", "foreign.skops", "numbers/"
+#: Members of the zip archive: the JSON text, the objects that skops stores, the arrays by dtype.
+_JSON_MEMBER, _SKOPS_MEMBER, _ARRAY_FOLDER = "model.json", "foreign.skops", "numbers/"
 _DAMAGED = "the file is no model of scumble, or it is damaged"
+#: Errors with one of these texts are complete; others are reported as damage of the file.
+_COMPLETE_MESSAGES = ("not trusted", "newer version", "earlier version")
 
 
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """A model from a file, with what the file says about its data.
+    """A model from a file, with the columns and labels that it was fitted to.
 
     Attributes
     ----------
     model : estimator
         The fitted model.
     features : tuple of Feature
-        The columns it was fitted on: names, and the categories of nominal ones.
+        The columns that it was fitted on: names, and the categories of nominal ones.
     has_names : bool
-        Whether these columns have names of their own.
+        Whether the columns of the training data had names.
     labels : tuple of str
-        The labels, or classes, it predicts.
+        The labels, or classes, that it predicts.
     version : str
         The version of scumble that wrote the file.
     notes : dict
-        Whatever the writer wanted to be kept.
+        The notes that were passed to `save`.
 
     Examples
     --------
@@ -75,29 +78,29 @@ def save(
     data: MultilabelDataset | None = None,
     notes: dict[str, Any] | None = None,
 ) -> None:
-    """Write a fitted model to a file: whole or not at all, and always the same bytes.
+    """Write a fitted model to a file; equal models give equal files.
 
     Parameters
     ----------
     model : estimator
-        A classifier of `scumble.learn`, with any scikit-learn classifier inside.
+        A classifier of `scumble.learn`, with any scikit-learn classifier as base learner.
     path : str or Path
-        The file; ``"-"`` writes to standard output.
+        The file; ``"-"`` writes to standard output. If writing fails, no partial file is left.
     data : MultilabelDataset, optional
         The training data, for the names of its columns and labels and for its categories. By
-        default what the model itself knows.
+        default those that the model stores itself.
     notes : dict, optional
         Plain values to keep with the model; see `StoredModel`.
 
     See Also
     --------
-    load : The way back.
+    load : Reads the model.
 
     Notes
     -----
-    The file holds parameters, arrays and names; neither the training data (but for classifiers
-    that ask neighbours, whose model it is) nor code. scikit-learn's estimators are stored by
-    skops.
+    The file holds parameters, arrays and names, but no code. It does not hold the training data,
+    except for nearest-neighbour classifiers, which consist of it. scikit-learn's estimators are
+    stored by skops.
 
     Examples
     --------
@@ -116,18 +119,18 @@ def save(
         raise ParameterError(f"The model cannot be saved: {error}") from None
     encoder = Encoder()
     features, has_names, labels = fitted_columns(model, data)
-    text = {
+    document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "scumble": __version__,
-        "features": [_plain(feature) for feature in features],
+        "features": [_encode_feature(feature) for feature in features],
         "has_names": has_names,
         "labels": list(labels),
         "notes": notes or {},
         "model": encoder.encode(model),
     }
-    content = _packed(text, encoder)
-    with atomic_write(path) as target, target.open() as stream:
+    content = _make_archive(document, encoder)
+    with atomic_write(path) as output, output.open() as stream:
         stream.write(content)
 
 
@@ -137,9 +140,9 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     Parameters
     ----------
     path : str or Path
-        What `save` wrote.
+        A file that `save` wrote.
     trusted : sequence of str
-        Full names of types of other packages that you trust, beyond those of NumPy, SciPy and
+        Full names of types of other packages that you trust, besides those of NumPy, SciPy and
         scikit-learn that skops trusts.
 
     Returns
@@ -151,11 +154,11 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     ------
     ScumbleError
         If the file is damaged, no model, or holds objects of types that are not trusted. No code
-        of the file's author is run in any case.
+        of the author of the file is run in any case.
 
     See Also
     --------
-    save : The way there.
+    save : Writes a model.
 
     Examples
     --------
@@ -170,12 +173,12 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
 
 
 def read_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> StoredModel:
-    """Read a model and what its file says about the data it was fitted on.
+    """Read a model, with the columns and labels that it was fitted to.
 
     Parameters
     ----------
     path : str or Path
-        What `save` wrote; ``"-"`` reads it from standard input.
+        A file that `save` wrote; ``"-"`` reads from standard input.
     trusted : sequence of str
         See `load`.
 
@@ -198,150 +201,168 @@ def read_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     (['blue'], ('sky', 'soil'))
     """
     with open_input_file(path) as source:
-        return _read(source, tuple(trusted))
+        return _read_source(source, tuple(trusted))
 
 
-def _read(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
+def _read_source(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
+    """Read a model; any error becomes one that names the file."""
     try:
-        return _unpacked(source, trusted)
+        return _read_archive(source, trusted)
     except ReadError as error:
         if error.path is not None:
             raise
-        raise source.error(f"{_DAMAGED}: {error}" if _is_small(error) else str(error)) from error
+        text = str(error)
+        is_complete = any(message in text for message in _COMPLETE_MESSAGES)
+        raise source.error(text if is_complete else f"{_DAMAGED}: {error}") from error
     except ScumbleError:
         raise
-    except Exception as error:  # whatever a stranger's bytes may cause
+    except Exception as error:  # a damaged or malicious file may cause any error
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise source.error(f"{_DAMAGED} ({reason}). Fetch or write it again.") from error
 
 
-def _is_small(error: ReadError) -> bool:
-    """Tell a fault of the content from a message that stands for itself."""
-    words = ("not trusted", "newer version", "earlier version")
-    return not any(word in str(error) for word in words)
-
-
-def _plain(feature: Feature) -> dict[str, Any]:
-    known: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
-    if feature.categories and feature.kind != "text":  # those are the training rows themselves
-        known["categories"] = list(feature.categories)
+def _encode_feature(feature: Feature) -> dict[str, Any]:
+    """Return the description of a column as JSON values."""
+    entry: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
+    if feature.categories and feature.kind != "text":  # the categories of texts are the rows
+        entry["categories"] = list(feature.categories)
     if feature.date_format is not None:
-        known["date_format"] = feature.date_format
-    return known
+        entry["date_format"] = feature.date_format
+    return entry
 
 
-def _feature(known: dict[str, Any]) -> Feature:
-    categories = tuple(known.get("categories", ()))
-    return Feature(known["name"], known["kind"], categories, date_format=known.get("date_format"))
+def _decode_feature(entry: dict[str, Any]) -> Feature:
+    """Return the description of a column."""
+    categories = tuple(entry.get("categories", ()))
+    return Feature(entry["name"], entry["kind"], categories, date_format=entry.get("date_format"))
 
 
-def _packed(text: dict[str, Any], encoder: Encoder) -> bytes:
+def _make_archive(document: dict[str, Any], encoder: Encoder) -> bytes:
+    """Return the bytes of a model file."""
     try:
-        document = json.dumps(text, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ParameterError(
             f"The notes of a model must be plain values that JSON can hold ({error})."
         ) from None
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        _add(archive, _TEXT, document.encode("utf-8", "surrogatepass"))
-        for kind, numbers in encoder.arrays_by_dtype().items():
-            part = io.BytesIO()
-            np.lib.format.write_array(part, numbers, allow_pickle=False)
-            _add(archive, f"{_NUMBERS}{kind}.npy", part.getvalue())
+        _add_member(archive, _JSON_MEMBER, text.encode("utf-8", "surrogatepass"))
+        for dtype, numbers in encoder.arrays_by_dtype().items():
+            array_buffer = io.BytesIO()
+            np.lib.format.write_array(array_buffer, numbers, allow_pickle=False)
+            _add_member(archive, f"{_ARRAY_FOLDER}{dtype}.npy", array_buffer.getvalue())
         if encoder.third_party_objects:
-            _add(archive, _FOREIGN, _dumped(encoder.third_party_objects))
+            _add_member(archive, _SKOPS_MEMBER, _dump_with_skops(encoder.third_party_objects))
     return buffer.getvalue()
 
 
-def _dumped(third_party_objects: list[Any]) -> bytes:
+def _dump_with_skops(third_party_objects: list[Any]) -> bytes:
+    """Return objects of other packages as bytes of skops."""
     import skops.io
 
     try:
         return skops.io.dumps(third_party_objects)
-    except Exception as error:  # skops has no error of its own
-        kinds = ", ".join(sorted({type(part).__name__ for part in third_party_objects}))
+    except Exception as error:  # skops has no error class of its own
+        types = ", ".join(sorted({type(item).__name__ for item in third_party_objects}))
         raise ParameterError(
-            f"The model cannot be saved: skops cannot store what it holds ({kinds}): {error}"
+            f"The model cannot be saved: skops cannot store what it holds ({types}): {error}"
         ) from error
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    entry = zipfile.ZipInfo(name)  # dated 1980, so that equal models are equal files
+def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Add a member to a zip archive."""
+    entry = zipfile.ZipInfo(name)  # its date is 1980, so that equal models are equal files
     entry.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(entry, content)
 
 
-def _unpacked(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
+def _read_archive(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
+    """Read a model from the archive, and check it."""
     with source.open() as stream:
         content = stream.read()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        _refuse_bomb(source, archive, len(content))
-        text = json.loads(archive.read(_TEXT).decode("utf-8", "surrogatepass"))
-        if text["format"] != FORMAT:
-            raise ReadError(f"it calls itself {text['format']!r}")
-        if text["format_version"] > FORMAT_VERSION:
+        _check_expansion(source, archive, len(content))
+        document = json.loads(archive.read(_JSON_MEMBER).decode("utf-8", "surrogatepass"))
+        if document["format"] != FORMAT:
+            raise ReadError(f"it calls itself {document['format']!r}")
+        if document["format_version"] > FORMAT_VERSION:
             raise ReadError(
-                f"the model was written by the newer version {text['scumble']} of scumble. "
+                f"the model was written by the newer version {document['scumble']} of scumble. "
                 "Update scumble to read it."
             )
-        foreign = _loaded(archive, trusted)
-        pools = {
-            name.removeprefix(_NUMBERS).removesuffix(".npy"): _numbers(archive, name)
-            for name in archive.namelist()
-            if name.startswith(_NUMBERS)
-        }
-    model = Decoder(pools, foreign).decode(text["model"])
+        third_party_objects = _load_with_skops(archive, trusted)
+        arrays_by_dtype = {}
+        for name in archive.namelist():
+            if name.startswith(_ARRAY_FOLDER):
+                dtype = name.removeprefix(_ARRAY_FOLDER).removesuffix(".npy")
+                arrays_by_dtype[dtype] = _read_array(archive, name)
+    model = Decoder(arrays_by_dtype, third_party_objects).decode(document["model"])
     check_model(model)
-    features = tuple(_feature(entry) for entry in text["features"])
-    labels, notes = tuple(map(str, text["labels"])), dict(text["notes"])
-    has_names, version = bool(text["has_names"]), str(text["scumble"])
-    return StoredModel(model, features, has_names, labels, version, notes)
+    return StoredModel(
+        model=model,
+        features=tuple(_decode_feature(entry) for entry in document["features"]),
+        has_names=bool(document["has_names"]),
+        labels=tuple(map(str, document["labels"])),
+        version=str(document["scumble"]),
+        notes=dict(document["notes"]),
+    )
 
 
-def _refuse_bomb(source: InputFile, archive: zipfile.ZipFile, size: int) -> None:
-    allowed = max(UNCHECKED_EXPANSION_BYTES, MAX_EXPANSION * size)
-    if sum(entry.file_size for entry in archive.infolist()) > allowed:
+def _check_expansion(source: InputFile, archive: zipfile.ZipFile, size: int) -> None:
+    """Raise an error for an archive that expands to many times its size (a zip bomb)."""
+    allowed = _max_expanded_size(size)
+    if _expanded_size(archive) > allowed:
         raise source.error(f"{size} bytes would grow to more than {allowed}: no model does.")
 
 
-def _numbers(archive: zipfile.ZipFile, name: str) -> Array:
+def _expanded_size(archive: zipfile.ZipFile) -> int:
+    """Return the total size of the members of an archive in bytes."""
+    return sum(entry.file_size for entry in archive.infolist())
+
+
+def _max_expanded_size(size: int) -> int:
+    """Return the number of bytes that an archive of some size may expand to."""
+    return max(UNCHECKED_EXPANSION_BYTES, MAX_EXPANSION * size)
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
+    """Return the flat array of numbers in a member of the archive."""
     with archive.open(name) as stream:
-        pool = np.lib.format.read_array(stream, allow_pickle=False)
-        if stream.read(1):  # reading to the end checks the sum of the bytes
+        numbers = np.lib.format.read_array(stream, allow_pickle=False)
+        if stream.read(1):  # reading to the end also verifies the checksum
             raise ReadError(f"{name} holds more than one array")
-    if pool.dtype.kind not in "biuf" or pool.ndim != 1:
+    if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
         raise ReadError(f"{name} holds no flat array of numbers")
-    if name != f"{_NUMBERS}{pool.dtype.name}.npy":
-        raise ReadError(f"{name} holds numbers of type {pool.dtype.name}")
-    return pool.astype(pool.dtype.newbyteorder("="), copy=False)
+    if name != f"{_ARRAY_FOLDER}{numbers.dtype.name}.npy":
+        raise ReadError(f"{name} holds numbers of type {numbers.dtype.name}")
+    return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
 
 
-def _loaded(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list[Any]:
-    """Load the objects of other packages; skops makes them of trusted types only."""
-    if _FOREIGN not in archive.namelist():
+def _load_with_skops(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list[Any]:
+    """Return the objects of other packages; skops makes objects of trusted types only."""
+    if _SKOPS_MEMBER not in archive.namelist():
         return []
     import skops.io
 
-    content = archive.read(_FOREIGN)
-    with zipfile.ZipFile(io.BytesIO(content)) as inner:
-        if sum(entry.file_size for entry in inner.infolist()) > max(
-            UNCHECKED_EXPANSION_BYTES, MAX_EXPANSION * len(content)
-        ):
+    content = archive.read(_SKOPS_MEMBER)
+    with zipfile.ZipFile(io.BytesIO(content)) as inner_archive:
+        if _expanded_size(inner_archive) > _max_expanded_size(len(content)):
             raise ReadError("its scikit-learn part would grow too large")
-    found = skops.io.get_untrusted_types(data=content)
-    allowed = check_trusted_types(found, trusted)
+    untrusted = skops.io.get_untrusted_types(data=content)
+    allowed = check_trusted_types(untrusted, trusted)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        foreign = skops.io.loads(content, trusted=allowed)
-    if not isinstance(foreign, list):
+        third_party_objects = skops.io.loads(content, trusted=allowed)
+    if not isinstance(third_party_objects, list):
         raise ReadError("its scikit-learn part is no list")
-    others = [str(warning.message) for warning in caught if "version" in str(warning.message)]
-    if others:
+    messages = [str(warning.message) for warning in caught]
+    version_messages = [message for message in messages if "version" in message]
+    if version_messages:
         warnings.warn(
             "The model was saved with another version of scikit-learn, and may answer "
-            f"differently: {others[0].splitlines()[0]}",
+            f"differently: {version_messages[0].splitlines()[0]}",
             ScumbleWarning,
             stacklevel=5,
         )
-    return foreign
+    return third_party_objects

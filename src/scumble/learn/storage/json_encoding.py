@@ -1,4 +1,4 @@
-"""Objects as JSON values, with their arrays set aside, and back; the way back runs no code."""
+"""Objects as JSON values, with their arrays stored separately; decoding runs no code of a file."""
 
 import inspect
 import math
@@ -14,31 +14,34 @@ from sklearn.base import BaseEstimator
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 
-#: The key that marks what JSON has no word for.
+#: The key of a JSON object that names the type of an encoded value that JSON has no type for.
 MARK = "$"
-#: Objects within objects: deeper ones hold themselves, or are no model.
+#: Nesting depth; deeper objects contain themselves, or are no model.
 MAX_DEPTH = 200
-#: Classes of these rooms hold numbers, and are made from a file without running any code.
-_OWN = re.compile(r"scumble\.(learn|resample|_core\.(neighbours|features))(\.[A-Za-z_]\w*)*")
-#: What skops does not trust by itself, and we check after loading.
+#: Modules whose classes may be stored. Decoding one of them runs none of its methods.
+_STORABLE_MODULES = re.compile(
+    r"scumble\.(learn|resample|_core\.(neighbours|features))(\.[A-Za-z_]\w*)*"
+)
+#: Types that skops does not trust, and that `check_model` checks after loading.
 CHECKED = frozenset({"sklearn.tree._tree.Tree"})
 
 
 class Encoder:
-    """Turns objects into JSON values; those of other packages are kept for skops."""
+    """Encodes objects as JSON values; objects of other packages are collected for skops."""
 
     def __init__(self) -> None:
         self.third_party_objects: list[Any] = []
-        self._pools: dict[str, list[Array]] = {}
-        self._sizes: dict[str, int] = {}
-        self._known: dict[int, tuple[Array, Any]] = {}  # the array is kept alive with its entry
+        self._chunks: dict[str, list[Array]] = {}  # by dtype
+        self._sizes: dict[str, int] = {}  # by dtype: number of elements in the chunks
+        # By id: an array, which is thereby kept alive, and its entry. It is stored once.
+        self._encoded_arrays: dict[int, tuple[Array, Any]] = {}
 
     def arrays_by_dtype(self) -> dict[str, Array]:
-        """Return all numbers seen, in one flat array for each type."""
-        return {kind: np.concatenate(self._pools[kind]) for kind in sorted(self._pools)}
+        """Return the elements of all encoded arrays, in one flat array per dtype."""
+        return {dtype: np.concatenate(self._chunks[dtype]) for dtype in sorted(self._chunks)}
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Turn a value into what JSON can hold."""
+        """Return a value that JSON can hold."""
         if depth > MAX_DEPTH:
             raise ParameterError("The model holds itself, or is nested too deeply to be saved.")
         if value is None or isinstance(value, str | bool) or type(value) is int:
@@ -46,7 +49,7 @@ class Encoder:
         if type(value) is float:
             return value if math.isfinite(value) else {MARK: "float", "is": repr(value)}
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
-            return {MARK: "scalar", "of": self._array(np.asarray(value))}
+            return {MARK: "scalar", "of": self._encode_numbers(np.asarray(value))}
         if isinstance(value, np.ndarray) and type(value) is np.ndarray:
             return self._encode_array(value, depth)
         if isinstance(value, sparse.csr_array | sparse.csc_array):
@@ -54,57 +57,69 @@ class Encoder:
         return self._encode_object(value, depth + 1)
 
     def _encode_object(self, value: Any, depth: int) -> Any:
-        kind = type(value)
-        if kind is list:
+        """Encode a collection or any other object."""
+        cls = type(value)
+        if cls is list:
             return [self.encode(item, depth) for item in value]
-        if kind is tuple:
+        if cls is tuple:
             return {MARK: "tuple", "of": [self.encode(item, depth) for item in value]}
-        if kind is dict:
-            pairs = [[self.encode(k, depth), self.encode(v, depth)] for k, v in value.items()]
+        if cls is dict:
+            pairs = [
+                [self.encode(key, depth), self.encode(item, depth)] for key, item in value.items()
+            ]
             return {MARK: "dict", "of": pairs}
-        if is_storable_class(kind):
-            return self._encode_own(value, depth)
-        return self._encode_foreign(value)
+        if is_storable_class(cls):
+            return self._encode_storable(value, depth)
+        return self._encode_third_party(value)
 
-    def _encode_own(self, value: Any, depth: int) -> Any:
-        kind = type(value)
-        name = f"{kind.__module__}.{kind.__qualname__}"
+    def _encode_storable(self, value: Any, depth: int) -> Any:
+        """Encode an object of this package as the name of its class and its attributes."""
+        cls = type(value)
+        name = f"{cls.__module__}.{cls.__qualname__}"
         if isinstance(value, tuple):
             return {MARK: "named", "class": name, "of": [self.encode(v, depth) for v in value]}
-        state = vars(value)
-        if is_dataclass(value) and not isinstance(value, BaseEstimator):  # fields, nothing cached
-            state = {field.name: state[field.name] for field in fields(value)}
-        of = {key: self.encode(item, depth) for key, item in state.items()}
-        return {MARK: "object", "class": name, "of": of}
+        attributes = vars(value)
+        if is_dataclass(value) and not isinstance(value, BaseEstimator):
+            # Only the fields: other attributes are cached results.
+            attributes = {field.name: attributes[field.name] for field in fields(value)}
+        encoded = {key: self.encode(item, depth) for key, item in attributes.items()}
+        return {MARK: "object", "class": name, "of": encoded}
 
     def _encode_array(self, value: Array, depth: int) -> Any:
+        """Encode an array: numbers as a whole, objects and texts cell by cell."""
         if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
-            return self._array(value)
+            return self._encode_numbers(value)
         if value.dtype.kind in "OUS":
             cells = [self.encode(cell, depth + 1) for cell in value.ravel().tolist()]
             dtype = value.dtype.str
             return {MARK: "cells", "type": dtype, "shape": list(value.shape), "of": cells}
-        return self._encode_foreign(value)
+        return self._encode_third_party(value)
 
     def _encode_sparse(self, value: Any) -> Any:
-        parts = {part: self._array(getattr(value, part)) for part in ("indptr", "indices", "data")}
+        """Encode a sparse matrix."""
+        parts = {
+            name: self._encode_numbers(getattr(value, name))
+            for name in ("indptr", "indices", "data")
+        }
         return {MARK: "sparse", "as": value.format, "shape": list(value.shape), **parts}
 
-    def _encode_foreign(self, value: Any) -> Any:
+    def _encode_third_party(self, value: Any) -> Any:
+        """Add an object to those that skops stores, and return its index."""
         self.third_party_objects.append(value)
         return {MARK: "foreign", "at": len(self.third_party_objects) - 1}
 
-    def _array(self, value: Array) -> Any:
-        known = self._known.get(id(value))
-        if known is not None:
-            return known[1]
-        kind = value.dtype.name
-        start = self._sizes.get(kind, 0)
+    def _encode_numbers(self, value: Array) -> Any:
+        """Add the elements of an array to those of its dtype, and return where they begin."""
+        if id(value) in self._encoded_arrays:
+            _, entry = self._encoded_arrays[id(value)]
+            return entry
+        dtype = value.dtype.name
+        start = self._sizes.get(dtype, 0)
         flat = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).reshape(-1)
-        self._pools.setdefault(kind, []).append(flat)
-        self._sizes[kind] = start + flat.size
-        entry = {MARK: "array", "type": kind, "at": start, "shape": list(value.shape)}
-        self._known[id(value)] = (value, entry)
+        self._chunks.setdefault(dtype, []).append(flat)
+        self._sizes[dtype] = start + flat.size
+        entry = {MARK: "array", "type": dtype, "at": start, "shape": list(value.shape)}
+        self._encoded_arrays[id(value)] = (value, entry)
         return entry
 
 
@@ -112,133 +127,162 @@ _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Decoder:
-    """Makes objects from JSON values."""
+    """Decodes the JSON values that `Encoder` makes."""
 
     def __init__(self, arrays_by_dtype: dict[str, Array], third_party_objects: list[Any]) -> None:
-        self._pools = arrays_by_dtype
-        self._foreign = third_party_objects
+        self._arrays_by_dtype = arrays_by_dtype
+        self._third_party_objects = third_party_objects
+        self._decoders = {
+            "float": self._decode_float,
+            "scalar": self._decode_scalar,
+            "tuple": self._decode_tuple,
+            "dict": self._decode_dict,
+            "foreign": self._decode_third_party,
+            "array": self._decode_array,
+            "cells": self._decode_cells,
+            "sparse": self._decode_sparse,
+            "named": self._decode_named_tuple,
+            "object": self._decode_object,
+        }
 
     def decode(self, value: Any) -> Any:
-        """Make what was encoded."""
+        """Return the object that a JSON value stands for."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
             return value
-        way = getattr(self, f"_decode_{value.get(MARK)}", None)
-        if way is None:
-            raise ReadError(f"an entry is of the unknown kind {value.get(MARK)!r}.")
-        return way(value)
+        mark = value.get(MARK)
+        if not isinstance(mark, str) or mark not in self._decoders:
+            raise ReadError(f"an entry is of the unknown kind {mark!r}.")
+        return self._decoders[mark](value)
 
     def _decode_float(self, value: dict[str, Any]) -> float:
+        """Return a float that JSON has no number for."""
         return _FLOATS[value["is"]]
 
     def _decode_scalar(self, value: dict[str, Any]) -> Any:
+        """Return a scalar of NumPy."""
         return self._decode_array(value["of"])[()]
 
     def _decode_tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
+        """Return a tuple."""
         return tuple(self.decode(item) for item in value["of"])
 
     def _decode_dict(self, value: dict[str, Any]) -> dict[Any, Any]:
+        """Return a dict, whose keys may be any encoded values."""
         return {self.decode(key): self.decode(item) for key, item in value["of"]}
 
-    def _decode_foreign(self, value: dict[str, Any]) -> Any:
-        return self._foreign[_whole(value["at"])]
+    def _decode_third_party(self, value: dict[str, Any]) -> Any:
+        """Return an object that skops has loaded."""
+        return self._third_party_objects[_as_size(value["at"])]
 
     def _decode_array(self, value: dict[str, Any]) -> Array:
-        pool = self._pools[value["type"]]
-        shape = tuple(_whole(size) for size in value["shape"])
-        start, size = _whole(value["at"]), math.prod(shape)
-        if start + size > len(pool):
+        """Return an array of numbers."""
+        elements = self._arrays_by_dtype[value["type"]]
+        shape = _as_shape(value["shape"])
+        start, size = _as_size(value["at"]), math.prod(shape)
+        if start + size > len(elements):
             raise ReadError(f"an array of shape {shape} has too few numbers in the file.")
-        return pool[start : start + size].reshape(shape).copy()
+        return elements[start : start + size].reshape(shape).copy()
 
     def _decode_cells(self, value: dict[str, Any]) -> Array:
-        kind = np.dtype(value["type"])
-        if kind.kind not in "OUS":
-            raise ReadError(f"an array of single cells is of type {kind}.")
-        cells = np.empty(len(value["of"]), kind)
-        for at, cell in enumerate(value["of"]):
-            cells[at] = self.decode(cell)
-        return cells.reshape([_whole(size) for size in value["shape"]])
+        """Return an array of objects or texts."""
+        dtype = np.dtype(value["type"])
+        if dtype.kind not in "OUS":
+            raise ReadError(f"an array of single cells is of type {dtype}.")
+        cells = np.empty(len(value["of"]), dtype)
+        for index, cell in enumerate(value["of"]):
+            cells[index] = self.decode(cell)
+        return cells.reshape(_as_shape(value["shape"]))
 
     def _decode_sparse(self, value: dict[str, Any]) -> Any:
-        maker = {"csr": sparse.csr_array, "csc": sparse.csc_array}[value["as"]]
-        parts = [self._decode_array(value[part]) for part in ("data", "indices", "indptr")]
-        matrix = maker(tuple(parts), shape=tuple(_whole(size) for size in value["shape"]))
-        matrix.check_format(full_check=True)  # kernels do not look twice at an index
+        """Return a sparse matrix whose indices have been checked."""
+        cls = {"csr": sparse.csr_array, "csc": sparse.csc_array}[value["as"]]
+        parts = tuple(self._decode_array(value[name]) for name in ("data", "indices", "indptr"))
+        matrix = cls(parts, shape=_as_shape(value["shape"]))
+        matrix.check_format(full_check=True)  # kernels do not check indices again
         return matrix
 
-    def _decode_named(self, value: dict[str, Any]) -> Any:
-        kind = _class(value["class"])
-        if not issubclass(kind, tuple):
+    def _decode_named_tuple(self, value: dict[str, Any]) -> Any:
+        """Return a named tuple of this package."""
+        cls = _trusted_class(value["class"])
+        if not issubclass(cls, tuple):
             raise ReadError(f"{value['class']} is no tuple.")
-        return tuple.__new__(kind, [self.decode(item) for item in value["of"]])
+        return tuple.__new__(cls, [self.decode(item) for item in value["of"]])
 
     def _decode_object(self, value: dict[str, Any]) -> Any:
-        kind = _class(value["class"])
-        if issubclass(kind, tuple):
+        """Return an object of this package, made without a call of its ``__init__``."""
+        cls = _trusted_class(value["class"])
+        if issubclass(cls, tuple):
             raise ReadError(f"{value['class']} is a tuple.")
-        made = object.__new__(kind)
-        state = {str(key): self.decode(item) for key, item in value["of"].items()}
-        vars(made).update(_defaults(kind) | state)
-        return made
+        decoded = object.__new__(cls)
+        attributes = {str(key): self.decode(item) for key, item in value["of"].items()}
+        vars(decoded).update(_default_parameters(cls) | attributes)
+        return decoded
 
 
-def _class(name: str) -> type:
-    kind = find_class(name)
-    if kind is None or inspect.isabstract(kind):
-        raise ReadError(
-            f"the model holds an object of type {name!r}, which is not trusted. Expected a "
-            "classifier of scumble.learn or a part of one."
-        )
-    return kind
-
-
-def _defaults(kind: type) -> dict[str, Any]:
-    """Parameters an estimator has got since the file was written."""
-    if not issubclass(kind, BaseEstimator):
+def _default_parameters(cls: type) -> dict[str, Any]:
+    """Return the defaults of an estimator's parameters, for those that a file does not have yet."""
+    if not issubclass(cls, BaseEstimator):
         return {}
-    known = inspect.signature(kind).parameters.values()
-    return {p.name: p.default for p in known if p.default is not inspect.Parameter.empty}
+    parameters = inspect.signature(cls).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
-def _whole(value: Any) -> int:
+def _as_shape(values: Any) -> tuple[int, ...]:
+    """Return a shape; raise an error for sizes that are no whole numbers."""
+    return tuple(_as_size(value) for value in values)
+
+
+def _as_size(value: Any) -> int:
+    """Return a size or index; raise an error for anything but a whole number from 0 on."""
     if type(value) is not int or value < 0:
         raise ReadError(f"a size or place is {value!r}. Expected a whole number from 0 on.")
     return value
 
 
-# Which classes a file may name ------------------------------------------------------------------
+# Classes that a file may name ---------------------------------------------------------------------
 
 
-def is_storable_class(kind: type) -> bool:
-    """Tell whether a class is one of this package that a file may hold."""
-    if not _OWN.fullmatch(kind.__module__):
+def _trusted_class(name: str) -> type:
+    """Return a class of this package by its full name; raise an error for any other."""
+    cls = find_class(name)
+    if cls is None or inspect.isabstract(cls):
+        raise ReadError(
+            f"the model holds an object of type {name!r}, which is not trusted. Expected a "
+            "classifier of scumble.learn or a part of one."
+        )
+    return cls
+
+
+def is_storable_class(cls: type) -> bool:
+    """Return whether a class is one of this package whose objects can be stored in a file."""
+    if not _STORABLE_MODULES.fullmatch(cls.__module__):
         return False
-    return find_class(f"{kind.__module__}.{kind.__qualname__}") is kind
+    return find_class(f"{cls.__module__}.{cls.__qualname__}") is cls
 
 
 def find_class(name: str) -> type | None:
-    """Find one of this package's classes by its full name."""
-    module, _, short = name.rpartition(".")
-    if not _OWN.fullmatch(module):
+    """Return a storable class of this package by its full name, or None."""
+    module, _, class_name = name.rpartition(".")
+    if not _STORABLE_MODULES.fullmatch(module):
         return None
     try:
-        found: Any = getattr(import_module(module), short, None)
+        cls: Any = getattr(import_module(module), class_name, None)
     except ImportError:
         return None
-    defined_here = isinstance(found, type) and found.__module__ == module
-    return found if defined_here else None
+    is_defined_there = isinstance(cls, type) and cls.__module__ == module
+    return cls if is_defined_there else None
 
 
-def check_trusted_types(found: list[str], trusted: tuple[str, ...]) -> list[str]:
-    """Refuse the types skops does not trust, unless they are ours or the caller trusts them."""
-    known = {*trusted, *CHECKED}
-    unknown = [name for name in found if name not in known and find_class(name) is None]
+def check_trusted_types(names: list[str], trusted: tuple[str, ...]) -> list[str]:
+    """Return types that skops does not trust; raise an error unless we or the caller trust them."""
+    allowed = {*trusted, *CHECKED}
+    unknown = [name for name in names if name not in allowed and find_class(name) is None]
     if unknown:
         raise ReadError(
             f"the model holds objects of types that are not trusted: {', '.join(unknown)}. Making "
             "them could run code of whoever wrote the file. If you know where it comes from, say "
             f"load(path, trusted={unknown!r})."
         )
-    return found
+    return names

@@ -1,4 +1,4 @@
-"""What a stored model says about a data set, and that as a file."""
+"""Predictions of a stored model for a data set, and tables of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scumble.learn.texts import TextModel
 if TYPE_CHECKING:
     from scumble.learn.storage.files import StoredModel
 
-#: Tables these suffixes mean.
+#: Suffixes of the tables that predictions are written to.
 TABLES = (".csv", ".parquet")
 
 
@@ -35,19 +35,20 @@ class ModelPredictions:
     Attributes
     ----------
     names : tuple of str
-        The labels.
+        The names of the labels.
     labels : csr_array of bool, shape (n_rows, n_labels)
-        Which labels each row has.
+        The predicted labels of each row.
     confidences : ndarray of float64, shape (n_rows, n_labels)
-        How sure that is; 0 and 1 where the model has no numbers.
+        The scores in [0, 1]; 0 and 1 if the model has no scores.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from scumble.learn import SearchBuffers
-    >>> sure = np.array([[0.9, 0.2], [0.1, 0.6]])
-    >>> SearchBuffers(("sky", "soil"), sparse.csr_array(sure >= 0.5), sure).labels.toarray()
+    >>> from scumble.learn import ModelPredictions
+    >>> scores = np.array([[0.9, 0.2], [0.1, 0.6]])
+    >>> predictions = ModelPredictions(("sky", "soil"), sparse.csr_array(scores >= 0.5), scores)
+    >>> predictions.labels.toarray()
     array([[ True, False],
            [False,  True]])
     """
@@ -65,13 +66,13 @@ class ModelPredictions:
             A file that ends in ``.csv`` or ``.parquet``; CSV may be compressed. ``"-"`` writes CSV
             to standard output.
         confidences : bool
-            Whether to write confidences instead of 0 and 1.
+            Whether to write scores instead of 0 and 1.
         """
         cells = self.confidences if confidences else self.labels.toarray().astype(np.uint8)
         write_label_table(path, self.names, cells)
 
     def to_dict(self) -> dict[str, Any]:
-        """Count what was predicted.
+        """Count the predictions.
 
         Returns
         -------
@@ -94,44 +95,49 @@ class ModelPredictions:
         }
 
     def to_dataset(self, data: MultilabelDataset) -> MultilabelDataset:
-        """Put the predicted labels in the place of a data set's own.
+        """Return a data set with the predicted labels instead of its own.
 
         Parameters
         ----------
         data : MultilabelDataset
-            What was asked about.
+            The data set that was predicted.
 
         Returns
         -------
         MultilabelDataset
-            Its features that are no label, with the predicted labels.
+            Its features, without those that have the name of a label, and the predicted labels.
         """
-        labels = set(self.names)
-        kept = [at for at, name in enumerate(data.feature_names) if name not in labels]
-        features = tuple(data.features[at] for at in kept)
+        label_names = set(self.names)
+        columns = [
+            column for column, name in enumerate(data.feature_names) if name not in label_names
+        ]
         return replace(
-            data, X=data.X[:, kept], Y=self.labels, features=features, labels=self.names,
+            data,
+            X=data.X[:, columns],
+            Y=self.labels,
+            features=tuple(data.features[column] for column in columns),
+            labels=self.names,
             label_parents=None,
-        )  # fmt: skip
+        )
 
 
 def read_with_optional_labels(
-    read: Callable[..., MultilabelDataset], **how: Any
+    read: Callable[..., MultilabelDataset], **options: Any
 ) -> MultilabelDataset:
-    """Read data whose labels may be there, or not, by a function that takes ``labels``."""
+    """Read data that may or may not have labels, by a function with a parameter ``labels``."""
     try:
-        return read(**how)
+        return read(**options)
     except ReadError as error:
-        if how.get("labels") is not None:
+        if options.get("labels") is not None:
             raise
-        try:  # all columns as features; the model picks its own by name
-            return read(**how | {"labels": ()})
+        try:  # all columns as features; those of the model are found by their names
+            return read(**options | {"labels": ()})
         except ReadError:
             raise error from None
 
 
 def write_label_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array) -> None:
-    """Write a table with one column per label, whole or not at all."""
+    """Write a table with one column per label; if writing fails, no partial file is left."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -144,12 +150,12 @@ def write_label_table(path: str | os.PathLike[str], names: Sequence[str], cells:
         pyarrow.csv.write_csv(table, buffer)
     else:
         pyarrow.parquet.write_table(table, buffer)
-    with atomic_write(path) as target, target.open() as stream:
+    with atomic_write(path) as output, output.open() as stream:
         stream.write(buffer.getvalue())
 
 
 def table_suffix(path: str | os.PathLike[str]) -> str:
-    """Tell which of `TABLES` a file name means, or refuse it; standard output is CSV."""
+    """Return the suffix of a table's path, one of `TABLES`; ``"-"`` means CSV."""
     file = CompressiblePath("stdout.csv" if os.fspath(path) == STDIO_PATH else path)
     if file.suffix not in TABLES or (file.suffix == ".parquet" and file.compression):
         raise ParameterError(
@@ -160,20 +166,20 @@ def table_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def predict_dataset(stored: StoredModel, data: MultilabelDataset) -> ModelPredictions:
-    """Ask a stored model about a data set.
+    """Predict the labels of a data set by a stored model.
 
     Parameters
     ----------
     stored : StoredModel
         The model.
     data : MultilabelDataset
-        The rows. Columns are found by name, categories by their text; labels are not looked at, and
-        the words of texts are those the model has learnt.
+        The rows. Columns are found by name, categories by their text; the labels of the data are
+        not used, and the words of texts are those of the training data.
 
     Returns
     -------
-    Answers
-        Labels and confidences.
+    ModelPredictions
+        Labels and scores.
 
     Examples
     --------
@@ -185,8 +191,8 @@ def predict_dataset(stored: StoredModel, data: MultilabelDataset) -> ModelPredic
     >>> data = MultilabelDataset(X, Y, features=["blue"])
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "photos.model"
     >>> save(fit_dataset(MLkNN(n_neighbors=1), data), path, data=data)
-    >>> answers = predict_dataset(read_model(path), data)
-    >>> answers.names, answers.labels.toarray().astype(int).tolist()
+    >>> predictions = predict_dataset(read_model(path), data)
+    >>> predictions.names, predictions.labels.toarray().astype(int).tolist()
     (('land', 'sea'), [[1, 0], [1, 0], [0, 1], [0, 1]])
     """
     model = stored.model
@@ -195,7 +201,7 @@ def predict_dataset(stored: StoredModel, data: MultilabelDataset) -> ModelPredic
     else:
         X = align_columns(data, stored.features, by_name=stored.has_names)
     with warnings.catch_warnings():
-        # The names have been matched; the model need not miss them on the array.
+        # align_columns has matched the names, which the array X does not have.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        answers = predict_with_unit_interval_scores(model, X, len(stored.labels))
-    return ModelPredictions(stored.labels, *answers)
+        labels, scores = predict_with_unit_interval_scores(model, X, len(stored.labels))
+    return ModelPredictions(stored.labels, labels, scores)

@@ -1,1 +1,1 @@
-"""Compiled loops of the resamplers."""
+"""Compiled kernels of the resamplers."""

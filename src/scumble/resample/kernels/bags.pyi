@@ -1,26 +1,37 @@
+from typing import Any
+
 from scumble._core.arrays import Array
 
 def fill_indptr(indptr: Array, rows: Array, new_indptr: Array) -> None: ...
-def copy_rows(begins: Array, rows: Array, places: Array, values: Array) -> Array: ...
-def group_by_number(numbers: Array, places: Array, rows: Array) -> None: ...
+def copy_rows(starts: Array, rows: Array, new_indptr: Array, values: Array) -> Array: ...
+def group_by_number(numbers: Array, ends: Array, rows: Array) -> None: ...
 def distribute_budget(total: int, capacity: Array) -> Array: ...
 def drop_from_bags(
-    rows: Array, starts: Array, sizes: Array, shares: Array, drawn: Array, keep: Array
+    rows: Array, starts: Array, sizes: Array, shares: Array, uniforms: Array, is_kept: Array
 ) -> None: ...
-def list_rows(indptr: Array, indices: Array, number: Array, places: Array, rows: Array) -> None: ...
+def list_rows(
+    indptr: Array, indices: Array, bag_of_label: Array, ends: Array, rows: Array
+) -> None: ...
 def clone_in_turns(
-    indptr: Array, indices: Array, bags: list[Array], counts: Array, mean_ir: float, drawn: Array
+    indptr: Array,
+    indices: Array,
+    labels: Array,
+    starts: Array,
+    bag_rows: Array,
+    counts: Array,
+    mean_ir: float,
+    uniforms: Array,
 ) -> Array: ...
 def list_unprotected(
-    indptr: Array, indices: Array, is_minority: Array, counts: Array, listed: Array
+    indptr: Array, indices: Array, is_minority: Array, counts: Array, candidates: Array
 ) -> Array: ...
 def delete_in_turns(
     indptr: Array,
     indices: Array,
-    listed: Array,
-    lists: tuple[Array, Array, Array, Array, Array],
+    candidates: Array,
+    pools: Any,
     mean_ir: float,
-    state: Array,
-    drawn: Array,
-    keep: Array,
-) -> None: ...
+    state: Any,
+    uniforms: Array,
+    is_kept: Array,
+) -> tuple[int, int, int, int]: ...

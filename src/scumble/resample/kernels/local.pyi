@@ -7,7 +7,7 @@ def count_opposite_neighbours(
     n_labels: int,
     start: int,
     stop: int,
-    n_opposed: Array,
+    n_opposite: Array,
 ) -> None: ...
 def relabel_rare_as_borderline(
     indptr: Array, indices: Array, neighbours: Array, types: Array

@@ -8,7 +8,7 @@ def count_majority_labels(
     start: int,
     stop: int,
     n_majority: Array,
-    mixed: Array,
+    is_mixed: Array,
 ) -> None: ...
 def write_rows(
     indptr: Array,
@@ -16,7 +16,10 @@ def write_rows(
     is_split: Array,
     is_kept: Array,
     rows: Array | None,
-    part: tuple[int, int, int, int],
+    start: int,
+    stop: int,
+    first: int,
+    last: int,
     new_indptr: Array,
     new_indices: Array,
 ) -> None: ...

@@ -1,4 +1,4 @@
-"""Loops of REMEDIAL."""
+"""Kernels of REMEDIAL."""
 
 from libc.stdint cimport int64_t, uint8_t
 
@@ -9,52 +9,52 @@ from scumble._core.types cimport index_t
 def count_majority_labels(
     const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
     const int64_t[::1] rows, Py_ssize_t start, Py_ssize_t stop, index_t[::1] n_majority,
-    uint8_t[::1] mixed,
+    uint8_t[::1] is_mixed,
 ):
-    """Count the majority labels of ``rows[start:stop]``, and tell which have minority ones too."""
-    cdef Py_ssize_t at, place, first, last
-    cdef index_t found
+    """Count the majority labels of ``rows[start:stop]``, and mark those with minority ones too."""
+    cdef Py_ssize_t i, position, row_start, row_stop
+    cdef index_t count
     with nogil:
-        for at in range(start, stop):
-            if (at - start) & 0xFFFFF == 0:
+        for i in range(start, stop):
+            if (i - start) & 0xFFFFF == 0:
                 check_stop()
-            first = indptr[rows[at]]
-            last = indptr[rows[at] + 1]
-            found = 0
-            for place in range(first, last):
-                found += not is_minority[indices[place]]
-            n_majority[at] = found
-            mixed[at] = found > 0 and found < last - first
+            row_start = indptr[rows[i]]
+            row_stop = indptr[rows[i] + 1]
+            count = 0
+            for position in range(row_start, row_stop):
+                count += not is_minority[indices[position]]
+            n_majority[i] = count
+            is_mixed[i] = count > 0 and count < row_stop - row_start
 
 
 def write_rows(
     const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_split,
-    const uint8_t[::1] is_kept, const int64_t[::1] rows, part, index_t[::1] new_indptr,
-    index_t[::1] new_indices,
+    const uint8_t[::1] is_kept, const int64_t[::1] rows, Py_ssize_t start, Py_ssize_t stop,
+    Py_ssize_t first, Py_ssize_t last, index_t[::1] new_indptr, index_t[::1] new_indices,
 ):
-    """Write a range of rows, or of all there are, to a range of places.
+    """Write ``rows[start:stop]``, or rows start..stop if ``rows`` is None, to the new matrix.
 
-    Of a row that is split only some labels are kept. ``part`` is where the rows begin and end, and
-    then the places.
+    Of a row that is split only the labels in ``is_kept`` are written. The labels fill
+    ``new_indices[first:last]``.
 
-    Every label is written and the end moves on only if it is kept: a branch on the data would be
-    mispredicted at every second row. CellFilter the very last place, after which others write, is
-    watched.
+    Every label is written, and the end advances only if the label is kept: a branch that depends on
+    the data would be mispredicted in every second row. The check against ``last`` keeps the label
+    after the last kept one out of memory that another thread writes to.
     """
-    cdef Py_ssize_t start, stop, end, last, at, row, place
-    cdef bint is_listed = rows is not None
-    cdef uint8_t whole
+    cdef Py_ssize_t end = first
+    cdef Py_ssize_t i, row, position
+    cdef bint has_rows = rows is not None
+    cdef uint8_t keeps_all
     cdef index_t label
-    start, stop, end, last = part
     with nogil:
-        for at in range(start, stop):
-            if (at - start) & 0xFFFFF == 0:
+        for i in range(start, stop):
+            if (i - start) & 0xFFFFF == 0:
                 check_stop()
-            row = rows[at] if is_listed else at
-            whole = not is_split[row]
-            for place in range(indptr[row], indptr[row + 1]):
-                label = indices[place]
+            row = rows[i] if has_rows else i
+            keeps_all = not is_split[row]
+            for position in range(indptr[row], indptr[row + 1]):
+                label = indices[position]
                 if end < last:
                     new_indices[end] = label
-                end += whole | is_kept[label]
-            new_indptr[at + 1] = <index_t>end
+                end += keeps_all | is_kept[label]
+            new_indptr[i + 1] = <index_t>end
