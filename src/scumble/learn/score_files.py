@@ -105,7 +105,7 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     if unseen:
         warnings.warn(
             f"no row of {truth.path} has {join_names(unseen, 8)}, for which {table.path} has a "
-            "column: judged as labels that no row has.",
+            "column: evaluated as labels that no row has.",
             ScumbleWarning,
             stacklevel=4,
         )
@@ -147,7 +147,7 @@ def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = T
     if warn:
         warnings.warn(
             f"{table.path} has no column for {join_names(missing, 8)}, which rows of {truth.path} "
-            "have: judged as labels that are never predicted.",
+            "have: evaluated as labels that are never predicted.",
             ScumbleWarning,
             stacklevel=4,
         )
