@@ -66,10 +66,14 @@ def test_the_docstring_tells_of_all_parameters_in_their_order(cls):
     assert ", ".join(told).split(", ") == list(signature(cls).parameters)
 
 
-def test_a_classifier_may_tell_of_a_shared_parameter_in_words_of_its_own():
-    assert "Seed of the folds." in StackedBinaryRelevance.__doc__
-    assert "Seed of the draws." not in StackedBinaryRelevance.__doc__
-    assert "Number of threads; it changes the time and nothing else." in RAkEL.__doc__
+@pytest.mark.parametrize("cls", catalogue.entries("classifier").values())
+def test_a_list_of_attributes_has_those_of_the_base_class(cls):
+    section = cleandoc(cls.__doc__).partition("\nAttributes\n")[2].partition("\n\n")[0]
+    heads = [line.partition(" : ")[0] for line in section.splitlines() if line[:1].strip()]
+    names = ", ".join(heads).split(", ")
+    shared = ["classes_", "n_labels_", "label_names_", "n_features_in_", "feature_names_in_"]
+    if section:  # a class of somebody else may do without
+        assert [name for name in shared if name not in names] == []
 
 
 def make(short, **parameters):

@@ -268,7 +268,9 @@ def test_likeness():
     assert squared.gamma == pytest.approx(1 / (4 * 2.0**2))
     assert plain.gamma == pytest.approx(1 / (2 * 2.0))
     np.testing.assert_allclose(likeness[0], np.exp([0, -1 / 4, -3 / 4]))
-    np.testing.assert_allclose(plain.similarities(np.array([[-1.0]])), np.exp([[-1 / 4, -2 / 4, -4 / 4]]))
+    np.testing.assert_allclose(
+        plain.similarities(np.array([[-1.0]])), np.exp([[-1 / 4, -2 / 4, -4 / 4]])
+    )
 
 
 def test_rounding_is_no_distance():
@@ -293,7 +295,9 @@ def test_sparse_and_dense_rows_are_as_far_apart(seed, power):
     thin = RadialKernel(sparse.csr_array(points), 0.5, power)
 
     np.testing.assert_allclose(kernel.similarities(rows), np.exp(-0.5 * slow), atol=1e-12)
-    np.testing.assert_allclose(thin.similarities(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12)
+    np.testing.assert_allclose(
+        thin.similarities(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12
+    )
 
 
 def test_landmarks_are_drawn_by_the_rarest_label_of_a_row():

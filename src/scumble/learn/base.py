@@ -25,7 +25,7 @@ from scumble._core.parameters import (
 from scumble._core.provenance import remembered_sample_weight
 from scumble._core.registry import register
 from scumble._core.validation import check_consistent_length
-from scumble.learn._parameters_decorator import complete_docstring, parameters
+from scumble.learn._parameters_decorator import parameters as parameters
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import (
@@ -46,7 +46,6 @@ class ValidatedData:
     sample_weight: Array | None  # positive; None if all weights are 1
 
 
-@parameters(kw_only=True)
 class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base class of all multilabel classifiers.
 
@@ -132,7 +131,6 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         """Register a subclass under the name it gives itself; without a name it is not listed."""
         super().__init_subclass__(**options)
         if name is not None:
-            cls.__doc__ = complete_docstring(cls)
             register("classifier", name, cls, display_group=display_group)
 
     # Methods for subclasses to implement ----------------------------------------------------------

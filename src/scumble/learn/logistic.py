@@ -95,9 +95,9 @@ def fit_logistic(
 def _warn_about_convergence(labels: Array, names: Sequence[str] | None) -> None:
     """Warn of labels whose regression did not converge."""
     texts = [f"{label}" if names is None else f"{names[label]!r}" for label in labels[:3]]
-    rest = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
+    suffix = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
     warnings.warn(
-        f"The logistic regression of label {', '.join(texts)}{rest} did not converge; its "
+        f"The logistic regression of label {', '.join(texts)}{suffix} did not converge; its "
         "coefficients are the last ones tried. Fewer columns would help, or fewer rows.",
         ConvergenceWarning,
         stacklevel=3,

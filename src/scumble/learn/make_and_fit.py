@@ -97,7 +97,7 @@ def _make_base(name: str, base_parameters: dict[str, Any]) -> dict[str, Any]:
     parameter = base_parameter(name.strip())
     if parameter is None:
         raise ParameterError(
-            f"The classifier {name!r} has no base: it does not ask another classifier. Leave out "
+            f"The classifier {name!r} has no base: it fits no other classifier. Leave out "
             f"{next(iter(base_parameters))!r}."
         )
     base_name = base_parameters.get(BASE)
@@ -117,8 +117,8 @@ def _construct(cls: Any, name: str, base: dict[str, Any]) -> Any:
         return cls(**base)
     except TypeError as error:
         raise ParameterError(
-            f"The classifier {name!r} cannot be made without more parameters: {error}. Where it "
-            "asks another classifier, name that as its base."
+            f"The classifier {name!r} cannot be created without more parameters: {error}. If it "
+            "fits another classifier, pass the name of that one as its base."
         ) from error
 
 

@@ -14,7 +14,7 @@ from scumble._core.validation import NamedLabels, align_label_lists, check_label
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.labels import one_hot_labels
 
-#: Largest size in bytes of a dense copy of sparse features, for classifiers that take no sparse ones.
+#: Largest size in bytes of a dense copy of sparse features, for classifiers that need one (4 GB).
 DENSE_AT_MOST = 2**32
 
 
@@ -23,7 +23,7 @@ def predict_with_scores(
 ) -> tuple[sparse.csr_array, Array | None]:
     """Return the labels that a fitted classifier predicts, and its scores, None if it has none."""
     X = adapt_features(classifier, X)
-    with translate_errors(classifier, "judge these rows"):
+    with translate_errors(classifier, "predict these rows"):
         if hasattr(classifier, "predict_both"):
             predicted, scores = classifier.predict_both(X)
             if getattr(predicted, "ndim", 2) == 1:  # it was fitted to one class per row
@@ -61,7 +61,7 @@ def predict_with_unit_interval_scores(
 def predict_validated(classifier: BaseMultilabelClassifier, table: Any) -> tuple[Array, Array]:
     """Return labels (bool) and scores of rows that an outer estimator has validated."""
     table = adapt_features(classifier, table)
-    with translate_errors(classifier, "judge these rows"):
+    with translate_errors(classifier, "predict these rows"):
         labels, scores = classifier._predict_labels_and_scores(table)
         return to_dense(labels), scores
 
@@ -108,7 +108,7 @@ def translate_errors(model: Any, act: str) -> Iterator[None]:
 
 
 def adapt_labels(model: Any, Y: sparse.csr_array) -> Any:
-    """Return labels in a form that a classifier takes: most of other packages refuse sparse ones."""
+    """Return labels in a form that a classifier takes: sparse for ours, dense for all others."""
     if isinstance(model, BaseMultilabelClassifier):
         return Y
     table = Y.toarray().astype(np.int64)
@@ -186,7 +186,7 @@ def _probability_of_one(table: Any, classes: Any, classifier: Any) -> Array:
     if classes is None and table.shape[1] != 2:
         raise DataError(
             f"{type(classifier).__name__}.predict_proba gives {table.shape[1]} columns for a "
-            "label and does not tell its classes. Expected an attribute classes_."
+            "label, and there is no attribute classes_ that names their classes. Expected one."
         )
     if classes is None:
         return table[:, 1]

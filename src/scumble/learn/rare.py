@@ -26,7 +26,7 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For
     Parameters
     ----------
     quality : {"fast", "best"}, default="fast"
-        ``"best"`` takes several times as long, and usually finds more of the rare labels.
+        ``"best"`` takes several times as long, and usually has a higher macro F1.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None

@@ -105,7 +105,7 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     if unseen:
         warnings.warn(
             f"no row of {truth.path} has {join_names(unseen, 8)}, for which {table.path} has a "
-            "column: judged as labels that no row has.",
+            "column: evaluated as labels that no row has.",
             ScumbleWarning,
             stacklevel=4,
         )
@@ -147,7 +147,7 @@ def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = T
     if warn:
         warnings.warn(
             f"{table.path} has no column for {join_names(missing, 8)}, which rows of {truth.path} "
-            "have: judged as labels that are never predicted.",
+            "have: evaluated as labels that are never predicted.",
             ScumbleWarning,
             stacklevel=4,
         )
@@ -183,10 +183,11 @@ def align_to_labels(scores: NamedMatrix, truth: NamedMatrix) -> tuple[Any, tuple
     if scores.cells.shape != truth.cells.shape:
         raise DataError(
             f"{scores.path} has {_describe_shape(scores)}, and {truth.path} "
-            f"{_describe_shape(truth)}. Expected the same: scores and labels of the same instances, in the same order."
+            f"{_describe_shape(truth)}. Expected the same: scores and labels of the same "
+            "instances, in the same order."
         )
     if scores.names is None or truth.names is None or scores.names == truth.names:
-        names = truth.names or scores.names
+        names: tuple[Any, ...] | None = truth.names or scores.names
         if names is None:
             names = tuple(range(scores.cells.shape[1]))
         return scores.cells, names
@@ -281,8 +282,8 @@ def _check_table(cells: Any, source: InputFile, contents: str) -> Any:
     """Return an array of numbers with two dimensions; raise an error for any other array."""
     if cells.ndim != 2:
         raise source.error(
-            f"the array has the shape {cells.shape}. Expected a table of {contents}: a row for each "
-            "instance and a column for each label."
+            f"the array has the shape {cells.shape}. Expected a table of {contents}: a row for "
+            "each instance and a column for each label."
         )
     if cells.dtype.kind not in "biuf":
         raise source.error(f"the array holds values of type {cells.dtype}. Expected numbers.")
