@@ -100,7 +100,7 @@ def _compare(run: ComparisonRun, store: Store, n_jobs: int | None) -> Comparison
     """Compute all cells that the store does not have, and compare the methods."""
     cells_by_method = list(_cells(run))
     cells = list(itertools.chain.from_iterable(cells_by_method))
-    method_of_cell = {}
+    method_of_cell: dict[str, int] = {}
     for method, method_cells in enumerate(cells_by_method):
         method_of_cell |= dict.fromkeys((cell.key for cell in method_cells), method)
     store.set_metadata("metrics", list(run.metrics))
