@@ -1,19 +1,20 @@
-"""Does advice hold? What `advise` expects of methods beside what they do on rows it never saw.
+"""Compare what `advise` expects of methods with their results on rows that it has not seen.
 
-``python experiments/advice.py run FOLDER`` deals every data set of ``rare.toml`` into four folds by
-iterative stratification. On three of them all candidates are tried as `advise` does without a
-budget; trained on these three, they predict the fourth. Predictions go to FOLDER, a file for each
-data set and fold; what is there already is not done again. The first folds of all data sets come
-first, the smallest sets before the others.
+``python experiments/advice.py run FOLDER`` divides every data set of ``rare.toml`` into four folds
+by iterative stratification. On three of them all candidates are evaluated as `advise` does without
+a budget; then they are fitted on these three and predict the fourth. Predictions are written to
+FOLDER, a file per data set and fold; existing files are not computed again. The first folds of all
+data sets are computed first, small data sets before large ones.
 
-``python experiments/advice.py judge FOLDER advice.csv`` makes a table from FOLDER: one row for each
-data set, fold, candidate and metric. Nothing is trained, so that rules of choosing and intervals
-can be judged again in a moment.
+``python experiments/advice.py judge FOLDER advice.csv`` makes a table from FOLDER: one row per data
+set, fold, candidate and metric. Nothing is fitted, so rules of selection and intervals can be
+evaluated again in a moment.
 
-``python experiments/advice.py page advice.csv docs/guide/advice_held.inc`` says what it shows.
+``python experiments/advice.py page advice.csv docs/guide/advice_held.inc`` writes the summary for
+the guide.
 
-``python experiments/advice.py evidence advice.csv src/scumble/advice/evidence.csv`` keeps what the
-package itself tells of these data sets.
+``python experiments/advice.py evidence advice.csv src/scumble/advice/evidence.csv`` writes the
+results on these data sets that the package itself uses.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from scumble.measures import characterize
 
 N_FOLDS = 4
 SEED = 1
-#: Nearly every label of it is solved: it stands beside the others, in no mean.
-ASIDE = "genbase"
+#: Nearly every label of this data set is solved: it is shown, but not part of any mean.
+EXCLUDED = "genbase"
 PLAN = Path(__file__).with_name("rare.toml")
 TITLES = {"macro_f1": "macro F1", "minority_f1": "F1 of rare labels", "micro_f1": "micro F1"}
 METRICS = {"macro_f1": "all.macro_f1", "minority_f1": "minority.macro_f1", "micro_f1": "micro_f1"}
@@ -50,194 +51,217 @@ BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
 
 
 def run(folder: Path) -> None:
-    """Predict, inside and outside, whatever is missing."""
+    """Compute the predictions that are missing in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = [(part.label, load_dataset(part)) for part in read_plan(PLAN).datasets]
-    data.sort(key=lambda one: np.prod([*one[1].X.shape, one[1].n_labels], dtype=float))
+    datasets = [(part.label, load_dataset(part)) for part in read_plan(PLAN).datasets]
+    datasets.sort(key=lambda item: work_of(item[1]))
     for fold in range(N_FOLDS):
-        for name, rows in data:
+        for name, data in datasets:
             path = folder / f"{name}-{fold}.npz"
             if not path.exists():
-                began = time.perf_counter()
-                found = predict(rows, fold)
+                started = time.perf_counter()
+                arrays = predict(data, fold)
                 with path.with_suffix(".part").open("wb") as stream:
-                    np.savez_compressed(stream, **found)
+                    np.savez_compressed(stream, **arrays)
                 path.with_suffix(".part").rename(path)
-                print(f"{name} {fold}: {time.perf_counter() - began:.1f} s", flush=True)
+                print(f"{name} {fold}: {time.perf_counter() - started:.1f} s", flush=True)
+
+
+def work_of(data):
+    """Return number of rows times features times labels."""
+    return np.prod([*data.X.shape, data.n_labels], dtype=float)
 
 
 def split(data, fold):
-    """Return the rows to advise on and those to judge by."""
+    """Return the training and test rows of a fold."""
     splitter = make_splitter(f"1x{N_FOLDS}", "iterative").set_params(random_state=SEED)
     return list(splitter.split(data.X, data.Y))[fold]
 
 
 def predict(data, fold):
-    """Try all candidates inside the training part, then train them on it and ask for the rest."""
+    """Return the predictions of all candidates within the training set, and on the test set."""
     train, test = split(data, fold)
-    trials = CandidateRunner(data[train], SEED).try_all()
-    found = {f"failed {name}": np.array(why) for name, why in trials.left_out}
-    for name, one in trials.candidate_predictions.items():
-        began = time.perf_counter()
+    runner = CandidateRunner(data[train], SEED).try_all()
+    arrays = {f"failed {name}": np.array(reason) for name, reason in runner.left_out}
+    for name, inner in runner.candidate_predictions.items():
+        started = time.perf_counter()
         try:
-            model = one.candidate.fit(data[train], random_state=SEED)
-            said, _ = predict_with_scores(model, data[test].X, data.n_labels)
-        except Exception:  # one that fails must not end the others: it is told in the tables
-            found[f"failed {name}"] = np.array(traceback.format_exc())
+            model = inner.candidate.fit(data[train], random_state=SEED)
+            labels, _ = predict_with_scores(model, data[test].X, data.n_labels)
+        except Exception:  # reported with the results; the other candidates continue
+            arrays[f"failed {name}"] = np.array(traceback.format_exc())
             continue
-        found[f"outer {name}"] = np.packbits(sparse.csr_array(said).toarray().astype(bool))
-        found[f"inner {name}"] = np.packbits(one.predictions.toarray().astype(bool))
-        found[f"seconds {name}"] = np.array([one.seconds, time.perf_counter() - began])
-    return found
+        arrays[f"outer {name}"] = np.packbits(sparse.csr_array(labels).toarray().astype(bool))
+        arrays[f"inner {name}"] = np.packbits(inner.predictions.toarray().astype(bool))
+        arrays[f"seconds {name}"] = np.array([inner.seconds, time.perf_counter() - started])
+    return arrays
 
 
-def judge(folder: Path, table: Path) -> None:
-    """Hold what was expected against what came."""
+def evaluate_folds(folder: Path, table: Path) -> None:
+    """Write a table of expected and actual scores."""
     rows = []
     for part in read_plan(PLAN).datasets:
         data = load_dataset(part)
         for fold in range(N_FOLDS):
             path = folder / f"{part.label}-{fold}.npz"
             if path.exists():
-                with np.load(path) as found:
-                    rows += judge_fold(part.label, data, fold, found)
-                    for key in found:
+                with np.load(path) as arrays:
+                    rows += evaluate_fold(part.label, data, fold, arrays)
+                    for key in arrays:
                         if key.startswith("failed "):
-                            print(f"{part.label} {fold}, {key}: {found[key]}")
+                            print(f"{part.label} {fold}, {key}: {arrays[key]}")
     with table.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(
-            {k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows
-        )
+        for row in rows:
+            for key, value in row.items():
+                if isinstance(value, float):
+                    row[key] = round(value, 5)
+            writer.writerow(row)
 
 
-def judge_fold(name, data, fold, found):
+def evaluate_fold(name, data, fold, arrays):
     """Return the rows of one data set and fold."""
     train, test = split(data, fold)
     training, tested = data[train], data[test]
-    known = [method for method in BY_NAME if f"inner {method}" in found]
-    tried = {
+    methods = [method for method in BY_NAME if f"inner {method}" in arrays]
+    predictions = {
         method: CandidatePredictions(
-            BY_NAME[method], unpack(found[f"inner {method}"], training.Y.shape), None, 0
+            BY_NAME[method], unpack(arrays[f"inner {method}"], training.Y.shape), None, 0
         )
-        for method in known
+        for method in methods
     }
     advice = build_advice(
-        CandidateRunner(training, SEED, candidate_predictions=tried), diagnose(training)
+        CandidateRunner(training, SEED, candidate_predictions=predictions), diagnose(training)
     )
     rows = []
-    for method in known:
-        said = unpack(found[f"outer {method}"], tested.Y.shape)
-        outer = evaluate(tested, said, groups=("all", "minority"), training=training.Y)
-        for metric, theirs in METRICS.items():
-            inner = advice[method].expected[metric]
-            place = (name, fold, method, int(method == advice.chosen), metric)
-            rows.append(dict(zip(COLUMNS, (*place, *inner, float(outer[theirs])), strict=True)))
+    for method in methods:
+        labels = unpack(arrays[f"outer {method}"], tested.Y.shape)
+        outer = evaluate(tested, labels, groups=("all", "minority"), training=training.Y)
+        for metric, score_name in METRICS.items():
+            inner, low, high = advice[method].expected[metric]
+            rows.append(
+                {
+                    "data": name,
+                    "fold": fold,
+                    "method": method,
+                    "advised": int(method == advice.chosen),
+                    "metric": metric,
+                    "inner": inner,
+                    "low": low,
+                    "high": high,
+                    "outer": float(outer[score_name]),
+                }
+            )
     return rows
 
 
 def evidence(table: Path, out: Path) -> None:
-    """Keep SCUMBLE of every data set, and macro F1 of every method, a mean over folds."""
+    """Write SCUMBLE of every data set, and macro F1 of every method as the mean over folds."""
     scumbles = {p.label: characterize(load_dataset(p)).scumble for p in read_plan(PLAN).datasets}
-    found = defaultdict(list)
+    scores = defaultdict(list)
     with table.open() as stream:
         for row in csv.DictReader(stream):
-            if row["metric"] == "macro_f1" and row["data"] != ASIDE:
-                found[row["data"], row["method"]].append(float(row["outer"]))
+            if row["metric"] == "macro_f1" and row["data"] != EXCLUDED:
+                scores[row["data"], row["method"]].append(float(row["outer"]))
     lines = [
         f"{data},{scumbles[data]:.4f},{method},{np.mean(values):.4f}"
-        for (data, method), values in found.items()
+        for (data, method), values in scores.items()
     ]
     out.write_text("\n".join(["data,scumble,method,macro_f1", *lines]) + "\n")
 
 
 def unpack(bits, shape):
-    """Return predictions as they were."""
+    """Return predictions from their packed bits."""
     return sparse.csr_array(np.unpackbits(bits, count=np.prod(shape)).reshape(shape).astype(bool))
 
 
 def page(table: Path, out: Path) -> None:
-    """Say what was to be shown, and by how much."""
+    """Write and print the summary for the guide."""
     with table.open() as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
         row.update({name: float(row[name]) for name in ("inner", "low", "high", "outer")})
         row["advised"] = row["advised"] == "1"
-    lines = list(tell(rows))
+    lines = list(summarize(rows))
     out.write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
 
 
-def tell(rows):
-    """Say how near expectations came, how often intervals held, and what was chosen."""
-    own = [
-        row for row in rows if row["data"] != ASIDE and not np.isnan(row["inner"] + row["outer"])
+def summarize(rows):
+    """Yield the lines of the summary: errors of expectations, intervals, and advised methods."""
+    included = [
+        row for row in rows if row["data"] != EXCLUDED and not np.isnan(row["inner"] + row["outer"])
     ]
-    sets, folds = {row["data"] for row in own}, {(row["data"], row["fold"]) for row in own}
+    sets = {row["data"] for row in included}
+    folds = {(row["data"], row["fold"]) for row in included}
     yield (
         f"On {len(sets)} public data sets of up to 4,000 rows ``advise`` saw three of four folds, "
         f"without a budget, and was judged by the fourth ({len(folds)} times in all; "
         "``experiments/advice.py``)."
     )
     yield ""
-    rows_told = [figures(title, metric, own) for metric, title in TITLES.items()]
-    rows_told.append(figures("all three", None, own))
+    table = [figures(title, metric, included) for metric, title in TITLES.items()]
+    table.append(figures("all three", None, included))
     head = (
         "", "correlation", "mean deviation", "mean difference", "intervals held", "of the advised",
     )  # fmt: skip
-    yield from rst(head, rows_told)
+    yield from rst(head, table)
     yield ""
-    yield from tell_sets([row for row in rows if row["metric"] == "macro_f1"])
+    yield from summarize_datasets([row for row in rows if row["metric"] == "macro_f1"])
 
 
 def figures(title, metric, rows):
-    """Compare what was expected with what came, for one metric or all."""
+    """Return the row of one metric, or of all: agreement of expected and actual scores."""
     pairs = [row for row in rows if metric in (None, row["metric"])]
-    inner, outer = (np.array([row[side] for row in pairs]) for side in ("inner", "outer"))
+    inner = np.array([row["inner"] for row in pairs])
+    outer = np.array([row["outer"] for row in pairs])
     advised = [row for row in pairs if row["advised"]]
     return (
         title,
         f"{np.corrcoef(inner, outer)[0, 1]:.3f}",
         f"{np.abs(inner - outer).mean():.3f}",
         f"{(inner - outer).mean():+.3f}",
-        f"{holds(pairs):.1%} of {len(pairs):,}",
-        f"{holds(advised):.1%} of {len(advised):,}",
+        f"{interval_coverage(pairs):.1%} of {len(pairs):,}",
+        f"{interval_coverage(advised):.1%} of {len(advised):,}",
     )
 
 
-def holds(rows):
-    """Return the share of intervals that hold."""
+def interval_coverage(rows):
+    """Return the share of intervals that contain the actual score."""
     return np.mean([row["low"] - 1e-9 <= row["outer"] <= row["high"] + 1e-9 for row in rows])
 
 
-def tell_sets(rows):
-    """Compare the advised method with the untreated one and with the best, set by set."""
-    sums = defaultdict(lambda: defaultdict(list))
-    chosen = defaultdict(list)
+def summarize_datasets(rows):
+    """Yield the comparison of the advised method with the untreated and the best one."""
+    scores = defaultdict(lambda: defaultdict(list))
+    advised_methods = defaultdict(list)
     for row in rows:
-        sums[row["data"]][row["method"]].append(row["outer"])
+        scores[row["data"]][row["method"]].append(row["outer"])
         if row["advised"]:
-            sums[row["data"]]["advised"].append(row["outer"])
-            chosen[row["data"]].append(row["method"])
-    near, lost, table = [], [], []
-    for name in sorted(sums):
-        means = {method: float(np.mean(values)) for method, values in sums[name].items()}
-        advised, untreated = means.pop("advised"), means["br"]
+            scores[row["data"]]["advised"].append(row["outer"])
+            advised_methods[row["data"]].append(row["method"])
+    gaps, losses, table = [], [], []
+    for name in sorted(scores):
+        means = {method: float(np.mean(values)) for method, values in scores[name].items()}
+        advised = means.pop("advised")
+        untreated = means["br"]
         best = max(means, key=means.get)
-        taken = ", ".join(f"{m} {chosen[name].count(m)}x" for m in sorted(set(chosen[name])))
-        told = (f"{advised:.3f}", f"{untreated:.3f}", best, f"{means[best]:.3f}")
-        table.append((name, taken, *told))
-        if name != ASIDE:
-            near.append(means[best] - advised)
-        lost.append((untreated - advised, name))
-    worst, where = max(lost)
+        methods = advised_methods[name]
+        counts = ", ".join(f"{m} {methods.count(m)}x" for m in sorted(set(methods)))
+        table.append(
+            (name, counts, f"{advised:.3f}", f"{untreated:.3f}", best, f"{means[best]:.3f}")
+        )
+        if name != EXCLUDED:
+            gaps.append(means[best] - advised)
+        losses.append((untreated - advised, name))
+    worst, worst_name = max(losses)
     yield (
         f"The advised method is within 0.015 macro F1 of the best candidate on "
-        f"{sum(gap <= 0.015 for gap in near)} of {len(near)} data sets (at most {max(near):.3f} "
-        f"behind). It is ahead of untreated trees on {sum(gap < 0 for gap, _ in lost)} of "
-        f"{len(lost)}; the worst is {where}, {abs(worst):.3f} "
-        f"{'behind' if worst > 0 else 'ahead'}. {ASIDE}, where nearly every label is solved, "
+        f"{sum(gap <= 0.015 for gap in gaps)} of {len(gaps)} data sets (at most {max(gaps):.3f} "
+        f"behind). It is ahead of untreated trees on {sum(gap < 0 for gap, _ in losses)} of "
+        f"{len(losses)}; the worst is {worst_name}, {abs(worst):.3f} "
+        f"{'behind' if worst > 0 else 'ahead'}. {EXCLUDED}, where nearly every label is solved, "
         "counts in no other figure."
     )
     yield ""
@@ -245,5 +269,6 @@ def tell_sets(rows):
 
 
 if __name__ == "__main__":
-    what, *paths = sys.argv[1:]
-    {"run": run, "judge": judge, "evidence": evidence, "page": page}[what](*map(Path, paths))
+    command, *paths = sys.argv[1:]
+    functions = {"run": run, "judge": evaluate_folds, "evidence": evidence, "page": page}
+    functions[command](*map(Path, paths))

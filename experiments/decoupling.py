@@ -1,14 +1,15 @@
-"""What decoupling does, and why: tables and charts from the cells of ``decoupling*.csv``.
+"""Tables and charts of the effects of decoupling, from the cells of ``decoupling*.csv``.
 
-``python experiments/decoupling.py save decoupling.db`` writes them and ``twins.csv`` from a store;
-``python experiments/decoupling.py page`` makes the tables and charts of the guide's page from them.
-A combination of data set and classifier counts where all folds of all arms are done, so that arms
+``python experiments/decoupling.py save decoupling.db`` writes these files and ``twins.csv`` from a
+store; ``python experiments/decoupling.py page`` makes the tables and charts of the guide's page. A
+combination of data set and classifier is included if all folds of all arms are done, so that arms
 are compared on the same data sets.
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Effect:
-    """The change by one arm instead of another, over data sets."""
+    """The difference between two arms, over data sets."""
 
     by_dataset: dict[str, float]
     p_by_dataset: dict[str, float]
@@ -53,7 +54,7 @@ class Effect:
 
     @property
     def changes(self):
-        """The changes alone."""
+        """The changes of all data sets."""
         return np.array(list(self.by_dataset.values()))
 
     @property
@@ -63,16 +64,17 @@ class Effect:
 
     @property
     def interval(self):
-        """95 % for the mean change on data sets like these; unknown where there is one."""
+        """The 95 % confidence interval of the mean change; infinite for a single data set."""
         changes = self.changes
         if len(changes) < 2:
             return -np.inf, np.inf
-        reach = stats.t.ppf(0.975, len(changes) - 1) * changes.std(ddof=1) / len(changes) ** 0.5
-        return self.mean - reach, self.mean + reach
+        error = changes.std(ddof=1) / len(changes) ** 0.5
+        half_width = stats.t.ppf(0.975, len(changes) - 1) * error
+        return self.mean - half_width, self.mean + half_width
 
     @property
     def p_value(self):
-        """Of no change on average, by a t-test over data sets."""
+        """The p-value of no change on average, by a t-test over data sets."""
         changes = self.changes
         if len(changes) < 2 or not changes.any():
             return 1.0
@@ -84,23 +86,25 @@ class Study:
 
     def __init__(self, folder=HERE):
         self.plans = {name: read_plan(HERE / f"{name}.toml") for name in PLANS}
-        self.found = {name: cells.load(folder / f"{name}.csv") for name in PLANS}
+        self.cells = []
+        for name in PLANS:
+            self.cells += cells.load(folder / f"{name}.csv")
         self._folds = defaultdict(dict)
-        for cell in (cell for found in self.found.values() for cell in found):
+        for cell in self.cells:
             classifier, arm = cell["classifier"], cell["resampler"]
             if classifier.endswith(" unknown"):
                 classifier, arm = classifier.removesuffix(" unknown"), "unknown"
             self._folds[cell["dataset"], classifier, arm][cell["fold"]] = cell["scores"]
 
-    def values(self, place, metric):
-        """Return a value for each fold, or None where one is missing."""
-        folds = self._folds.get(place, {})
+    def values(self, dataset, classifier, arm, metric):
+        """Return the values of all folds, or None if a fold is missing."""
+        folds = self._folds.get((dataset, classifier, arm), {})
         if len(folds) < N_FOLDS:
             return None
         return np.array([folds[fold].get(metric, np.nan) for fold in range(N_FOLDS)])
 
-    def whole(self, classifier):
-        """Name the data sets on which a classifier has all arms; not all can have ``unknown``."""
+    def complete_datasets(self, classifier):
+        """Return the data sets with all arms of a classifier; ``unknown`` is not required."""
         arms = {arm for *_, arm in self._folds} - {"unknown"}
         return [
             name
@@ -109,38 +113,37 @@ class Study:
         ]
 
     def effect(self, classifier, arm, metric, other="none"):
-        """Compare two arms, fold by fold; None where no data set has both."""
+        """Return the difference between two arms, fold by fold; None if no data set has both."""
         changes, p_values, pairs = {}, {}, []
-        for name in self.whole(classifier):
-            sides = [self.values((name, classifier, which), metric) for which in (other, arm)]
-            if any(side is None for side in sides):
+        for name in self.complete_datasets(classifier):
+            before = self.values(name, classifier, other, metric)
+            after = self.values(name, classifier, arm, metric)
+            if before is None or after is None:
                 continue
-            known = ~np.isnan(sides).any(axis=0)
-            if not known.any():
+            is_defined = ~np.isnan(before) & ~np.isnan(after)
+            if not is_defined.any():
                 continue
-            before, after = (side[known] for side in sides)
+            before, after = before[is_defined], after[is_defined]
             test = corrected_t_test(before, after, test_over_train=1 / (N_FOLDS - 1))
             changes[name], p_values[name] = test.difference, test.p_value
             pairs.append((before.mean(), after.mean()))
         if not changes:
             return None
         size = effect_sizes(*zip(*pairs, strict=True)).rank_biserial
-        return Effect(changes, p_values, size)
+        return Effect(by_dataset=changes, p_by_dataset=p_values, rank_biserial=size)
 
-    def added(self, name, arm):
-        """Return how many rows an arm adds to a training part, on average."""
+    def n_added(self, name, arm):
+        """Return the mean number of rows that an arm adds to a training set."""
         for classifier in CLASSIFIERS:
-            sizes = [
-                self.values((name, classifier, arm), f"{when}.n_instances")
-                for when in ("after", "before")
-            ]
-            if sizes[0] is not None:
-                return float((sizes[0] - sizes[1]).mean())
+            after = self.values(name, classifier, arm, "after.n_instances")
+            before = self.values(name, classifier, arm, "before.n_instances")
+            if after is not None:
+                return float((after - before).mean())
         return np.nan
 
 
 def save(store):
-    """Write the files of cells, and what the counts of labels tell."""
+    """Write the files of cells, and the table of F1 by the share of mixed rows."""
     for name in PLANS:
         cells.save(str(HERE / f"{name}.toml"), store, HERE / f"{name}.csv")
     twins.count(store)
@@ -160,36 +163,39 @@ def page():
         text += anatomy(study, arm)
     text += by_dataset(study)
     for classifier in ("BR", "HOMER", "LP"):
-        text += plain(study, classifier)
+        text += minority_f1_table(study, classifier)
     (GUIDE / "decoupling_tables.inc").write_text("\n".join(text) + "\n")
     for group in ("minority", "all"):
         chart(study, group, PICTURES / f"decoupling-{group}.svg")
 
 
 def progress(study):
-    """Say how much of the plans is done."""
-    done = sum(map(len, study.found.values()))
-    plans = study.plans.values()
-    kinds = [(plan.datasets, plan.classifiers, plan.resamplers) for plan in plans]
-    total = N_FOLDS * sum(len(d) * len(c) * len(r) for d, c, r in kinds)
+    """Yield the table of complete data sets, and how many cells are done."""
+    n_combinations = sum(
+        len(plan.datasets) * len(plan.classifiers) * len(plan.resamplers)
+        for plan in study.plans.values()
+    )
+    n_planned = N_FOLDS * n_combinations
     rows = []
     for classifier in CLASSIFIERS:
-        whole = study.whole(classifier)
-        rows.append((classifier, len(whole), ", ".join(whole) or "-"))
-    yield f"The tables rest on {done:,} of {total:,} cells."
+        complete = study.complete_datasets(classifier)
+        rows.append((classifier, len(complete), ", ".join(complete) or "-"))
+    yield f"The tables rest on {len(study.cells):,} of {n_planned:,} cells."
     yield ""
     yield from titled("Data sets that are whole", rst(("classifier", "number", "data sets"), rows))
 
 
 def doses(study):
-    """Tell how many rows there are to decouple, and how many are one-sided."""
+    """Yield the table of the numbers of rows that are decoupled, and that are one-sided."""
     rows = []
     for name in DATASETS:
-        keep, clone, empty = (study.added(name, arm) for arm in ("keep", "clone", "empty copies"))
+        keep = study.n_added(name, "keep")
+        clone = study.n_added(name, "clone")
+        empty = study.n_added(name, "empty copies")
         if np.isnan(keep):
             continue
-        folds = study.values((name, "BR", "none"), "before.n_instances")
-        scumble = study.values((name, "BR", "none"), "before.scumble").mean()
+        folds = study.values(name, "BR", "none", "before.n_instances")
+        scumble = study.values(name, "BR", "none", "before.scumble").mean()
         counts = (folds.mean(), clone, keep, clone - keep, empty)
         rows.append((name, f"{scumble:.3f}", *(f"{count:,.0f}" for count in counts)))
     head = ("data set", "SCUMBLE", "rows", "above mean", "mixed", "one-sided", "empty copies")
@@ -197,7 +203,7 @@ def doses(study):
 
 
 def tally(study):
-    """Count the combinations of classifier and data set that an arm lowers, leaves and raises."""
+    """Yield the table of how often macro F1 falls, stays and rises, by arm and label group."""
     rows = []
     for arm in ARMS:
         texts = []
@@ -212,54 +218,53 @@ def tally(study):
 
 
 def twins_table():
-    """Show F1 by the share of a label's rows that are split."""
+    """Yield the table of F1 by the share of a label's rows that are split."""
     if not twins.OUT.exists():
         return
     with twins.OUT.open() as stream:
-        found = {
+        cell_of = {
             (row["classifier"], row["arm"], row["share"]): row for row in csv.DictReader(stream)
         }
     rows = []
     for classifier in CLASSIFIERS:
         for arm in ("none", "clone", "keep", "dealt labels", "whole copies", "unknown"):
-            cells_here = [found.get((classifier, arm, share)) for share in twins.NAMES]
-            if any(cells_here):
-                texts = ["-" if cell is None else f"{float(cell['f1']):.3f}" for cell in cells_here]
+            row = [cell_of.get((classifier, arm, share)) for share in twins.NAMES]
+            if any(row):
+                texts = ["-" if cell is None else f"{float(cell['f1']):.3f}" for cell in row]
                 rows.append((classifier, arm, *texts))
-    counted = [found.get(("BR", "none", share)) for share in twins.NAMES]
-    texts = ["-" if cell is None else cell["labels"] for cell in counted]
+    row = [cell_of.get(("BR", "none", share)) for share in twins.NAMES]
+    texts = ["-" if cell is None else cell["labels"] for cell in row]
     rows.append(("BR", "labels, all folds", *texts))
     title = "F1 of labels by the share of their rows that are mixed"
     yield from titled(title, rst(("classifier", "arm", *twins.NAMES), rows))
 
 
 def arms_table(study, metric, title):
-    """Show what each arm changes for each classifier, with intervals over data sets."""
-    found = {
-        (classifier, arm): study.effect(classifier, arm, metric)
-        for classifier in CLASSIFIERS
-        for arm in ARMS
-    }
-    known = {place: effect for place, effect in found.items() if effect is not None}
-    adjusted = (
-        dict(zip(known, holm([e.p_value for e in known.values()]), strict=True)) if known else {}
-    )
+    """Yield the table of the change by each arm for each classifier, with intervals."""
+    effects = {}
+    for classifier, arm in itertools.product(CLASSIFIERS, ARMS):
+        effect = study.effect(classifier, arm, metric)
+        if effect is not None:
+            effects[classifier, arm] = effect
+    p_values = holm([effect.p_value for effect in effects.values()]) if effects else []
+    adjusted = dict(zip(effects, p_values, strict=True))
     rows = []
     for classifier in CLASSIFIERS:
-        texts = [
-            told(known[classifier, arm], adjusted[classifier, arm])
-            if (classifier, arm) in known
-            else "-"
-            for arm in ARMS
-        ]
-        sizes = [len(known[classifier, arm].changes) for arm in ARMS if (classifier, arm) in known]
+        texts, sizes = [], []
+        for arm in ARMS:
+            if (classifier, arm) in effects:
+                effect = effects[classifier, arm]
+                texts.append(change_text(effect, adjusted[classifier, arm]))
+                sizes.append(len(effect.changes))
+            else:
+                texts.append("-")
         if sizes:
             rows.append((classifier, max(sizes), *texts))
     yield from titled(title, rst(("classifier", "sets", *ARMS), rows))
 
 
-def told(effect, p_value):
-    """Write a change with its interval; a star where it is told from chance in its table."""
+def change_text(effect, p_value):
+    """Return a change with its interval, and a star if it is significant."""
     low, high = effect.interval
     star = "*" if p_value < 0.05 else ""
     if not np.isfinite(low):
@@ -268,79 +273,82 @@ def told(effect, p_value):
 
 
 def contrasts(study, metric, title):
-    """Hold decoupling against what shares its dose, and unknown labels against absent ones."""
-    wanted = (
+    """Yield the table of decoupling against its controls, and of unknown against absent labels."""
+    comparisons = (
         ("keep", "dealt labels", CLASSIFIERS),
         ("keep", "empty copies", CLASSIFIERS),
         ("unknown", "keep", ("BR", "CLR")),
     )
-    found = [
-        (f"{arm} - {other}", classifier, effect)
-        for arm, other, classifiers in wanted
-        for classifier in classifiers
-        if (effect := study.effect(classifier, arm, metric, other)) is not None
-    ]
-    adjusted = holm([effect.p_value for *_, effect in found]) if found else []
-    rows = [
-        (
-            what, classifier, len(effect.changes), told(effect, p_value).rstrip("*"),
-            f"{effect.rank_biserial:+.2f}", f"{p_value:.3f}",
+    effects = []
+    for arm, other, classifiers in comparisons:
+        for classifier in classifiers:
+            effect = study.effect(classifier, arm, metric, other)
+            if effect is not None:
+                effects.append((f"{arm} - {other}", classifier, effect))
+    p_values = holm([effect.p_value for *_, effect in effects]) if effects else []
+    rows = []
+    for (arms, classifier, effect), p_value in zip(effects, p_values, strict=True):
+        rows.append(
+            (
+                arms,
+                classifier,
+                len(effect.changes),
+                change_text(effect, p_value).rstrip("*"),
+                f"{effect.rank_biserial:+.2f}",
+                f"{p_value:.3f}",
+            )
         )
-        for (what, classifier, effect), p_value in zip(found, adjusted, strict=True)
-    ]  # fmt: skip
     head = ("arms", "classifier", "sets", title, "rank-biserial", "p (Holm)")
     yield from titled(f"Arms against each other, {title}", rst(head, rows))
 
 
 def anatomy(study, arm):
-    """Show what an arm does to precision, recall, F1, order and silence of each group."""
+    """Yield the table of the changes of all metrics by an arm, for each label group."""
     rows = []
     for classifier in CLASSIFIERS:
         for group, title in GROUPS.items():
-            found = [study.effect(classifier, arm, f"{group}.{metric}") for metric in METRICS]
-            if any(effect is not None for effect in found):
-                texts = ["-" if effect is None else f"{effect.mean:+.3f}" for effect in found]
+            effects = [study.effect(classifier, arm, f"{group}.{metric}") for metric in METRICS]
+            if any(effect is not None for effect in effects):
+                texts = ["-" if effect is None else f"{effect.mean:+.3f}" for effect in effects]
                 rows.append((classifier, title, *texts))
     head = ("classifier", "labels", *METRICS.values())
     yield from titled(f"What {arm} changes, means over data sets", rst(head, rows))
 
 
 def by_dataset(study):
-    """Count the data sets on which folds show a change for the minority labels."""
-    places, p_values = [], []
+    """Yield the table of how many data sets show a significant change for the minority labels."""
+    signs, p_values = [], []
+    for classifier, arm in itertools.product(CLASSIFIERS, ARMS):
+        effect = study.effect(classifier, arm, "minority.macro_f1")
+        for name, p_value in (effect.p_by_dataset if effect else {}).items():
+            if not np.isnan(p_value):
+                signs.append((classifier, arm, np.sign(effect.by_dataset[name])))
+                p_values.append(p_value)
+    are_significant = holm(p_values) < 0.05 if p_values else []
+    counts = defaultdict(lambda: [0, 0, 0])  # rises, no significant change, falls
+    for (classifier, arm, sign), is_significant in zip(signs, are_significant, strict=True):
+        counts[classifier, arm][int(1 - sign) if is_significant else 1] += 1
+    rows = []
     for classifier in CLASSIFIERS:
-        for arm in ARMS:
-            effect = study.effect(classifier, arm, "minority.macro_f1")
-            for name, p_value in (effect.p_by_dataset if effect else {}).items():
-                if not np.isnan(p_value):
-                    places.append((classifier, arm, np.sign(effect.by_dataset[name])))
-                    p_values.append(p_value)
-    shown = holm(p_values) < 0.05 if p_values else []
-    counted = defaultdict(lambda: [0, 0, 0])
-    for (classifier, arm, sign), is_shown in zip(places, shown, strict=True):
-        counted[classifier, arm][int(1 - sign) if is_shown else 1] += 1
-    rows = [
-        (
-            classifier,
-            *("-".join(map(str, counted[classifier, arm])) if (classifier, arm) in counted else "-"
-              for arm in ARMS),
-        )
-        for classifier in CLASSIFIERS
-        if any((classifier, arm) in counted for arm in ARMS)
-    ]  # fmt: skip
+        if any((classifier, arm) in counts for arm in ARMS):
+            texts = [
+                "-".join(map(str, counts[classifier, arm])) if (classifier, arm) in counts else "-"
+                for arm in ARMS
+            ]
+            rows.append((classifier, *texts))
     title = "Data sets on which minority F1 rises, cannot be told, and falls"
     yield from titled(title, rst(("classifier", *ARMS), rows))
 
 
-def plain(study, classifier):
-    """Show the minority F1 of a classifier, data set by data set."""
+def minority_f1_table(study, classifier):
+    """Yield the table of the minority F1 of a classifier by data set and arm."""
     rows = []
     for name in DATASETS:
-        found = [
-            study.values((name, classifier, arm), "minority.macro_f1") for arm in ("none", *ARMS)
+        values = [
+            study.values(name, classifier, arm, "minority.macro_f1") for arm in ("none", *ARMS)
         ]
-        if any(values is not None for values in found):
-            texts = ["-" if values is None else f"{np.nanmean(values):.3f}" for values in found]
+        if any(folds is not None for folds in values):
+            texts = ["-" if folds is None else f"{np.nanmean(folds):.3f}" for folds in values]
             rows.append((name, *texts))
     title = f"Minority F1 of {classifier}, data set by data set"
     yield from titled(title, rst(("data set", "none", *ARMS), rows))
@@ -349,18 +357,21 @@ def plain(study, classifier):
 def chart(study, group, picture):
     """Draw the change by each arm for each classifier."""
     metric = f"{group}.macro_f1"
-    shown = [name for name in CLASSIFIERS if study.effect(name, "keep", metric) is not None]
-    series = {arm: [interval(study.effect(name, arm, metric)) for name in shown] for arm in ARMS}
+    names = [name for name in CLASSIFIERS if study.effect(name, "keep", metric) is not None]
+    series = {
+        arm: [mean_and_interval(study.effect(name, arm, metric)) for name in names] for arm in ARMS
+    }
     title = f"Change of macro F1, {GROUPS[group]}"
-    save_plot(plot_intervals(shown, series, title=title), picture)
+    save_plot(plot_intervals(names, series, title=title), picture)
 
 
-def interval(effect):
-    """Return a mean and the ends of its interval; NaN where there is none."""
-    known = effect is not None and len(effect.changes) > 1
-    return (effect.mean, *effect.interval) if known else (np.nan,) * 3
+def mean_and_interval(effect):
+    """Return a mean and the ends of its interval; NaN if it has none."""
+    if effect is None or len(effect.changes) < 2:
+        return np.nan, np.nan, np.nan
+    return effect.mean, *effect.interval
 
 
 if __name__ == "__main__":
-    what, *given = sys.argv[1:]
-    {"save": save, "page": page}[what](*given)
+    command, *arguments = sys.argv[1:]
+    {"save": save, "page": page}[command](*arguments)

@@ -1,14 +1,15 @@
-"""The paper beside our runs: files of cells, the ledger, and the tables of the guide's page.
+"""Compare the paper with runs of scumble: files of cells, the ledger, and the guide's tables.
 
-``python compare_experiments/paper_page.py save FOLDER`` writes ``compare_experiments/paper/*.csv`` from the stores
+``python experiments/paper_page.py save FOLDER`` writes ``experiments/paper/*.csv`` from the stores
 ``imbalance.db``, ``homer.db``, ``remedial.db``, ``seeds.db`` and ``variants.db`` of a folder;
-``python compare_experiments/paper_page.py page`` makes the ledger and the tables from these files
-(``SCUMBLE_DATA`` names the data sets, for Table 1).
+``python experiments/paper_page.py page`` makes the ledger and the tables from these files
+(``SCUMBLE_DATA`` is the folder of the data sets, for Table 1).
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -30,7 +31,7 @@ from scumble.paper.verdicts import CAUSES, METRIC_NAMES, VERDICTS, FoldMeans
 HERE = Path(__file__).parent
 FILES = HERE / "paper"
 INCLUDED = HERE.parent / "docs" / "guide" / "paper_tables.inc"
-#: Name of a store and its file -> plan.
+#: Plan of each store, by the name of the store and of its file of cells.
 PLANS = {
     **{name: name for name in ("imbalance", "homer", "remedial", "seeds")},
     "variants": str(HERE / "paper_variants.toml"),
@@ -47,37 +48,36 @@ def save(folder):
 
 def page():
     """Write the ledger and the tables."""
-    found = [
-        cell for name, plan in PLANS.items() for cell in cells.load(FILES / f"{name}.csv", plan)
-    ]
-    means, entries = FoldMeans(found), ledger(found)
+    all_cells = []
+    for name, plan in PLANS.items():
+        all_cells += cells.load(FILES / f"{name}.csv", plan)
+    means = FoldMeans(all_cells)
+    entries = ledger(all_cells)
     (FILES / "ledger.csv").write_text(to_csv(entries))
     text = [
-        *progress(found),
-        *verdicts(entries, means),
-        *reasons(entries),
-        *by_classifier(entries),
-        *histories(means),
-        *gains(means),
-        *spread(means),
+        *progress(all_cells),
+        *verdict_table(entries, means),
+        *cause_table(entries),
+        *classifier_table(entries),
+        *mulan_version_table(means),
+        *gain_table(means),
+        *spread_table(means),
     ]
     INCLUDED.write_text("\n".join(text) + "\n")
 
 
-def progress(found):
-    """Say how much of the plans was run."""
-    done = [cell for cell in found if cell["state"] == "done"]
+def progress(all_cells):
+    """Yield the table of finished data sets, and how many cells are done."""
+    done = [cell for cell in all_cells if cell["state"] == "done"]
     total = sum(cells.plan_of(plan).n_cells for plan in PLANS.values())
-    sets = {}
+    folds_of = {name: defaultdict(set) for name in published.CLASSIFIERS}
     for cell in done:
-        if cell["resampler"] == "REMEDIAL" and cell["classifier"] in published.CLASSIFIERS:
-            sets.setdefault(cell["classifier"], {}).setdefault(cell["dataset"], set()).add(
-                (cell["seed"], cell["fold"])
-            )
+        if cell["resampler"] == "REMEDIAL" and cell["classifier"] in folds_of:
+            folds_of[cell["classifier"]][cell["dataset"]].add((cell["seed"], cell["fold"]))
     rows = []
     for name in published.CLASSIFIERS:
-        counts = [len(folds) // 10 for folds in sets.get(name, {}).values()]
-        rows.append((name, sum(n >= 1 for n in counts), sum(n >= 3 for n in counts)))
+        n_seeds = [len(folds) // 10 for folds in folds_of[name].values()]
+        rows.append((name, sum(n >= 1 for n in n_seeds), sum(n >= 3 for n in n_seeds)))
     yield f"The tables rest on {len(done):,} cells; the plans have up to {total:,}, less what they"
     yield "leave out because it is too large."
     yield ""
@@ -85,48 +85,55 @@ def progress(found):
     yield from titled("Data sets of the second phase that are done", rst(head, rows))
 
 
-def verdicts(entries, means):
-    """Count verdicts table by table, and by MULAN's rule for undefined values."""
+def verdict_table(entries, means):
+    """Yield the table of verdicts by table, and by MULAN's rule for undefined values."""
     by_mulan = [entry for entry in entries if entry.table == 1]
     by_mulan += compare_experiments(means, rule="mulan")
     rows = [
-        (str(n), *(row[v] for v in VERDICTS)) for n, row in count_verdicts_by_table(entries).items()
+        (str(number), *(counts[verdict] for verdict in VERDICTS))
+        for number, counts in count_verdicts_by_table(entries).items()
     ]
-    for what, some in (("together", entries), ("by MULAN's rule", by_mulan)):
-        rows.append((what, *(sum(e.verdict == v for e in some) for v in VERDICTS)))
+    for title, group in (("together", entries), ("by MULAN's rule", by_mulan)):
+        counts = Counter(entry.verdict for entry in group)
+        rows.append((title, *(counts[verdict] for verdict in VERDICTS)))
     yield from titled("Verdicts", rst(("table", *VERDICTS), rows))
 
 
-def reasons(entries):
-    """Count causes."""
-    rows = [(cause, *row.values(), CAUSES[cause]) for cause, row in causes(entries).items()]
+def cause_table(entries):
+    """Yield the table of causes of differences."""
+    rows = [(cause, *counts.values(), CAUSES[cause]) for cause, counts in causes(entries).items()]
     head = ("cause", *VERDICTS[:3], "what it means")
     yield from titled("Why numbers are not reproduced", rst(head, rows))
 
 
-def by_classifier(entries):
-    """Count how many of the numbers of Tables 5 to 9 are reproduced, classifier by classifier."""
+def classifier_table(entries):
+    """Yield the table of verdicts on Tables 5 to 9 by classifier."""
     rows = []
     for name in published.CLASSIFIERS:
-        mine = [e for e in entries if 5 <= e.table <= 9 and f" {name} " in e.item]
-        known = [e for e in mine if e.ours is not None]
-        near = [e for e in known if e.verdict == VERDICTS[0]]
-        same = [e for e in known if e.verdict == VERDICTS[1]]
-        unknown = [e for e in known if e.cause == "unknown"]
-        rows.append((name, len(known), len(near), len(same), len(unknown)))
+        computed = [
+            entry
+            for entry in entries
+            if 5 <= entry.table <= 9 and f" {name} " in entry.item and entry.ours is not None
+        ]
+        counts = Counter(entry.verdict for entry in computed)
+        n_unknown = sum(entry.cause == "unknown" for entry in computed)
+        rows.append((name, len(computed), counts[VERDICTS[0]], counts[VERDICTS[1]], n_unknown))
     head = ("classifier", "numbers", VERDICTS[0], VERDICTS[1], "without a known cause")
     yield from titled("Tables 5 to 9 by classifier", rst(head, rows))
 
 
-def histories(means):
-    """Show which versions reach how many printed numbers."""
-    rows = [(one.item, one.published, one.ours, one.verdict) for one in check_mulan_versions(means)]
+def mulan_version_table(means):
+    """Yield the table of how many printed numbers each version of MULAN reproduces."""
+    rows = [
+        (claim.item, claim.published, claim.ours, claim.verdict)
+        for claim in check_mulan_versions(means)
+    ]
     head = ("what", "compared", "reached within two standard errors", "verdict")
     yield from titled("Which MULAN the numbers fit", rst(head, rows))
 
 
-def gains(means):
-    """Count the data sets on which REMEDIAL improves a metric, with the printed count."""
+def gain_table(means):
+    """Yield the table of how many data sets REMEDIAL improves, with the printed counts."""
     rows = []
     for metric in published.METRICS:
         for rule in ("fits", "mulan"):
@@ -135,7 +142,7 @@ def gains(means):
                 continue
             title = f"{metric}, {name}" if "." in name else metric
             texts = [
-                counted(means, metric, classifier, name, rule)
+                gain_text(means, metric, classifier, name, with_printed=rule == "fits")
                 for classifier in published.CLASSIFIERS
             ]
             rows.append((title if rule == "fits" else f"{metric}, MULAN's rule", *texts))
@@ -144,22 +151,24 @@ def gains(means):
     yield from titled(title, rst(head, rows))
 
 
-def counted(means, metric, classifier, name, rule):
-    """Say how often ours improves, of how many, and how often the printed numbers do there."""
+def gain_text(means, metric, classifier, name, *, with_printed):
+    """Return how many data sets improve by our numbers, of how many, and by the printed ones."""
     sign = 1 if published.HIGHER_IS_BETTER[metric] else -1
-    ours = printed = n_pairs = 0
+    n_improved = n_printed = n_pairs = 0
     for pair in map(restore_displaced_value, published.results()):
         before, after = means.result_means(pair, name)
         if (pair.measure, pair.method) == (metric, classifier) and None not in (before, after):
             n_pairs += 1
-            ours += (after - before) * sign > 0
-            printed += (pair.after - pair.before) * sign > 0
-    brackets = f" ({printed})" if rule == "fits" else ""
-    return f"{ours} of {n_pairs}{brackets}" if n_pairs else "-"
+            n_improved += (after - before) * sign > 0
+            n_printed += (pair.after - pair.before) * sign > 0
+    if n_pairs == 0:
+        return "-"
+    brackets = f" ({n_printed})" if with_printed else ""
+    return f"{n_improved} of {n_pairs}{brackets}"
 
 
-def spread(means):
-    """Hold the spread of 2x5 means between seeds against the standard error over folds."""
+def spread_table(means):
+    """Yield the table of the spread of 2x5 means between seeds over their standard error."""
     rows = []
     for metric, name in METRIC_NAMES.items():
         ratios = []
@@ -171,12 +180,14 @@ def spread(means):
                 seeds = sorted({seed for seed, _ in folds})
                 if len(seeds) < 3:
                     continue
-                parts = [[v for (s, _), v in folds.items() if s == seed] for seed in seeds]
-                error = fmean(stdev(part) for part in parts) / 10**0.5
+                by_seed = {seed: [] for seed in seeds}
+                for (seed, _), value in folds.items():
+                    by_seed[seed].append(value)
+                error = fmean(map(stdev, by_seed.values())) / 10**0.5
                 if error:
-                    ratios.append(stdev(map(fmean, parts)) / error)
+                    ratios.append(stdev(map(fmean, by_seed.values())) / error)
         if ratios:
-            ratio = fmean(one**2 for one in ratios) ** 0.5
+            ratio = fmean(value**2 for value in ratios) ** 0.5
             rows.append((metric, len(ratios), f"{ratio:.2f}"))
     head = ("metric", "combinations", "between seeds / over folds")
     if rows:
@@ -184,5 +195,5 @@ def spread(means):
 
 
 if __name__ == "__main__":
-    what, *given = sys.argv[1:]
-    {"save": save, "page": page}[what](*given)
+    command, *arguments = sys.argv[1:]
+    {"save": save, "page": page}[command](*arguments)

@@ -1,4 +1,4 @@
-"""Classifiers that the paper's numbers may have come from, other than those of its plan."""
+"""Classifiers that may have been used for the paper's numbers, besides those of its plan."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scumble.learn.logistic import fit_logistic
 
 
 class EarlyIBLR(IBLR):
-    """IBLR whose regressions stop as soon as a step promises less than ``tolerance``.
+    """IBLR whose regressions stop when a step improves the likelihood by less than ``tolerance``.
 
-    The likelihood of a separable label has no maximum: where the optimiser stops decides about its
-    probabilities. WEKA's stops elsewhere than ours.
+    The likelihood of a separable label has no maximum, so its probabilities depend on where the
+    optimizer stops. WEKA's optimizer stops at another point than that of scumble.
     """
 
     def __init__(
@@ -34,7 +34,8 @@ class EarlyIBLR(IBLR):
         self.tolerance = tolerance
 
     def _fit(self, X: Any, Y: sparse.csr_array) -> None:
+        """Fit the regressions with the given tolerance."""
         self._store_training_rows(X, Y)
         self._columns = None
-        described = self._describe(self._count_labels(), X)
-        self.models_ = fit_logistic(described, Y, tolerance=self.tolerance, n_jobs=self.n_jobs)
+        features = self._describe(self._count_labels(), X)
+        self.models_ = fit_logistic(features, Y, tolerance=self.tolerance, n_jobs=self.n_jobs)

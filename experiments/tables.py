@@ -2,16 +2,17 @@
 
 
 def titled(title, lines):
-    """Put a title above a table."""
+    """Return the lines of a table with a title above it."""
     return [f"**{title}**", "", *lines, ""]
 
 
 def rst(head, rows):
-    """Lay out a table."""
-    widths = [max(len(str(row[at])) for row in [head, *rows]) for at in range(len(head))]
+    """Return the lines of a table with aligned columns."""
+    widths = [max(len(str(row[column])) for row in [head, *rows]) for column in range(len(head))]
     rule = "  ".join("=" * width for width in widths)
 
     def line(row):
-        return "  ".join(str(v).ljust(w) for v, w in zip(row, widths, strict=True)).rstrip()
+        cells = (str(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
+        return "  ".join(cells).rstrip()
 
     return [rule, line(head), rule, *map(line, rows), rule]

@@ -46,7 +46,7 @@ def test_a_reader_that_fails_is_found(capsys, monkeypatch, tmp_path):
             raise KeyError("no mark")
 
     monkeypatch.setattr(fuzz, "samples", lambda only: [fuzz.Sample("odd", "a", b"!" * 9, read)])
-    monkeypatch.setattr(fuzz, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(fuzz, "FAILED_INPUTS", tmp_path / "kept")
     assert fuzz.main("--count 300 --jobs 1".split()) == 1
     out = out_of(capsys)
     assert "(odd): KeyError: 'no mark'" in out
@@ -56,7 +56,7 @@ def test_a_reader_that_fails_is_found(capsys, monkeypatch, tmp_path):
 
 def test_memory_that_grows_is_told(capsys):
     outcome = fuzz.Outcome(seconds=1.0, warm_mb=100.0, end_mb=150.0)
-    outcome.ended["csv", "read"] += 1
+    outcome.counts["csv", "read"] += 1
     assert not fuzz.summarize([outcome], [])
     assert "memory grew by 50 MB" in out_of(capsys)
     assert not fuzz.summarize([], ["process 0 died of input 7: exit code -11"])

@@ -1,8 +1,8 @@
-"""Build with setuptools; where there is no C compiler, with one from the package index.
+"""Build with setuptools; on a machine without C compiler, with one from the package index.
 
-setuptools builds the kernels (``setup.py``). On a machine without a compiler this backend asks for
-``ziglang`` as one more requirement of the build, which pip then installs into the build's own
-environment, and compiles with its ``zig cc``.
+setuptools builds the kernels (``setup.py``). On a machine without a compiler this backend adds
+``ziglang`` to the requirements of the build, which pip installs into the environment of the build,
+and compiles with ``zig cc``.
 
 ``python tools/build_backend.py`` compiles in place what has changed (`make build`).
 """
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compiler import requirement, take_zig_where_needed
+from compiler import compiler_requirements, use_zig_if_needed
 from setuptools import build_meta
 from setuptools.build_meta import (
     build_sdist,
@@ -26,30 +26,30 @@ from setuptools.build_meta import (
 
 SOURCE = Path("src")
 BUILD = Path("build")
-SHARED = SOURCE / "scumble" / "_core" / "_memoryviews.pyx"  # Cython writes it, see setup.py
+SHARED = SOURCE / "scumble" / "_core" / "_memoryviews.pyx"  # written by Cython, see setup.py
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """Ask for a compiler where there is none."""
-    return build_meta.get_requires_for_build_wheel(config_settings) + requirement()
+    """Return the requirements of the build: those of setuptools, and a compiler if needed."""
+    return build_meta.get_requires_for_build_wheel(config_settings) + compiler_requirements()
 
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
-    """Ask for a compiler where there is none."""
-    return build_meta.get_requires_for_build_editable(config_settings) + requirement()
+    """Return the requirements of the build: those of setuptools, and a compiler if needed."""
+    return build_meta.get_requires_for_build_editable(config_settings) + compiler_requirements()
 
 
 def build_wheel(directory: str, config_settings: Any = None, metadata: Any = None) -> str:
-    """Build a wheel; compile only what has changed since the last time."""
-    take_zig_where_needed()
-    _sweep()
+    """Build a wheel; compile only kernels that have changed since the last build."""
+    use_zig_if_needed()
+    _remove_stale_files()
     return build_meta.build_wheel(directory, config_settings, metadata)
 
 
 def build_editable(directory: str, config_settings: Any = None, metadata: Any = None) -> str:
-    """Compile in place what has changed, and build a wheel that points here.
+    """Compile changed kernels in place, and build a wheel that refers to this folder.
 
-    setuptools alone would compile everything in a temporary folder, every time.
+    setuptools alone would compile all kernels in a temporary folder each time.
     """
     compile_in_place()
     os.environ["SCUMBLE_COMPILED"] = "1"
@@ -57,17 +57,17 @@ def build_editable(directory: str, config_settings: Any = None, metadata: Any = 
 
 
 def compile_in_place() -> None:
-    """Compile every kernel that has changed; remove modules whose source is gone."""
-    take_zig_where_needed()
-    _sweep()
+    """Compile kernels that have changed; remove compiled modules without a source."""
+    use_zig_if_needed()
+    _remove_stale_files()
     subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], check=True)
 
 
-def _sweep() -> None:
-    """Remove what earlier builds left and this one would not make.
+def _remove_stale_files() -> None:
+    """Remove files of earlier builds that this build would not create.
 
-    setuptools packs all it finds in its folder, also modules that were renamed or have become
-    kernels since.
+    setuptools packs all files in its folder, also modules that have been renamed, or replaced by
+    kernels, since.
     """
     for lib in BUILD.glob("lib*"):
         for path in lib.rglob("*"):
@@ -79,7 +79,7 @@ def _sweep() -> None:
 
 
 def _is_compiled(path: Path, root: Path) -> bool:
-    """Tell whether a file is a module of whichever Python whose source is still there."""
+    """Return whether a file is a compiled module, of any Python version, with a source."""
     source = SOURCE / path.relative_to(root).parent / f"{path.name.partition('.')[0]}.pyx"
     return path.suffix in (".so", ".pyd") and (source.is_file() or source == SHARED)
 

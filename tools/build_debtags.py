@@ -1,9 +1,8 @@
 """Rebuild the embedded data set ``debtags`` from the package lists of a Debian system.
 
 Rows are packages, labels are their tags (https://wiki.debian.org/Debtags), features count the
-words of their short descriptions. Only tag names, words and counts are kept: facts about the
-archive, gathered by this script. No description, no package name and no file of Debian's is
-copied.
+words of their short descriptions. Only tag names, words and counts are stored: facts about the
+archive, gathered by this script. No description, no package name and no file of Debian is copied.
 
 The shipped file was built from **Debian 12.15 (bookworm), main, amd64**, with its updates and
 security archive, by::
@@ -11,13 +10,14 @@ security archive, by::
     apt-get update
     python tools/build_debtags.py
 
-The same package lists always give the same bytes. Another point release gives slightly other
-data: the tests then name the recorded numbers that have to follow (``tests/data``).
+The same package lists always give the same bytes. Another point release gives slightly different
+data: the tests then name the recorded numbers that have to be updated (``tests/data``).
 
-How the slice is cut (the numbers are in `Slice`): packages with at least two tags; tags called
-TODO are placeholders and are left out; of these packages the first n in the order of a hash of
-their names, so that a package enters or leaves the archive without moving the others; then tags
-held by three packages or more, and words used by five or more.
+The rows are selected as follows (the numbers are in `Slice`). Only packages with at least two tags
+are used; tags called TODO are placeholders and are left out. Of these packages, the first n in the
+order of a hash of their names are selected, so that a package that enters or leaves the archive
+does not change the selection of others. Finally tags of at least three packages, and words of at
+least five packages, are selected.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -43,7 +44,7 @@ STOP_WORDS = frozenset("a an and as at by for from in into is it of on or that t
 
 @dataclass(frozen=True)
 class Slice:
-    """Which part of the archive is kept."""
+    """The part of the archive that is selected."""
 
     n_packages: int = 5000
     min_tags: int = 2
@@ -54,7 +55,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Package:
-    """What we keep of one package."""
+    """Name, tags and words of a package."""
 
     name: str
     tags: frozenset[str]
@@ -62,7 +63,7 @@ class Package:
 
 
 def parse_fields(paragraph: str) -> dict[str, str]:
-    """Split one paragraph of a package list into its fields; long values fold over lines."""
+    """Return the fields of a paragraph of a package list; long values have several lines."""
     fields: dict[str, str] = {}
     name = ""
     for line in paragraph.splitlines():
@@ -75,21 +76,24 @@ def parse_fields(paragraph: str) -> dict[str, str]:
 
 
 def parse_tags(value: str) -> frozenset[str]:
-    """Read ``a::b, c::{d,e}`` as a::b, c::d, c::e; leave out the placeholders called TODO."""
+    """Return the tags of a field: ``a::b, c::{d,e}`` means a::b, c::d, c::e; TODO is left out."""
     expanded: list[str] = []
     for facet, group, plain in re.findall(r"([^\s,{]+)\{([^}]*)\}|([^\s,]+)", value):
-        expanded += [facet + member.strip() for member in group.split(",")] if facet else [plain]
+        if facet:
+            expanded += [facet + member.strip() for member in group.split(",")]
+        else:
+            expanded.append(plain)
     return frozenset(tag for tag in expanded if not tag.endswith(":TODO"))
 
 
 def count_words(description: str) -> Counter[str]:
-    """Count the words of a short description, in lower case and without the commonest ones."""
+    """Count the words of a short description, in lower case and without stop words."""
     words = re.findall(r"[a-z][a-z0-9+#]+", description.lower())
     return Counter(word for word in words if word not in STOP_WORDS)
 
 
 def read_packages(lines: Iterable[str]) -> Iterator[Package]:
-    """Read the tagged packages of a package list; of several versions the first one counts."""
+    """Yield the packages with tags of a package list; of several versions only the first one."""
     seen: set[str] = set()
     for paragraph in _paragraphs(lines):
         fields = parse_fields(paragraph)
@@ -102,70 +106,73 @@ def read_packages(lines: Iterable[str]) -> Iterator[Package]:
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    held: list[str] = []
+    """Yield the paragraphs of a text, which blank lines separate."""
+    paragraph: list[str] = []
     for line in lines:
         if line.strip():
-            held.append(line)
-        elif held:
-            yield "".join(held)
-            held = []
-    if held:
-        yield "".join(held)
+            paragraph.append(line)
+        elif paragraph:
+            yield "".join(paragraph)
+            paragraph = []
+    if paragraph:
+        yield "".join(paragraph)
 
 
 def choose_packages(packages: Iterable[Package], cut: Slice) -> list[Package]:
-    """Take the first n packages by the hash of their names, and put them in order of name."""
+    """Select the first n packages by the hash of their names, and sort them by name."""
 
-    def place(package: Package) -> bytes:
+    def name_hash(package: Package) -> bytes:
         return hashlib.sha256(f"{cut.seed}:{package.name}".encode()).digest()
 
-    enough = [package for package in packages if len(package.tags) >= cut.min_tags]
-    chosen = sorted(enough, key=place)[: cut.n_packages]
-    return sorted(chosen, key=lambda package: package.name)
+    tagged = [package for package in packages if len(package.tags) >= cut.min_tags]
+    selected = sorted(tagged, key=name_hash)[: cut.n_packages]
+    return sorted(selected, key=lambda package: package.name)
 
 
-def choose_names(held: Iterable[Iterable[str]], minimum: int) -> list[str]:
-    """Return the names that at least ``minimum`` packages hold, sorted."""
-    counts = Counter(name for names in held for name in set(names))
+def choose_names(names_of_packages: Iterable[Iterable[str]], minimum: int) -> list[str]:
+    """Return the names that at least ``minimum`` packages have, sorted."""
+    counts: Counter[str] = Counter()
+    for names in names_of_packages:
+        counts.update(set(names))
     return sorted(name for name, count in counts.items() if count >= minimum)
 
 
 def tabulate(packages: Iterable[Package], cut: Slice, *, release: str) -> dict[str, np.ndarray]:
-    """Turn packages into the arrays of the file: row sizes and column numbers, no text rows."""
-    chosen = choose_packages(packages, cut)
-    tags = choose_names([package.tags for package in chosen], cut.min_packages_per_tag)
-    words = choose_names([package.words for package in chosen], cut.min_packages_per_word)
-    tag_rows = _columns([package.tags for package in chosen], tags)
-    word_rows = _columns([package.words for package in chosen], words)
-    counts = [
-        package.words[words[at]]
-        for package, row in zip(chosen, word_rows, strict=True)
-        for at in row
-    ]
+    """Return the arrays of the file: sizes of rows, columns and counts, and names of columns."""
+    selected = choose_packages(packages, cut)
+    tags = choose_names([package.tags for package in selected], cut.min_packages_per_tag)
+    words = choose_names([package.words for package in selected], cut.min_packages_per_word)
+    tag_rows = _column_indices([package.tags for package in selected], tags)
+    word_rows = _column_indices([package.words for package in selected], words)
+    word_counts: list[int] = []
+    for package, columns in zip(selected, word_rows, strict=True):
+        word_counts += [package.words[words[column]] for column in columns]
     meta = {"source": release, "slice": asdict(cut)}
     return {
-        "meta": _as_bytes(json.dumps(meta, sort_keys=True)),
-        "tags": _as_bytes("\n".join(tags)),
-        "words": _as_bytes("\n".join(words)),
-        "tag_sizes": np.array([len(row) for row in tag_rows], np.uint8),
-        "tag_columns": np.array([at for row in tag_rows for at in row], np.uint16),
-        "word_sizes": np.array([len(row) for row in word_rows], np.uint8),
-        "word_columns": np.array([at for row in word_rows for at in row], np.uint16),
-        "word_counts": np.array(counts, np.uint8),
+        "meta": _text_to_array(json.dumps(meta, sort_keys=True)),
+        "tags": _text_to_array("\n".join(tags)),
+        "words": _text_to_array("\n".join(words)),
+        "tag_sizes": np.array([len(columns) for columns in tag_rows], np.uint8),
+        "tag_columns": np.array(list(itertools.chain.from_iterable(tag_rows)), np.uint16),
+        "word_sizes": np.array([len(columns) for columns in word_rows], np.uint8),
+        "word_columns": np.array(list(itertools.chain.from_iterable(word_rows)), np.uint16),
+        "word_counts": np.array(word_counts, np.uint8),
     }
 
 
-def _columns(held: Iterable[Iterable[str]], names: list[str]) -> list[list[int]]:
-    place = {name: at for at, name in enumerate(names)}
-    return [sorted(place[name] for name in row if name in place) for row in held]
+def _column_indices(rows: Iterable[Iterable[str]], names: list[str]) -> list[list[int]]:
+    """Return the sorted indices of each row's names in ``names``; others are left out."""
+    index_of = {name: index for index, name in enumerate(names)}
+    return [sorted(index_of[name] for name in row if name in index_of) for row in rows]
 
 
-def _as_bytes(text: str) -> np.ndarray:
+def _text_to_array(text: str) -> np.ndarray:
+    """Return the UTF-8 bytes of a text as an array."""
     return np.frombuffer(text.encode(), np.uint8)
 
 
 def pack(arrays: dict[str, np.ndarray]) -> bytes:
-    """Pack arrays as .npz without time stamps and without pickles."""
+    """Return arrays as an .npz file without time stamps and without pickles."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, array in arrays.items():
@@ -178,24 +185,22 @@ def pack(arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def parse_release(policy: str) -> str:
-    """Find the release in the output of ``apt-cache policy``."""
+    """Return the Debian release from the output of ``apt-cache policy``."""
     for line in policy.splitlines():
-        parts = dict(
-            part.split("=", 1)
-            for part in line.strip().removeprefix("release ").split(",")
-            if "=" in part
-        )
-        if parts.get("l") == "Debian" and parts.get("c") == "main" and "-" not in parts["n"]:
-            return f"Debian {parts['v']} ({parts['n']}), main, {parts.get('b', 'all')}"
+        settings = line.strip().removeprefix("release ").split(",")
+        values = dict(setting.split("=", 1) for setting in settings if "=" in setting)
+        if values.get("l") == "Debian" and values.get("c") == "main" and "-" not in values["n"]:
+            return f"Debian {values['v']} ({values['n']}), main, {values.get('b', 'all')}"
     return "unknown"
 
 
-def _ask(*command: str) -> str:
+def _run_command(*command: str) -> str:
+    """Run a command and return its output."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Build the file; say what went into it."""
+    """Build the file and print its size."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--dumpavail", type=Path, help="a file in place of `apt-cache dumpavail`")
     parser.add_argument("--release", help="where that file comes from")
@@ -204,9 +209,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     if options.dumpavail is None:
-        text, release = _ask("apt-cache", "dumpavail"), parse_release(_ask("apt-cache", "policy"))
+        text = _run_command("apt-cache", "dumpavail")
+        release = parse_release(_run_command("apt-cache", "policy"))
     else:
-        text, release = options.dumpavail.read_text(encoding="utf-8"), options.release or "unknown"
+        text = options.dumpavail.read_text(encoding="utf-8")
+        release = options.release or "unknown"
     packages = read_packages(io.StringIO(text))
     arrays = tabulate(packages, Slice(n_packages=options.packages), release=release)
     packed = pack(arrays)

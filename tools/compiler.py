@@ -1,7 +1,7 @@
-"""Which C compiler the kernels are built with: the machine's own, or one from the package index.
+"""Choose the C compiler for the kernels: that of the machine, or one from the package index.
 
-``python tools/compiler.py`` prints the requirement to install where the machine has none, and
-nothing where it has one. It needs no package, so that it runs before anything is installed.
+``python tools/compiler.py`` prints the requirement to install on a machine without compiler, and
+nothing on others. It needs no package, so it can run before anything is installed.
 """
 
 from __future__ import annotations
@@ -16,34 +16,32 @@ NOTICE = "scumble: no C compiler found: taking one (ziglang) from the package in
 
 
 def has_compiler() -> bool:
-    """Tell whether the C compiler setuptools would take is there."""
+    """Return whether the C compiler that setuptools uses is installed."""
     if sys.platform == "win32":
-        return True  # setuptools finds Visual Studio by itself, and says so if it is not there
+        return True  # setuptools finds Visual Studio, or reports that it is missing
     command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
     return shutil.which(command.split()[0]) is not None
 
 
-def requirement() -> list[str]:
-    """Name what has to be installed to compile here; say so."""
+def compiler_requirements() -> list[str]:
+    """Return the requirements that have to be installed to compile; print a notice if any."""
     if has_compiler():
         return []
     print(NOTICE, file=sys.stderr)
     return [ZIG]
 
 
-def take_zig_where_needed() -> None:
-    """Compile with ``zig cc`` where there is nothing else.
-
-    Left alone, it would compile for the processor it runs on.
-    """
+def use_zig_if_needed() -> None:
+    """Set the environment such that setuptools compiles with ``zig cc`` if there is no compiler."""
     if has_compiler():
         return
+    # By default, zig compiles for the processor of this machine.
     zig = f"{sys.executable} -m ziglang cc -mcpu=baseline"
-    # A module of Python finds Python's own functions when it is loaded.
+    # The functions of Python are found when a module is loaded.
     undefined = " -undefined dynamic_lookup" if sys.platform == "darwin" else ""
     os.environ["CC"] = zig
     os.environ["LDSHARED"] = f"{zig} -shared{undefined}"
 
 
 if __name__ == "__main__":
-    print(*requirement())
+    print(*compiler_requirements())

@@ -1,8 +1,8 @@
-"""Count the house: lines, bodies, examples, and who imports whom.
+"""Count lines, function bodies, examples and imports of the source.
 
-``python tools/figures.py [FOLDER] [--show WHAT]`` prints one table for ``src/scumble`` (or for
-FOLDER); ``--show`` lists what stands behind a figure: ``bodies``, ``examples``, ``importers``,
-``upward`` or ``cycles``.
+``python tools/figures.py [FOLDER] [--show LIST]`` prints a table for ``src/scumble`` (or for
+FOLDER); ``--show`` also prints the list that a figure counts: ``bodies``, ``examples``,
+``importers``, ``upward`` or ``cycles``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import itertools
 import re
 import statistics
 import tokenize
@@ -19,13 +20,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = (".py", ".pyx", ".pxd", ".pyi", ".h")
+SUFFIXES = (".py", ".pyx", ".pxd", ".pyi", ".h")
+#: Above this number of lines, a function body counts as long.
+LONG_BODY = 80
 COMPILED_BODY = re.compile(r"^(\s*)(?:cdef|cpdef|def)\s.*\w\(")
 COMPILED_IMPORT = re.compile(r"^\s*from\s+(scumble[\w.]*)\s+c?import\s+(\w+)")
 
 
 class Module:
-    """One file: its name with dots, its text and, for Python, its tree."""
+    """A source file: its dotted name, its lines and, if it is Python code, its syntax tree."""
 
     def __init__(self, path: Path, source: Path) -> None:
         parts = path.relative_to(source.parent).with_suffix("").parts
@@ -36,18 +39,23 @@ class Module:
         self.tree = ast.parse("\n".join(self.lines)) if path.suffix in (".py", ".pyi") else None
 
     @property
-    def room(self) -> str:
-        """The room it stands in; a file beside the rooms is one of its own."""
-        return f"{self.name}.".split(".")[1]
+    def subpackage(self) -> str:
+        """The subpackage of the module; a module outside of them counts as one."""
+        return subpackage_of(self.name)
+
+
+def subpackage_of(name: str) -> str:
+    """Return the second part of a dotted name, or an empty text."""
+    return f"{name}.".split(".")[1]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the table, and the list that was asked for."""
+    """Print the table, and the requested list."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "src" / "scumble")
     parser.add_argument("--show", choices=tuple(LISTS))
     options = parser.parse_args(arguments)
-    paths = sorted(path for path in options.folder.rglob("*") if path.suffix in KINDS)
+    paths = sorted(path for path in options.folder.rglob("*") if path.suffix in SUFFIXES)
     modules = [Module(path, options.folder) for path in paths]
     for name, value in figures(modules).items():
         print(f"{name:<44} {value:>8}")
@@ -56,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def figures(modules: list[Module]) -> dict[str, str]:
-    """Return all figures by name."""
+    """Return all figures as texts, by name."""
     count = sum_lines(modules)
     lengths = [length for length, _ in bodies(modules)]
     exported = list(exported_names(modules))
@@ -67,13 +75,13 @@ def figures(modules: list[Module]) -> dict[str, str]:
         "lines of docstrings": f"{count['docstrings']:,}",
         "lines of docstrings of names not exported": f"{inner_docstrings(modules):,}",
         "longest body": f"{max(lengths)}",
-        "bodies above 80 lines": f"{sum(length > 80 for length in lengths)}",
+        f"bodies above {LONG_BODY} lines": f"{sum(length > LONG_BODY for length in lengths)}",
         "median body": f"{statistics.median(lengths):g}",
         "exported names": f"{len(exported)}",
-        "exported names without an example": f"{sum(not ok for _, ok in exported)}",
-        "modules with one importer": f"{len(lonely(modules))}",
-        "upward imports": f"{len(upward(modules))}",
-        "modules in import cycles": f"{len(cycles(modules))}",
+        "exported names without an example": f"{len(names_without_example(modules))}",
+        "modules with one importer": f"{len(modules_with_one_importer(modules))}",
+        "upward imports": f"{len(upward_imports(modules))}",
+        "modules in import cycles": f"{len(modules_in_cycles(modules))}",
     }
 
 
@@ -81,70 +89,77 @@ def figures(modules: list[Module]) -> dict[str, str]:
 
 
 def sum_lines(modules: list[Module]) -> dict[str, int]:
-    """Count lines, those of code, and those of docstrings."""
-    found: dict[str, int] = defaultdict(int)
+    """Return the numbers of all lines, of lines of code and of lines of docstrings."""
+    sums: dict[str, int] = defaultdict(int)
     for module in modules:
-        docs = set(docstring_lines(module))
-        found["lines"] += len(module.lines)
-        found["docstrings"] += len(docs)
-        found["code"] += len(code_lines(module) - docs)
-    return found
+        docstrings = set(docstring_lines(module))
+        sums["lines"] += len(module.lines)
+        sums["docstrings"] += len(docstrings)
+        sums["code"] += len(code_lines(module) - docstrings)
+    return sums
 
 
 def code_lines(module: Module) -> set[int]:
-    """Return the numbers of lines that are neither blank nor comment alone."""
+    """Return the numbers of lines that are neither blank nor only a comment."""
+    numbers: set[int] = set()
     if module.tree is None:
-        plain = (line.strip() for line in module.lines)
         marks = ("#", "//", "/*", "*") if module.path.suffix == ".h" else ("#",)
-        return {n for n, line in enumerate(plain, 1) if line and not line.startswith(marks)}
-    empty = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-    tokens = tokenize.generate_tokens(io.StringIO("\n".join(module.lines) + "\n").readline)
-    return {
-        number
-        for token in tokens
-        if token.type not in (*empty, tokenize.ENDMARKER)
-        for number in range(token.start[0], token.end[0] + 1)
-    }
+        for number, line in enumerate(module.lines, 1):
+            if line.strip() and not line.strip().startswith(marks):
+                numbers.add(number)
+        return numbers
+    no_code = (
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    )
+    for token in tokenize.generate_tokens(io.StringIO("\n".join(module.lines) + "\n").readline):
+        if token.type not in no_code:
+            numbers.update(range(token.start[0], token.end[0] + 1))
+    return numbers
 
 
 def docstring_lines(module: Module) -> Iterator[int]:
-    """Return the numbers of lines that belong to docstrings."""
+    """Yield the numbers of lines that belong to docstrings."""
     if module.tree is None:
-        inside = False
+        is_inside = False
         for number, line in enumerate(module.lines, 1):
-            marks = line.count('"""')
-            if inside or marks:
+            n_quotes = line.count('"""')
+            if is_inside or n_quotes:
                 yield number
-            inside ^= marks % 2 == 1
+            is_inside ^= n_quotes % 2 == 1
         return
     for node in ast.walk(module.tree):
-        if (found := docstring_of(node)) is not None:
-            yield from range(found.lineno, (found.end_lineno or found.lineno) + 1)
+        docstring = docstring_of(node)
+        if docstring is not None:
+            yield from range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1)
 
 
 def docstring_of(node: ast.AST) -> ast.Expr | None:
-    """Return the docstring of a module, class or function."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    if not isinstance(node, kinds) or not node.body:
+    """Return the docstring of a module, class or function, or None."""
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    first = node.body[0]
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return first if is_text and isinstance(first.value.value, str) else None  # type: ignore[return-value,union-attr]  # checked above
+    first = node.body[0] if node.body else None
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+        return None
+    return first if isinstance(first.value.value, str) else None
 
 
 def inner_docstrings(modules: list[Module]) -> int:
-    """Count the docstring lines of functions and classes that no room exports."""
+    """Return the number of docstring lines of functions and classes that are not exported."""
     exported = {name.rpartition(".")[2] for name, _ in exported_names(modules)}
     total = 0
     for module in modules:
-        if module.tree is None:
-            continue
-        for node in module.tree.body:
+        for node in module.tree.body if module.tree else ():
             if getattr(node, "name", None) in exported:
                 continue
             for inner in ast.walk(node):
-                if (found := docstring_of(inner)) is not None:
-                    total += (found.end_lineno or found.lineno) - found.lineno + 1
+                docstring = docstring_of(inner)
+                if docstring is not None:
+                    total += (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1
     return total
 
 
@@ -152,97 +167,121 @@ def inner_docstrings(modules: list[Module]) -> int:
 
 
 def bodies(modules: list[Module]) -> list[tuple[int, str]]:
-    """Return the length of every function's body, without its docstring, and its place."""
-    return sorted((one for module in modules for one in bodies_of(module)), reverse=True)
+    """Return length and position of every function's body, the longest first.
+
+    Docstrings are not counted.
+    """
+    of_modules = (bodies_of(module) for module in modules)
+    return sorted(itertools.chain.from_iterable(of_modules), reverse=True)
 
 
 def bodies_of(module: Module) -> Iterator[tuple[int, str]]:
-    """Go through the functions of one file."""
+    """Yield length and position of the function bodies of one file."""
     if module.tree is None:
         yield from compiled_bodies(module)
         return
     for node in ast.walk(module.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            rest = node.body[docstring_of(node) is not None :]
-            length = (rest[-1].end_lineno or 0) - rest[0].lineno + 1 if rest else 0
+            statements = node.body
+            if docstring_of(node) is not None:
+                statements = statements[1:]
+            length = 0
+            if statements:
+                length = (statements[-1].end_lineno or 0) - statements[0].lineno + 1
             yield length, f"{module.name}:{node.lineno} {node.name}"
 
 
 def compiled_bodies(module: Module) -> Iterator[tuple[int, str]]:
-    """Find bodies by their indentation; lines of their docstrings do not count."""
+    """Yield length and position of the function bodies of a kernel, by their indentation."""
     if module.path.suffix != ".pyx":
         return
-    docs = set(docstring_lines(module))
-    for at, line in enumerate(module.lines):
-        if not (head := COMPILED_BODY.match(line)):
+    docstrings = set(docstring_lines(module))
+    for index, line in enumerate(module.lines):
+        head = COMPILED_BODY.match(line)
+        if head is None:
             continue
-        begin = next(i for i in range(at, len(module.lines)) if module.lines[i].endswith(":")) + 1
-        end = begin
-        for number in range(begin, len(module.lines)):
+        start = index
+        while not module.lines[start].endswith(":"):
+            start += 1
+        start += 1
+        stop = start
+        for number in range(start, len(module.lines)):
             text = module.lines[number]
             if text.strip() and len(text) - len(text.lstrip()) <= len(head[1]):
                 break
-            end = number + 1 if text.strip() else end
-        kept = [n for n in range(begin, end) if n + 1 not in docs]
-        yield len(kept), f"{module.name}:{at + 1} {line.strip()}"
+            stop = number + 1 if text.strip() else stop
+        length = sum(number + 1 not in docstrings for number in range(start, stop))
+        yield length, f"{module.name}:{index + 1} {line.strip()}"
 
 
 # Examples ---------------------------------------------------------------------------------------
 
 
 def exported_names(modules: list[Module]) -> Iterator[tuple[str, bool]]:
-    """Go through the functions and classes that rooms export: name, and whether one has an example.
+    """Yield the functions and classes that packages export, and whether they have an example.
 
-    A package exports what it imports as itself: ``from room.module import name as name``.
+    A package exports the names in its ``__all__``; its subpackages are not counted.
     """
-    defined: dict[str, list[ast.AST]] = defaultdict(list)
+    module_names = {module.name for module in modules}
+    definitions: dict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)
     for module in modules:
         for node in module.tree.body if module.tree else ():
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                defined[node.name].append(node)
+                definitions[node.name].append(node)
     seen = set()
     for module in modules:
         if not module.is_package or "._" in module.name:
             continue
         for name in sorted(exports_of(module)):
-            if name in seen or not defined.get(name):
+            is_module = f"{module.name}.{name}" in module_names
+            if is_module or name in seen or name not in definitions:
                 continue
             seen.add(name)
-            docs = [ast.get_docstring(node) or "" for node in defined[name]]  # type: ignore[arg-type]  # functions and classes only
-            yield f"{module.name}.{name}", any(">>>" in text for text in docs)
+            docstrings = [ast.get_docstring(node) or "" for node in definitions[name]]
+            yield f"{module.name}.{name}", any(">>>" in text for text in docstrings)
 
 
-def exports_of(package: Module) -> Iterator[str]:
-    """Go through the names a package imports as themselves, but for its own modules."""
-    for node in ast.walk(package.tree) if package.tree else ():
-        if isinstance(node, ast.ImportFrom) and node.module != package.name:
-            yield from (alias.name for alias in node.names if alias.asname == alias.name)
+def exports_of(package: Module) -> list[str]:
+    """Return the names in the ``__all__`` of a package, which is a literal list."""
+    for node in package.tree.body if package.tree else ():
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def names_without_example(modules: list[Module]) -> list[str]:
+    """Return the exported names without an example."""
+    return [name for name, has_example in exported_names(modules) if not has_example]
 
 
 # Imports ----------------------------------------------------------------------------------------
 
 
 def imports(modules: list[Module], *, types: bool = False) -> dict[str, set[str]]:
-    """Return what each module imports, lazily or not; what only type checkers see if asked."""
+    """Return the modules that each module imports, also those imported inside functions.
+
+    With ``types``, imports for type checkers only are included.
+    """
     names = {module.name for module in modules}
-    found: dict[str, set[str]] = {module.name: set() for module in modules}
+    graph: dict[str, set[str]] = {name: set() for name in names}
     for module in modules:
         for name in imported_names(module, names, types=types):
             while name and name not in names:
                 name = name.rpartition(".")[0]
             if name and name != module.name:
-                found[module.name].add(name)
-    return found
+                graph[module.name].add(name)
+    return graph
 
 
 def imported_names(module: Module, names: set[str], *, types: bool) -> Iterator[str]:
-    """Go through the dotted names a file imports, also inside functions."""
+    """Yield the dotted names that a file imports, also inside functions."""
     if module.tree is None:
         for line in module.lines:
-            if found := COMPILED_IMPORT.match(line):
-                yield f"{found[1]}.{found[2]}"
+            match = COMPILED_IMPORT.match(line)
+            if match is not None:
+                yield f"{match[1]}.{match[2]}"
         return
-    skipped = set() if types else set(map(id, typing_only(module.tree)))
+    skipped = set() if types else set(map(id, typing_only_nodes(module.tree)))
     for node in ast.walk(module.tree):
         if id(node) in skipped:
             continue
@@ -255,18 +294,18 @@ def imported_names(module: Module, names: set[str], *, types: bool) -> Iterator[
                 yield node.value
 
 
-def typing_only(tree: ast.Module) -> Iterator[ast.AST]:
-    """Go through what stands below ``if TYPE_CHECKING``."""
+def typing_only_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the nodes below ``if TYPE_CHECKING``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             yield from ast.walk(node)
 
 
-def lonely(modules: list[Module]) -> list[str]:
-    """Return the modules that one other module imports."""
+def modules_with_one_importer(modules: list[Module]) -> list[str]:
+    """Return the modules that exactly one other module imports."""
     importers: dict[str, set[str]] = defaultdict(set)
-    for name, wanted in imports(modules, types=True).items():
-        for other in wanted:
+    for name, imported in imports(modules, types=True).items():
+        for other in imported:
             importers[other].add(name)
     return sorted(
         f"{module.name} <- {', '.join(importers[module.name])}"
@@ -277,48 +316,49 @@ def lonely(modules: list[Module]) -> list[str]:
     )
 
 
-def upward(modules: list[Module]) -> list[str]:
-    """Return imports of a room that stands higher."""
+def upward_imports(modules: list[Module]) -> list[str]:
+    """Return the imports of a higher subpackage by a lower one, in the order of import-linter."""
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    order = contract["contracts"][0]["layers"][::-1]
-    height = {room: at for at, room in enumerate(order)}
+    lowest_first = contract["contracts"][0]["layers"][::-1]
+    rank = {subpackage: index for index, subpackage in enumerate(lowest_first)}
     graph = imports(modules)
-    return sorted(
-        f"{module.name} -> {other}"
-        for module in modules
-        for other in graph[module.name]
-        if module.room in height
-        and (room := f"{other}.".split(".")[1]) in height
-        and height[room] > height[module.room]
-    )
+    upward = []
+    for module in modules:
+        if module.subpackage not in rank:
+            continue
+        upward += [
+            f"{module.name} -> {other}"
+            for other in graph[module.name]
+            if rank.get(subpackage_of(other), -1) > rank[module.subpackage]
+        ]
+    return sorted(upward)
 
 
-def cycles(modules: list[Module]) -> list[str]:
-    """Return the modules that import themselves by a detour, lazy imports included."""
+def modules_in_cycles(modules: list[Module]) -> list[str]:
+    """Return the modules that import themselves indirectly, lazy imports included."""
     graph = imports(modules)
     packages = {module.name for module in modules if module.is_package}
-    reach = {name: reached(graph, name) for name in graph}
-    return sorted(name for name in graph if name in reach[name] and name not in packages)
+    return sorted(name for name in graph if name not in packages and name in reachable(graph, name))
 
 
-def reached(graph: dict[str, set[str]], start: str) -> set[str]:
-    """Return all that a module imports, at any depth."""
-    found: set[str] = set()
-    waiting = list(graph[start])
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(graph.get(name, ()))
-    return found
+def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    """Return all modules that a module imports directly or indirectly."""
+    reached: set[str] = set()
+    stack = list(graph[start])
+    while stack:
+        name = stack.pop()
+        if name not in reached:
+            reached.add(name)
+            stack.extend(graph.get(name, ()))
+    return reached
 
 
 LISTS = {
     "bodies": lambda modules: bodies(modules)[:40],
-    "examples": lambda modules: [name for name, ok in exported_names(modules) if not ok],
-    "importers": lonely,
-    "upward": upward,
-    "cycles": cycles,
+    "examples": names_without_example,
+    "importers": modules_with_one_importer,
+    "upward": upward_imports,
+    "cycles": modules_in_cycles,
 }
 
 

@@ -1,10 +1,10 @@
-"""Damage good files and read them: only a data set, a model or a ScumbleError may come of it.
+"""Damage valid files and read them: the result must be a data set, a model or a ScumbleError.
 
 ``python tools/fuzz.py [--count 1000000] [--seed 0] [--jobs 2] [--first 0] [--seconds T] [--only
-KIND]``. Input number i of a seed is always the same, whoever reads it: processes take turns,
-``--first`` goes on where a run was stopped, and ``--first i --count 1`` tries input i again. What
-ends otherwise is kept in ``build/fuzz`` under its number, and the exit status is 1. Memory is told,
-too: it must not grow with the number of inputs.
+KIND]``. Input number i of a seed is always the same, whichever process reads it. ``--first``
+continues a run that was stopped, and ``--first i --count 1`` tries input i again. Inputs with any
+other result are stored in ``build/fuzz`` under their numbers, and the exit status is 1. The memory
+is printed, too: it must not grow with the number of inputs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import ctypes
 import gc
 import gzip
 import io
+import itertools
 import json
 import lzma
 import multiprocessing
@@ -35,82 +36,89 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the good files are those of the tests
+sys.path.insert(0, str(ROOT))  # the tests have the valid files
 
-KEPT = ROOT / "build" / "fuzz"
-SECONDS_EACH = 30  # longer than any of these small files may take
-WARM = 0.2  # of the inputs; until then caches fill
-#: Growth after that which a run may show, whatever its length.
-ALLOWED_MB = 16.0
+FAILED_INPUTS = ROOT / "build" / "fuzz"
+#: Seconds after which an input has failed; these small files take much less.
+SECONDS_PER_INPUT = 30
+#: Part of the inputs after which memory is measured first; until then caches are filled.
+WARM_UP = 0.2
+#: Growth of memory after the warm-up that is allowed, whatever the number of inputs.
+MAX_GROWTH_MB = 16.0
+#: Names of the classifiers whose models are damaged.
 MODELS = ("br", "ecc", "mlknn", "rare", "iblr", "homer")
 
 
 @dataclass
 class Sample:
-    """A good file: its kind, its name, its content, how it is read, and files beside it."""
+    """A valid file of some kind, with a function that reads it and its companion files."""
 
     kind: str
     name: str
     content: bytes
     read: Callable[[Path], object]
-    beside: dict[str, bytes] = field(default_factory=dict)
+    companions: dict[str, bytes] = field(default_factory=dict)  # contents by name
 
 
 @dataclass
 class Outcome:
-    """What became of the inputs of one process."""
+    """The results of the inputs of one process."""
 
-    ended: Counter[tuple[str, str]] = field(default_factory=Counter)
-    failures: list[tuple[int, str, str]] = field(default_factory=list)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by kind and result
+    failures: list[tuple[int, str, str]] = field(default_factory=list)  # number, kind and error
     seconds: float = 0.0
     warm_mb: float = 0.0
     end_mb: float = 0.0
-    at: int = 0
+    last_number: int = 0
 
 
 def samples(only: str | None = None) -> list[Sample]:
-    """Make the good files, of all formats and some models, or those of one kind."""
-    makers = {
+    """Return valid files of all formats and of some models, or those of one kind."""
+    kinds_of_makers = {
         _tables: ("parquet", "arrow", "feather"),
-        _packed: ("gz", "bz2", "xz", "zip", "zst"),
+        _compressed_files: ("gz", "bz2", "xz", "zip", "zst"),
         _models: ("model",),
-        _others: ("plan", "folds", "scores"),
+        _experiment_files: ("plan", "folds", "scores"),
     }
-    wanted = [maker for maker, kinds in makers.items() if only is None or only in kinds]
-    all_ = [sample for maker in wanted or [_text_files] for sample in maker()]
-    all_ += _text_files() if only is None else []
-    found = [sample for sample in all_ if only in (None, sample.kind)]
-    if not found:
+    if only is None:
+        makers = [*kinds_of_makers, _text_files]
+    else:
+        makers = [maker for maker, kinds in kinds_of_makers.items() if only in kinds]
+        makers = makers or [_text_files]
+    made = itertools.chain.from_iterable(maker() for maker in makers)
+    selected = [sample for sample in made if only in (None, sample.kind)]
+    if not selected:
         raise SystemExit(f"there are no files of the kind {only!r}")
-    return found
+    return selected
 
 
-def _reader(**how: Any) -> Callable[[Path], object]:
+def _reader(**options: Any) -> Callable[[Path], object]:
+    """Return a function that reads a data set with these options."""
     import scumble
 
-    return lambda path: scumble.read(path, **how)
+    return lambda path: scumble.read(path, **options)
 
 
 def _text_files() -> list[Sample]:
+    """Return files of the text formats."""
     from tests.data.formats import test_fuzz_arff as arff, test_fuzz_tables as tables
 
-    found = []
+    made = []
     for name, seeds in tables.SEEDS.items():
-        for content, how in seeds:
-            found.append(Sample(name, "data", content, _reader(format=name, **how)))
-            found.append(Sample(f"{name}, unnamed", "data", content, _reader()))
-    for name, content, of_xml in arff.SEEDS:
-        beside = {} if name != "mulan" else {"films.xml": arff.XML}
-        read = _reader(format=name)
-        if of_xml:
-            found.append(_of_xml(arff.XML, content))
+        for content, options in seeds:
+            made.append(Sample(name, "data", content, _reader(format=name, **options)))
+            made.append(Sample(f"{name}, unnamed", "data", content, _reader()))
+    for name, content, is_for_xml in arff.SEEDS:
+        if is_for_xml:
+            made.append(_xml_sample(arff.XML, content))
         else:
-            found.append(Sample(name, "films.arff", content, read, beside))
-    return found
+            companions = {"films.xml": arff.XML} if name == "mulan" else {}
+            made.append(Sample(name, "films.arff", content, _reader(format=name), companions))
+    return made
 
 
-def _of_xml(xml: bytes, content: bytes) -> Sample:
-    """Damage the XML file beside a good ARFF file."""
+def _xml_sample(xml: bytes, content: bytes) -> Sample:
+    """Return the XML file of a valid ARFF file, which is its companion."""
     import scumble
 
     def read(path: Path) -> object:
@@ -120,39 +128,43 @@ def _of_xml(xml: bytes, content: bytes) -> Sample:
 
 
 def _tables() -> list[Sample]:
-    """Make files of the binary formats."""
+    """Return files of the binary formats."""
     import scumble
 
     films = scumble.MultilabelDataset(
         [[150.0, 0.5], [90.0, -1.0], [float("nan"), 3.0]], [["war"], ["war", "love"], []]
     )
-    found = []
+    made = []
     with tempfile.TemporaryDirectory() as folder:
         for suffix in (".parquet", ".arrow", ".feather"):
             path = Path(folder) / f"films{suffix}"
             scumble.write(films, path)
-            found.append(Sample(suffix[1:], path.name, path.read_bytes(), _reader()))
-    return found
+            made.append(Sample(suffix[1:], path.name, path.read_bytes(), _reader()))
+    return made
 
 
-def _packed() -> list[Sample]:
-    """Make compressed files."""
+def _compressed_files() -> list[Sample]:
+    """Return compressed files."""
     import pyarrow
 
     text = b"x,label:a,label:b\n" + b"".join(
         b"%d,%d,%d\n" % (i, i % 2, i % 3 == 0) for i in range(40)
     )
-    packed = {
+    contents = {
         "gz": gzip.compress(text, mtime=0),
         "bz2": bz2.compress(text),
         "xz": lzma.compress(text),
-        "zip": _zipped("a.csv", text),
+        "zip": _zip_file("a.csv", text),
         "zst": pyarrow.compress(text, codec="zstd", asbytes=True),
     }
-    return [Sample(end, f"a.csv.{end}", content, _reader()) for end, content in packed.items()]
+    return [
+        Sample(suffix, f"a.csv.{suffix}", content, _reader())
+        for suffix, content in contents.items()
+    ]
 
 
-def _zipped(name: str, content: bytes) -> bytes:
+def _zip_file(name: str, content: bytes) -> bytes:
+    """Return a zip file with one member."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(name), content)
@@ -160,7 +172,7 @@ def _zipped(name: str, content: bytes) -> bytes:
 
 
 def _models() -> list[Sample]:
-    """Make model files; those read are asked, too, if they can be."""
+    """Return model files; models that are read predict, too, if they can."""
     import numpy as np
 
     from scumble.data import MultilabelDataset
@@ -170,23 +182,29 @@ def _models() -> list[Sample]:
     X = rng.random((60, 4))
     data = MultilabelDataset(X, X[:, :3] > [0.3, 0.5, 0.8])
     rows = np.asarray(data.X[:5])
-    found = []
+    made = []
     with tempfile.TemporaryDirectory() as folder:
         for name in MODELS:
             path = Path(folder) / name
-            more = {} if name in ("br", "mlknn", "iblr") else {"random_state": 0}
-            save(fit_dataset(make_classifier(name, **more), data), path, data=data)
-            found.append(
-                Sample("model", "a.model", path.read_bytes(), lambda path: _ask(path, rows))
+            parameters = {} if name in ("br", "mlknn", "iblr") else {"random_state": 0}
+            save(fit_dataset(make_classifier(name, **parameters), data), path, data=data)
+            made.append(
+                Sample(
+                    "model",
+                    "a.model",
+                    path.read_bytes(),
+                    lambda path: _load_and_predict(path, rows),
+                )
             )
-    return found
+    return made
 
 
-def _ask(path: Path, rows: Any) -> object:
+def _load_and_predict(path: Path, rows: Any) -> object:
+    """Load a model and predict; return None if it cannot predict."""
     from scumble.learn import load
 
     model = load(path)
-    try:  # a model that was changed may refuse in any way, but must not take the process down
+    try:  # a damaged model may raise any exception, but must not crash the process
         model.predict(rows)
     except MemoryError:
         raise
@@ -195,8 +213,8 @@ def _ask(path: Path, rows: Any) -> object:
     return model
 
 
-def _others() -> list[Sample]:
-    """Make files that are no data sets: plans, folds, scores."""
+def _experiment_files() -> list[Sample]:
+    """Return files that are not data sets: plans, folds, scores."""
     import numpy as np
 
     from scumble.evaluate.splitters import read_folds
@@ -208,7 +226,8 @@ def _others() -> list[Sample]:
         b'resamplers = ["none", { name = "mlros", percent = 10 }]\nclassifiers = ["br"]\n'
         b'seeds = [3, 4]\nmetrics = ["macro_f1"]\n'
     )
-    array, arrays = io.BytesIO(), io.BytesIO()
+    array = io.BytesIO()
+    arrays = io.BytesIO()
     np.save(array, np.linspace(0, 1, 12).reshape(4, 3))
     np.savez_compressed(arrays, scores=np.linspace(0, 1, 12).reshape(4, 3))
     return [
@@ -222,30 +241,30 @@ def _others() -> list[Sample]:
     ]
 
 
-def damage(sample: Sample, other: bytes, chance: random.Random) -> bytes:
-    """Damage a file by one of several hands; a zip file is now and then damaged from within."""
+def damage(sample: Sample, other: bytes, generator: random.Random) -> bytes:
+    """Return a damaged file; ``other`` is the content of another one, whose end may be appended."""
     from tests.data.formats import test_fuzz_arff as arff
 
-    if sample.kind == "model" and chance.random() < 0.5:
-        return _damaged_inside(sample.content, chance)
-    if chance.random() < 0.1:
-        cut = chance.randrange(len(other) + 1)
-        return sample.content[: chance.randrange(len(sample.content) + 1)] + other[cut:]
-    return arff.damage(sample.content, chance)
+    if sample.kind == "model" and generator.random() < 0.5:
+        return _damage_members(sample.content, generator)
+    if generator.random() < 0.1:
+        start = generator.randrange(len(other) + 1)
+        return sample.content[: generator.randrange(len(sample.content) + 1)] + other[start:]
+    return arff.damage(sample.content, generator)
 
 
-def _damaged_inside(content: bytes, chance: random.Random) -> bytes:
-    """Change the description in a model file, so that the archive itself is whole."""
+def _damage_members(content: bytes, generator: random.Random) -> bytes:
+    """Return a valid zip file with damaged members: the description of a model, or its arrays."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w") as new:
         for name in old.namelist():
-            part = old.read(name)
+            member = old.read(name)
             if name.endswith(".json"):
-                part = _changed_json(part, chance)
-            elif chance.random() < 0.2 and part:
-                at = chance.randrange(len(part))
-                part = part[:at] + chance.randbytes(1) + part[at + 1 :]
-            new.writestr(name, part)
+                member = _damage_json(member, generator)
+            elif generator.random() < 0.2 and member:
+                position = generator.randrange(len(member))
+                member = member[:position] + generator.randbytes(1) + member[position + 1 :]
+            new.writestr(name, member)
     return out.getvalue()
 
 
@@ -254,99 +273,110 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _changed_json(text: bytes, chance: random.Random) -> bytes:
-    whole = json.loads(text)
-    part: Any = whole
-    for _ in range(chance.randrange(1, 9)):
-        inside = part.values() if isinstance(part, dict) else part
-        inner = [each for each in inside if isinstance(each, dict | list) and each]
-        if not inner:
+def _damage_json(text: bytes, generator: random.Random) -> bytes:
+    """Replace one value in a JSON text."""
+    document = json.loads(text)
+    part: Any = document
+    for _ in range(generator.randrange(1, 9)):
+        children = part.values() if isinstance(part, dict) else part
+        containers = [child for child in children if isinstance(child, dict | list) and child]
+        if not containers:
             break
-        part = chance.choice(inner)
-    key = chance.choice(list(part) if isinstance(part, dict) else range(len(part)))
-    part[key] = chance.choice(VALUES)
-    return json.dumps(whole).encode()
+        part = generator.choice(containers)
+    key = generator.choice(list(part) if isinstance(part, dict) else range(len(part)))
+    part[key] = generator.choice(VALUES)
+    return json.dumps(document).encode()
 
 
-def make_input(number: int, seed: int, all_: list[Sample]) -> tuple[Sample, bytes]:
-    """Make input ``number`` of a seed."""
-    chance = random.Random(f"{seed}/{number}")
-    kinds = sorted({sample.kind for sample in all_})
-    kind = kinds[number % len(kinds)]  # every kind gets its share, however many samples it has
-    sample = chance.choice([sample for sample in all_ if sample.kind == kind])
-    return sample, damage(sample, chance.choice(all_).content, chance)
+def make_input(number: int, seed: int, all_samples: list[Sample]) -> tuple[Sample, bytes]:
+    """Return input ``number`` of a seed: a sample, and its damaged content."""
+    generator = random.Random(f"{seed}/{number}")
+    kinds = sorted({sample.kind for sample in all_samples})
+    kind = kinds[number % len(kinds)]  # all kinds get the same number of inputs
+    sample = generator.choice([sample for sample in all_samples if sample.kind == kind])
+    other = generator.choice(all_samples)
+    return sample, damage(sample, other.content, generator)
 
 
 def try_input(sample: Sample, content: bytes, folder: Path) -> str:
-    """Read a damaged file; tell whether it was read or refused."""
+    """Read a damaged file; return "read" or "refused"."""
     from scumble._core.errors import ScumbleError
 
-    for name, good in sample.beside.items():
-        (folder / name).write_bytes(good)
+    for name, valid_content in sample.companions.items():
+        (folder / name).write_bytes(valid_content)
     path = folder / sample.name
     path.write_bytes(content)
-    signal.alarm(SECONDS_EACH)
+    signal.alarm(SECONDS_PER_INPUT)
     try:
         sample.read(path)
     except ScumbleError:
         return "refused"
     finally:
         signal.alarm(0)
-        for name in (sample.name, *sample.beside):
+        for name in (sample.name, *sample.companions):
             (folder / name).unlink(missing_ok=True)
     return "read"
 
 
 def run_share(options: argparse.Namespace, share: int) -> Outcome:
-    """Try the inputs of one process: every ``jobs``-th."""
-    signal.signal(signal.SIGALRM, _too_slow)
+    """Try the inputs of one process: every ``jobs``-th, from ``share`` on."""
+    signal.signal(signal.SIGALRM, _raise_too_slow)
     numbers = range(options.first + share, options.first + options.count, options.jobs)
-    out, all_ = Outcome(), samples(options.only)
-    began, is_warm = time.monotonic(), False
-    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+    outcome = Outcome()
+    all_samples = samples(options.only)
+    started = time.monotonic()
+    is_warm = False
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for sample in all_:  # whatever is loaded on first use is loaded now
-            try_input(sample, sample.content, Path(name))
-        for done, number in enumerate(numbers):
-            passed = time.monotonic() - began
-            if options.seconds and passed > options.seconds:
+        for sample in all_samples:  # imports on first use are done now
+            try_input(sample, sample.content, Path(folder))
+        for n_done, number in enumerate(numbers):
+            elapsed = time.monotonic() - started
+            if options.seconds and elapsed > options.seconds:
                 break
-            part = max(done / len(numbers), passed / options.seconds if options.seconds else 0)
-            if part >= WARM and not is_warm:
-                is_warm, out.warm_mb = True, memory_mb()
-            sample, content = make_input(number, options.seed, all_)
-            options.places[share] = number  # known even if the process dies of the input
+            progress = n_done / len(numbers)
+            if options.seconds:
+                progress = max(progress, elapsed / options.seconds)
+            if progress >= WARM_UP and not is_warm:
+                is_warm = True
+                outcome.warm_mb = memory_mb()
+            sample, content = make_input(number, options.seed, all_samples)
+            options.current_numbers[share] = number  # is known even if the process crashes
             try:
-                ended = try_input(sample, content, Path(name))
+                result = try_input(sample, content, Path(folder))
             except (Exception, TooSlow) as error:
-                ended = "failed"
-                out.failures.append((number, sample.kind, _told(error)))
-                KEPT.mkdir(parents=True, exist_ok=True)
-                (KEPT / f"{options.seed}-{number}-{sample.name}").write_bytes(content)
-            out.ended[sample.kind, ended] += 1
-            out.at = number
-    out.seconds, out.end_mb = time.monotonic() - began, memory_mb()
-    return out
+                result = "failed"
+                outcome.failures.append((number, sample.kind, _describe_error(error)))
+                FAILED_INPUTS.mkdir(parents=True, exist_ok=True)
+                name = f"{options.seed}-{number}-{sample.name}"
+                (FAILED_INPUTS / name).write_bytes(content)
+            outcome.counts[sample.kind, result] += 1
+            outcome.last_number = number
+    outcome.seconds = time.monotonic() - started
+    outcome.end_mb = memory_mb()
+    return outcome
 
 
 class TooSlow(BaseException):
-    """An input took too long; nobody on the way may take it for an error of the file."""
+    """An input took too long. Not an `Exception`, which readers might take for an invalid file."""
 
 
-def _too_slow(*_: object) -> None:
-    raise TooSlow(f"more than {SECONDS_EACH} seconds")
+def _raise_too_slow(*_: object) -> None:
+    """Raise `TooSlow` when the alarm goes off."""
+    raise TooSlow(f"more than {SECONDS_PER_INPUT} seconds")
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
+    """Return type, message and position of an exception in one line."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"[:300]
 
 
 def memory_mb() -> float:
-    """Tell how much memory this process holds now, without garbage and what allocators keep.
+    """Return the memory of this process, without garbage and free memory that allocators keep.
 
-    The C library keeps freed memory that lies in pieces, some 20 MB after thousands of small files;
-    it gives it back on demand, so it is no leak.
+    After thousands of small files the C library keeps about 20 MB of freed memory in fragments; it
+    is returned on demand, so it is not a leak.
     """
     gc.collect()
     with suppress(ImportError):
@@ -357,89 +387,96 @@ def memory_mb() -> float:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:  # no such file: the most it has held so far
+    except OSError:  # no such file: return the peak memory instead
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def _work(options: argparse.Namespace, share: int, answer: Any) -> None:
-    answer.send(run_share(options, share))
+def _run_and_send(options: argparse.Namespace, share: int, connection: Any) -> None:
+    """Try the inputs of one process and send the outcome; run in a child process."""
+    connection.send(run_share(options, share))
 
 
 def run(options: argparse.Namespace) -> tuple[list[Outcome], list[str]]:
-    """Try all inputs, in as many processes as asked for; tell what became of them, and who died."""
+    """Try all inputs in several processes; return their outcomes, and messages on crashes."""
     context = multiprocessing.get_context("spawn")
-    options.places = context.Array("q", options.jobs)
+    options.current_numbers = context.Array("q", options.jobs)
     if options.jobs == 1:
         return [run_share(options, 0)], []
     workers = []
     for share in range(options.jobs):
-        here, there = context.Pipe(duplex=False)
-        worker = context.Process(target=_work, args=(options, share, there))
+        receiver, sender = context.Pipe(duplex=False)
+        worker = context.Process(target=_run_and_send, args=(options, share, sender))
         worker.start()
-        there.close()  # so that the end of the process is the end of the pipe
-        workers.append((worker, here))
-    found, dead = [], []
-    for share, (worker, here) in enumerate(workers):
+        sender.close()  # so that the pipe is closed when the process ends
+        workers.append((worker, receiver))
+    outcomes = []
+    crashes = []
+    for share, (worker, receiver) in enumerate(workers):
         try:
-            found.append(here.recv())
+            outcomes.append(receiver.recv())
         except EOFError:
             worker.join()
-            last = options.places[share]
-            dead.append(f"process {share} died of input {last}: exit code {worker.exitcode}")
+            number = options.current_numbers[share]
+            crashes.append(f"process {share} died of input {number}: exit code {worker.exitcode}")
         worker.join()
-    return found, dead
+    return outcomes, crashes
 
 
-def summarize(outcomes: list[Outcome], dead: list[str]) -> bool:
-    """Print what became of the inputs; tell whether all is well."""
-    ended = sum((each.ended for each in outcomes), Counter[tuple[str, str]]())
+def summarize(outcomes: list[Outcome], crashes: list[str]) -> bool:
+    """Print the results of all inputs; return whether there are no failures."""
+    counts = sum((outcome.counts for outcome in outcomes), Counter[tuple[str, str]]())
     print(f"{'kind':<18}{'read':>10}{'refused':>10}{'failed':>8}")
-    for kind in sorted({kind for kind, _ in ended}):
-        counts = [ended[kind, how] for how in ("read", "refused", "failed")]
-        print(f"{kind:<18}{counts[0]:>10,}{counts[1]:>10,}{counts[2]:>8,}")
-    for each in outcomes:
-        count = sum(each.ended.values())
+    for kind in sorted({kind for kind, _ in counts}):
         print(
-            f"{count:,} inputs in {each.seconds:,.0f} s, {count / each.seconds:,.0f} a second; "
-            f"memory {each.warm_mb:.0f} MB when warm, {each.end_mb:.0f} MB at the end; "
-            f"the last was number {each.at}"
+            f"{kind:<18}{counts[kind, 'read']:>10,}{counts[kind, 'refused']:>10,}"
+            f"{counts[kind, 'failed']:>8,}"
         )
-    failures = sorted(failure for each in outcomes for failure in each.failures)
-    for number, kind, told in failures[:20]:
-        print(f"input {number} ({kind}): {told}")
-    for told in dead:
-        print(told)
-    grown = [each.end_mb - each.warm_mb for each in outcomes if each.warm_mb]
-    flat = all(growth <= ALLOWED_MB for growth in grown)
-    if not flat:
-        print(f"memory grew by {max(grown):.0f} MB, where {ALLOWED_MB:.0f} are allowed")
-    total = sum(ended.values())
-    well = flat and not failures and not dead
-    print(
-        f"fuzz: {total:,} inputs, {len(failures)} failed; {'all is well' if well else 'look above'}"
-    )
-    return well
+    failures: list[tuple[int, str, str]] = []
+    growths = []
+    for outcome in outcomes:
+        n_inputs = sum(outcome.counts.values())
+        print(
+            f"{n_inputs:,} inputs in {outcome.seconds:,.0f} s, "
+            f"{n_inputs / outcome.seconds:,.0f} a second; "
+            f"memory {outcome.warm_mb:.0f} MB when warm, {outcome.end_mb:.0f} MB at the end; "
+            f"the last was number {outcome.last_number}"
+        )
+        failures += outcome.failures
+        if outcome.warm_mb:
+            growths.append(outcome.end_mb - outcome.warm_mb)
+    for number, kind, error in sorted(failures)[:20]:
+        print(f"input {number} ({kind}): {error}")
+    for message in crashes:
+        print(message)
+    max_growth = max(growths, default=0.0)
+    has_leak = max_growth > MAX_GROWTH_MB
+    if has_leak:
+        print(f"memory grew by {max_growth:.0f} MB, where {MAX_GROWTH_MB:.0f} are allowed")
+    is_well = not has_leak and not failures and not crashes
+    verdict = "all is well" if is_well else "look above"
+    print(f"fuzz: {sum(counts.values()):,} inputs, {len(failures)} failed; {verdict}")
+    return is_well
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Understand the arguments."""
+    """Parse the arguments."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--count", type=int, default=1_000_000, help="how many inputs")
+    parser.add_argument("--count", type=int, default=1_000_000, help="number of inputs")
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="processes that share the inputs")
-    parser.add_argument("--seconds", type=float, help="stop after so long")
+    parser.add_argument("--seconds", type=float, help="stop after this time")
     parser.add_argument("--only", help="one kind of file")
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Try the inputs; any failure is an exit status of 1."""
-    outcomes, dead = run(parse(arguments))
-    return 0 if summarize(outcomes, dead) else 1
+    """Try the inputs; return 1 as the exit status if any fails."""
+    outcomes, crashes = run(parse(arguments))
+    return 0 if summarize(outcomes, crashes) else 1
 
 
 if __name__ == "__main__":

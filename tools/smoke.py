@@ -1,4 +1,4 @@
-"""Ask an installed scumble a few questions whose answers are known; run after building a wheel."""
+"""Check a few results of an installed scumble; run after building a wheel."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from scumble.resample import REMEDIAL
 
 
 def main() -> int:
-    """Compare answers with known ones; any difference is an exit status of 1."""
+    """Compare results with expected ones; return 1 as the exit status if any differs."""
     data = scumble.load("debtags")
     before = scumble.characterize(data).scumble
     X, Y = REMEDIAL().fit_resample(data.X, data.Y)
-    # Which of two labels a row has follows from its only feature.
-    rows = scumble.MultilabelDataset(
-        [[at % 2] for at in range(40)], [["odd" if at % 2 else "even"] for at in range(40)]
+    # The only feature determines which of two labels a row has.
+    parities = [number % 2 for number in range(40)]
+    separable = scumble.MultilabelDataset(
+        [[parity] for parity in parities], [["odd" if parity else "even"] for parity in parities]
     )
-    result = cross_validate(rows, BinaryRelevance(), random_state=1)
-    found = {
+    result = cross_validate(separable, BinaryRelevance(), random_state=1)
+    results = {
         "SCUMBLE of debtags": (round(before, 4), 0.3749),
         "SCUMBLE after REMEDIAL": (round(scumble.characterize(Y).scumble, 3), 0.227),
         "rows after REMEDIAL": (X.shape[0], 7492),
-        "Hamming loss of what can be learned": (result["hamming_loss"].mean, 0.0),
+        "Hamming loss on separable data": (result["hamming_loss"].mean, 0.0),
     }
-    for name, (got, expected) in found.items():
-        print(f"{name}: {got}, expected {expected}")
-    return int(any(got != expected for got, expected in found.values()))
+    for name, (value, expected) in results.items():
+        print(f"{name}: {value}, expected {expected}")
+    return int(any(value != expected for value, expected in results.values()))
 
 
 if __name__ == "__main__":

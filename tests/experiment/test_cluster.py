@@ -68,6 +68,6 @@ def test_limits_hold_on_the_cluster(cluster, tmp_path):
 
 
 def test_a_wrong_address_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("scumble.experiment.executors.CONNECT", 1)
+    monkeypatch.setattr("scumble.experiment.executors.CONNECT_TIMEOUT", 1)
     with Store(tmp_path / "a.db") as store, pytest.raises(PlanError, match="no Dask scheduler"):
         run_cells(make_cells(1), store, compute=instant, cluster="tcp://127.0.0.1:1")

@@ -150,7 +150,7 @@ def _study(folder, values):
     """A study of one classifier and metric: data set and arm -> a value for each fold."""
     with (folder / "decoupling.csv").open("w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow((*cells.PLACE, "all.macro_f1"))
+        writer.writerow((*cells.KEY_COLUMNS, "all.macro_f1"))
         for (dataset, arm), folds in values.items():
             writer.writerows((dataset, arm, "BR", 1, at, value) for at, value in enumerate(folds))
     return decoupling.Study(folder)
@@ -192,8 +192,8 @@ def test_arms_are_compared_on_the_same_data_sets(tmp_path):
             ("medical", "clone"): [0.5] * 2,
         },
     )
-    assert study.whole("BR") == ["genbase"]
-    assert study.whole("LP") == []
+    assert study.complete_datasets("BR") == ["genbase"]
+    assert study.complete_datasets("LP") == []
     for arm, change in (("keep", -0.1), ("clone", -0.2)):
         assert study.effect("BR", arm, "all.macro_f1").by_dataset == pytest.approx(
             {"genbase": change}
@@ -229,7 +229,7 @@ def test_committed_cells_are_computed_again(
     monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
     with (EXPERIMENTS / f"{name}.csv").open() as stream:
         place = [dataset, arm, classifier, "1", str(fold)]
-        row = next(r for r in csv.DictReader(stream) if [r[k] for k in cells.PLACE] == place)
+        row = next(r for r in csv.DictReader(stream) if [r[k] for k in cells.KEY_COLUMNS] == place)
     plan = read_plan(EXPERIMENTS / f"{name}.toml").select(
         datasets=[dataset], resamplers=[arm], classifiers=[classifier]
     )

@@ -185,7 +185,7 @@ def hard_to_sort(rng, n):
 def test_columns_are_sorted_and_equal_values_keep_their_order(n):
     for x in hard_to_sort(np.random.default_rng(n), n):
         columns = prepare_table(x[:, np.newaxis].astype(float), np.zeros(1, int)).columns
-        rows = columns.entries[columns.begins[0] : columns.ends[0]] & np.uint64(0xFFFFFFFF)
+        rows = columns.entries[columns.starts[0] : columns.stops[0]] & np.uint64(0xFFFFFFFF)
         stored = np.flatnonzero(x != 0)
         assert rows.tolist() == stored[np.argsort(x[stored], kind="stable")].tolist()
 

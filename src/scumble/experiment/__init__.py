@@ -1,14 +1,9 @@
-"""Data sets x resamplers x classifiers x metrics: plans, results on disk, and running them."""
+"""Experiments: data sets x resamplers x classifiers x metrics -> a store of results on disk."""
 
 import typing
 
 from scumble._core import lazy_imports
-from scumble.experiment.cell import (
-    Cell,
-    Component,
-    PlanError,
-    Result,
-)
+from scumble.experiment.cell import Cell, Component, PlanError, Result
 from scumble.experiment.executors import Outcome
 from scumble.experiment.plan import Plan, read_plan
 from scumble.experiment.runner import (
@@ -24,7 +19,8 @@ from scumble.experiment.store import Store, StoreError
 if typing.TYPE_CHECKING:
     from scumble.experiment.stored_comparison import compare
 
-# Comparing needs classifiers and resamplers, which planning and tables do not.
+# `compare` imports classifiers and resamplers, which plans and tables do not need: it is imported
+# on first use.
 __all__ = [
     "Cell",
     "Component",

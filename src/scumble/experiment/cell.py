@@ -1,4 +1,4 @@
-"""A cell: the smallest piece of an experiment, and the key it is known by."""
+"""A cell: one fold of an experiment for one combination of components, with its key."""
 
 import hashlib
 import json
@@ -9,11 +9,11 @@ from typing import Any
 
 from scumble._core.errors import ScumbleError, did_you_mean
 
-#: The name that stands for "nothing is done here": no resampling, no classifier.
+#: Name of a resampler or classifier that stands for none.
 NOTHING = "none"
-#: Measures of the training part that are kept with every cell, before and after resampling.
+#: Measures of the training set that are stored with every cell, before and after resampling.
 MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
-#: Metrics that are kept a second time with undefined values left out.
+#: Metrics that are stored a second time as means without undefined values, as ``ignore.``.
 METRICS_IGNORING_UNDEFINED = (
     "precision",
     "recall",
@@ -22,16 +22,17 @@ METRICS_IGNORING_UNDEFINED = (
     "macro_recall",
     "macro_f1",
 )
-#: Metrics that are kept a third time over what has at least one hit.
+#: Metrics that are stored a third time as means over rows or labels with a hit, as ``hits.``.
 WITH_HITS = ("f1", "macro_f1")
-#: A score that every cell with a classifier has since groups of labels and pooling are known.
+#: A score that cells with a classifier have in stores with label groups and pooled metrics; older
+#: stores do not have it.
 GROUP_SCORES_MARKER = "never_predicted"
-#: Where the details of a cell hold what can be added up over folds.
+#: Key of the label counts in the details of a cell; they can be added up over folds.
 LABEL_COUNTS_KEY = "labels"
 
 
 class PlanError(ScumbleError, ValueError):
-    """A plan asks for something that does not exist or does not fit.
+    """A plan names something that does not exist, or has values that are not allowed.
 
     Examples
     --------
@@ -50,14 +51,14 @@ class Component:
     Parameters
     ----------
     name : str
-        Name in the catalogue or on the shelf, or a file.
+        Name in the catalogue or in the repository of public data sets, or a file.
     parameters : mapping
-        Plain values only: they become part of the key.
+        Plain values only: they are part of the key.
     label : str
-        What tables call it; by default the name and the parameters.
+        Name in tables; by default the name and the parameters.
     where : mapping of str to int
-        Of a classifier: the largest data it is meant for, by ``max_instances``, ``max_features``
-        and ``max_labels``. No part of the key.
+        For a classifier: the largest data set that it is used for, as ``max_instances``,
+        ``max_features`` and ``max_labels``. Not part of the key.
 
     Examples
     --------
@@ -73,12 +74,13 @@ class Component:
 
     def __post_init__(self) -> None:
         if not self.label:
-            inside = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
-            object.__setattr__(self, "label", f"{self.name}({inside})" if inside else self.name)
+            arguments = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+            label = f"{self.name}({arguments})" if arguments else self.name
+            object.__setattr__(self, "label", label)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """What decides about results, as plain values: everything but the label."""
+        """Name and parameters as plain values: all that results depend on."""
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def __hash__(self) -> int:
@@ -87,40 +89,46 @@ class Component:
 
 @dataclass(frozen=True)
 class Cell:
-    """One fold of one data set, treated by one resampler, learned by one classifier.
+    """One fold of one data set, with one resampler and one classifier.
 
     Parameters
     ----------
-    dataset, resampler, classifier, splitter : Part
-        The parts that are combined.
+    dataset, resampler, classifier, splitter : Component
+        The components that are combined.
     seed : int
-        The plan's seed.
+        The seed of the plan.
     fold : int
-        Number of the fold that is the test part, counted from 0.
-    content : str
-        Checksum of the data set's content.
+        Index of the fold that is the test set, from 0.
+    dataset_checksum : str
+        Checksum of the content of the data set.
     versions : mapping of str to str
-        Versions of the code that takes part.
+        Versions of the packages and classes that are used.
     seconds, megabytes : float, optional
-        Limits; not part of the key, since they change no result.
+        Limits of time and memory. Not part of the key, because results do not depend on them.
     keep_predictions : bool
         Whether predictions are stored with the scores.
     folder : str
-        Where relative paths of data files start.
+        Folder that paths of data files are relative to.
     work : float
-        How much work the data set makes, for estimates.
+        Number of feature values times number of labels, from which times are estimated.
 
     Examples
     --------
-    A plan makes its own cells. The key does not depend on what the parts are called:
+    Usually the cells of a plan are made by `plan_cells`. The key does not depend on labels:
 
     >>> from scumble.experiment import Cell, Component
-    >>> parts = Component("yeast"), Component("remedial"), Component("br"), Component("kfold")
-    >>> cell = Cell(*parts, seed=1, fold=0)
-    >>> renamed = Cell(parts[0], Component("remedial", label="REMEDIAL"), *parts[2:], seed=1, fold=0)
-    >>> cell.key == renamed.key
+    >>> from dataclasses import replace
+    >>> cell = Cell(
+    ...     dataset=Component("yeast"),
+    ...     resampler=Component("remedial"),
+    ...     classifier=Component("br"),
+    ...     splitter=Component("kfold"),
+    ...     seed=1,
+    ...     fold=0,
+    ... )
+    >>> replace(cell, resampler=Component("remedial", label="REMEDIAL")).key == cell.key
     True
-    >>> cell.key == Cell(*parts, seed=1, fold=1).key
+    >>> replace(cell, fold=1).key == cell.key
     False
     """
 
@@ -140,52 +148,58 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Checksum of everything that decides about the result."""
+        """Checksum of everything that the result depends on."""
         return digest(self.spec)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """What the key is made of; the data set enters by its content, not by name or place."""
-        kinds = ("resampler", "classifier", "splitter")
-        parts = {kind: getattr(self, kind).spec for kind in kinds}
-        turn = {"seed": self.seed, "fold": self.fold, "versions": dict(self.versions)}
-        return {"content": self.dataset_checksum or self.dataset.spec, **parts, **turn}
+        """What the key is computed from; the data set is given by its content, not by its name."""
+        return {
+            "content": self.dataset_checksum or self.dataset.spec,
+            "resampler": self.resampler.spec,
+            "classifier": self.classifier.spec,
+            "splitter": self.splitter.spec,
+            "seed": self.seed,
+            "fold": self.fold,
+            "versions": dict(self.versions),
+        }
 
     def seed_for(self, purpose: str) -> int:
         """Derive a seed from what the purpose depends on, never from the order of cells.
 
-        Folds depend on data, splitter and seed alone, and the classifier's seed does not depend
-        on the resampler, so that "before" and "after" differ by the treatment only.
+        The seed of the folds depends only on data set, splitter and seed of the plan. The seed of
+        the classifier does not depend on the resampler, so that results with and without
+        resampling differ only by the resampling.
 
         Parameters
         ----------
         purpose : {"folds", "resampler", "classifier"}
-            What needs random numbers.
+            What the random numbers are for.
 
         Returns
         -------
         int
-            Below 2 ** 31.
+            A seed from 0 to 2 ** 31 - 1.
         """
         keys = ["content", "splitter", "seed"]
         if purpose != "folds":
             keys += ["fold", purpose]
-        chosen = {key: self.spec[key] for key in keys}
-        return int(digest({"purpose": purpose, **chosen})[:8], 16) % 2**31
+        seed_spec = {key: self.spec[key] for key in keys}
+        return int(digest({"purpose": purpose, **seed_spec})[:8], 16) % 2**31
 
 
 @dataclass(frozen=True)
 class Result:
-    """What computing a cell gives.
+    """The result of computing a cell.
 
     Parameters
     ----------
     scores : mapping of str to float
-        Metrics and measures; NaN where undefined.
+        Values of metrics and measures; NaN where undefined.
     details : mapping
-        Anything else worth keeping, as plain values.
+        Further information, as plain values.
     predictions : bytes, optional
-        A compressed archive of what was predicted.
+        A compressed archive of the predictions.
 
     Examples
     --------
@@ -200,7 +214,7 @@ class Result:
 
 
 def canonical_json(value: Any) -> str:
-    """Write plain values so that equal ones have equal texts."""
+    """Return plain values as JSON, such that equal values have equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -209,31 +223,33 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:32]
 
 
-# What the scores of a cell are called -----------------------------------------------------------
+# Names of scores ----------------------------------------------------------------------------------
 
 
 def score_names() -> tuple[str, ...]:
-    """List every score that tables may show."""
+    """Return the names of all scores that tables can show."""
     from scumble.evaluate import metric_names
 
+    measures = (*MEASURES, "mean_ir_zero")
     return (
         *metric_names(),
         *(f"ignore.{name}" for name in METRICS_IGNORING_UNDEFINED),
         *(f"hits.{name}" for name in WITH_HITS),
-        *(f"{when}.{name}" for when in ("before", "after") for name in (*MEASURES, "mean_ir_zero")),
+        *(f"before.{name}" for name in measures),
+        *(f"after.{name}" for name in measures),
     )
 
 
 def score_name_error(name: object) -> str | None:
-    """Say what is wrong with the name of a score."""
-    known = score_names()
-    if name in known:
+    """Return what is wrong with the name of a score, or None."""
+    names = score_names()
+    if name in names:
         return None
-    return f"There is no metric {name!r}.{did_you_mean(str(name), known)}"
+    return f"There is no metric {name!r}.{did_you_mean(str(name), names)}"
 
 
 def needs_group_scores(name: str) -> bool:
-    """Tell whether a score is missing from the cells of stores made before groups were known."""
+    """Return whether cells of stores that are older than label groups lack a score."""
     from scumble.evaluate import metric_names
 
     return name == GROUP_SCORES_MARKER or ("." in name and name in metric_names())

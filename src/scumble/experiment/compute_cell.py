@@ -1,4 +1,4 @@
-"""Computing a cell: split, treat the training part, learn, predict, judge."""
+"""Compute a cell: split, resample the training set, fit, predict, evaluate."""
 
 import io
 import time
@@ -25,36 +25,42 @@ from scumble.learn import TextColumns
 from scumble.measures import characterize
 from scumble.resample import run_chain
 
+#: The folds that were used last, by data set, seed and folder.
 _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 
 
 def compute_cell(cell: Cell) -> Result:
-    """Compute one cell; resampling sees the training part only."""
+    """Compute one cell; only its training set is resampled."""
     started = time.process_time()
     data = parts.load_cell_dataset(cell)
     train, test = _split(cell, data)
-    chain = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
+    resamplers = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NOTHING:
-        result = _only_resample(data[train], chain)
+        result = _resample(data[train], resamplers)
     else:
-        result = _run(cell, data, train, test, chain)
-    # Of all threads, and not longer on a busy machine: what a cell costs.
-    cost = {"cpu_seconds": time.process_time() - started}
-    return replace(result, details={**result.details, **cost})
+        result = _fit_and_evaluate(cell, data, train, test, resamplers)
+    # The CPU time of all threads does not depend on what else the machine computes.
+    cpu_seconds = time.process_time() - started
+    return replace(result, details={**result.details, "cpu_seconds": cpu_seconds})
 
 
-def _only_resample(training: Any, chain: list[Any]) -> Result:
+def _resample(training: Any, resamplers: list[Any]) -> Result:
+    """Compute the measures of a training set before and after resampling."""
     seconds = {"seconds_resampling": 0.0}
     with add_elapsed_seconds(seconds, "seconds_resampling"):
-        treated = run_chain(TextColumns.of(training).transform(training), chain)
-    return Result({**_measures("before", training.Y), **_measures("after", treated.Y)}, seconds)
+        resampled = run_chain(TextColumns.of(training).transform(training), resamplers)
+    scores = _measures("before", training.Y) | _measures("after", resampled.Y)
+    return Result(scores, seconds)
 
 
-def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Result:
-    """Learn and judge; all seeds are set when the parts are made."""
+def _fit_and_evaluate(
+    cell: Cell, data: Any, train: Any, test: Any, resamplers: list[Any]
+) -> Result:
+    """Compute scores, measures and times of a cell with a classifier."""
     classifier = parts.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
-    fold = run_fold(data[train], data[test], classifier, chain)
-    scores = _judge(fold, data[test]) | _measures("before", fold.training.Y)
+    fold = run_fold(data[train], data[test], classifier, resamplers)
+    scores = _scores(fold, data[test])
+    scores |= _measures("before", fold.training.Y)
     scores |= _measures("after", fold.resampled.Y)
     details = {
         "seconds_resampling": fold.seconds["resample"],
@@ -63,54 +69,67 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
         "n_predicted": int(fold.predictions.nnz),
         LABEL_COUNTS_KEY: LabelCounts.of(fold.evaluation).to_dict(),
     }
-    archive = _archive(test, fold.predictions, fold.scores) if cell.keep_predictions else None
+    archive = None
+    if cell.keep_predictions:
+        archive = _archive_predictions(test, fold.predictions, fold.scores)
     return Result(scores, details, archive)
 
 
 def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
-    def split() -> list[Any]:
+    """Return the indices of the training and test rows of a cell."""
+    seed = cell.seed_for("folds")  # depends on data set and splitter, too
+
+    def make_folds() -> list[Any]:
         splitter = parts.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
         return list(splitter.split(data))
 
-    seed = cell.seed_for("folds")  # it depends on data and splitter, too
-    train, test = parts.lru_get(_folds, (cell.dataset_checksum, seed, cell.folder), split)[
-        cell.fold
-    ]
+    folds = parts.lru_get(_folds, (cell.dataset_checksum, seed, cell.folder), make_folds)
+    train, test = folds[cell.fold]
     return train, test
 
 
 def _measures(when: str, Y: Any) -> dict[str, float]:
+    """Return the measures of labels, with ``when`` ("before" or "after") before their names."""
     summary = characterize(Y)
-    found = {f"{when}.{name}": float(getattr(summary, name)) for name in MEASURES}
-    # mldr, and therefore the paper, counts a label that never occurs as a ratio of zero.
+    values = {f"{when}.{name}": float(getattr(summary, name)) for name in MEASURES}
+    # mldr, and therefore the paper, counts an unseen label as a ratio of zero.
     n_labels = summary.n_labels
-    seen = n_labels - summary.n_unseen
-    found[f"{when}.mean_ir_zero"] = summary.mean_ir * seen / n_labels if seen else 0.0
-    return found
+    n_seen = n_labels - summary.n_unseen
+    values[f"{when}.mean_ir_zero"] = summary.mean_ir * n_seen / n_labels if n_seen else 0.0
+    return values
 
 
-def _judge(fold: Any, test: Any) -> dict[str, float]:
-    found = {name: float(value) for name, value in fold.evaluation.items()}
-    # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
-    # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
-    ignoring = evaluate(test, fold.predictions, undefined="ignore")
-    found |= {f"ignore.{name}": float(ignoring[name]) for name in METRICS_IGNORING_UNDEFINED}
-    found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
-    return found
+def _scores(fold: Any, test: Any) -> dict[str, float]:
+    """Return the values of all metrics on the test set."""
+    scores = {name: float(value) for name, value in fold.evaluation.items()}
+    # Means of F depend on the rule for 0/0. Three are stored: MULAN's; without undefined values;
+    # and without rows or labels that have no hit, where precision and recall are 0 and F is 0/0.
+    without_undefined = evaluate(test, fold.predictions, undefined="ignore")
+    for name in METRICS_IGNORING_UNDEFINED:
+        scores[f"ignore.{name}"] = float(without_undefined[name])
+    scores["hits.f1"], scores["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
+    return scores
 
 
 def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, ...]:
-    """Average F over the rows, and over the labels, with at least one correct prediction."""
+    """Return the mean F1 of rows, and of labels, with at least one correct prediction."""
     counts = confusion(Y, predictions)
-    rated = (f1s(one.take(one.hits > 0))[0] for one in (counts.by_instance, counts.by_label))
-    return tuple(float(found.mean()) if len(found) else float("nan") for found in rated)
+    means = []
+    for group in (counts.by_instance, counts.by_label):
+        values = f1s(group.take(group.hits > 0))[0]
+        means.append(float(values.mean()) if len(values) else float("nan"))
+    return tuple(means)
 
 
-def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:
+def _archive_predictions(test: Any, predictions: Any, scores: Any) -> bytes:
+    """Return a compressed NumPy archive of test rows, predictions and scores."""
     stream = io.BytesIO()
-    packed = np.packbits(predictions.toarray())
-    kept = {"rows": test, "shape": predictions.shape, "predictions": packed}
-    if confidences is not None:
-        kept["confidences"] = np.asarray(confidences, dtype=np.float32)
-    np.savez_compressed(stream, **kept)
+    arrays = {
+        "rows": test,
+        "shape": predictions.shape,
+        "predictions": np.packbits(predictions.toarray()),
+    }
+    if scores is not None:
+        arrays["confidences"] = np.asarray(scores, dtype=np.float32)
+    np.savez_compressed(stream, **arrays)
     return stream.getvalue()

@@ -1,8 +1,8 @@
-"""Where cells are computed: in this process, in worker processes with limits, on a cluster.
+"""Executors compute cells: in this process, in worker processes with limits, or on a cluster.
 
-On a cluster workers compute; the process that runs the plan alone touches the store. A worker that
-dies takes its cells with it, and Dask gives them to another one. Inside a worker every cell runs in
-a process of its own, so that limits hold there, too.
+On a Dask cluster, workers compute; only the process that runs the plan writes to the store. If a
+worker dies, Dask gives its cells to another one. Inside a worker every cell is computed in a
+separate process, so that limits are enforced there, too.
 """
 
 from __future__ import annotations
@@ -29,36 +29,38 @@ from scumble._core.processes import (
 from scumble.experiment.cell import Cell, PlanError, Result
 
 ComputeFunction = Callable[[Cell], Result]
-#: How often limits are looked at, in seconds.
-TICK = 0.05
-#: Seconds to wait for the scheduler to answer.
-CONNECT = 30
-#: Warm processes of this cluster's worker, with the function they know. They end with it.
-_warm: queue.SimpleQueue[tuple[bytes, ProcessExecutor]] = queue.SimpleQueue()
+#: Seconds between two checks of limits.
+SECONDS_BETWEEN_CHECKS = 0.05
+#: Seconds to wait for an answer of the Dask scheduler.
+CONNECT_TIMEOUT = 30
+#: Idle processes of this worker of a cluster, with the pickled function that they were started
+#: with. They end with the worker.
+_idle_executors: queue.SimpleQueue[tuple[bytes, ProcessExecutor]] = queue.SimpleQueue()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell.
+    """The outcome of a cell: its result, or the reason of its failure.
 
     Attributes
     ----------
     cell : Cell
         The cell.
     result : Result or None
-        What it gave; None if it failed.
+        Its result; None if it failed.
     reason : str
-        Empty, or why it failed in a word: ``"error"``, ``"time"``, ``"memory"``, ``"crash"``.
+        Empty, or the reason of the failure: ``"error"``, ``"time"``, ``"memory"``, ``"crash"``.
     error : str
-        The same in full.
+        The full error message.
     seconds, megabytes : float
-        Time and memory that it took.
+        Time and memory that the cell took.
 
     Examples
     --------
     >>> from scumble.experiment import Cell, Outcome, Component
-    >>> parts = Component("toy"), Component("none"), Component("none"), Component("kfold")
-    >>> outcome = Outcome(Cell(*parts, seed=1, fold=0), None, "time", "stopped after 60.0 s")
+    >>> none = Component("none")
+    >>> cell = Cell(Component("toy"), none, none, Component("kfold"), seed=1, fold=0)
+    >>> outcome = Outcome(cell, result=None, reason="time", error="stopped after 60.0 s")
     >>> outcome.result is None, outcome.reason
     (True, 'time')
     """
@@ -71,159 +73,206 @@ class Outcome:
     megabytes: float | None = None
 
 
-def describe(error: BaseException) -> str:
-    """Say what went wrong in one line, and where in a few more."""
-    head = "".join(traceback.format_exception_only(error)).strip()
+def describe_error(error: BaseException) -> str:
+    """Return the message of an exception, and the last three frames of its traceback."""
+    message = "".join(traceback.format_exception_only(error)).strip()
     frames = traceback.format_tb(error.__traceback__)[-3:]
-    return head + "\n" + "".join(frames).rstrip()
+    return message + "\n" + "".join(frames).rstrip()
 
 
-def _try(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
-    """Compute a cell, or say what went wrong."""
-    began = time.perf_counter()
+def _compute_outcome(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
+    """Compute a cell and return its outcome, also if it raises an exception."""
+    started = time.perf_counter()
     try:
-        return Outcome(cell, compute(cell), seconds=time.perf_counter() - began)
+        result = compute(cell)
     except Exception as error:
-        return Outcome(cell, None, "error", describe(error), time.perf_counter() - began)
+        return Outcome(
+            cell,
+            result=None,
+            reason="error",
+            error=describe_error(error),
+            seconds=time.perf_counter() - started,
+        )
+    return Outcome(cell, result, seconds=time.perf_counter() - started)
 
 
-def _arrived(waiting: Any, timeout: float) -> Iterator[Any]:
-    """Wait for something in a queue, and take it out with all that has come by then."""
+def _take_all(messages: Any, timeout: float) -> Iterator[Any]:
+    """Wait for an item of a queue, and yield it with all others that are in the queue by then."""
     with suppress(queue.Empty):
-        yield waiting.get(timeout=timeout)
+        yield messages.get(timeout=timeout)
         while True:
-            yield waiting.get_nowait()
+            yield messages.get_nowait()
 
 
 class HereExecutor:
-    """Computes in the calling process; for tiny cells and for debugging. No limits are enforced."""
+    """Computes cells in the calling process, without limits: for tiny cells and for debugging."""
 
     def __init__(self, compute: ComputeFunction) -> None:
         self._compute = compute
         self._waiting: list[Cell] = []
 
     def can_submit(self) -> bool:
-        """Tell whether nothing waits."""
+        """Return whether no cell is waiting."""
         return not self._waiting
 
     def submit(self, cell: Cell) -> None:
-        """Remember a cell until `wait`."""
+        """Store a cell until `wait` computes it."""
         self._waiting.append(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Compute what was submitted."""
-        cells, self._waiting = self._waiting, []
-        return [_try(self._compute, cell) for cell in cells]
+        """Compute the submitted cells and return their outcomes."""
+        cells = self._waiting
+        self._waiting = []
+        return [_compute_outcome(self._compute, cell) for cell in cells]
 
     def close(self) -> None:
-        """Do nothing: nothing runs between calls."""
+        """Do nothing: no cell is computed between calls of `wait`."""
 
 
 @dataclass
 class _Job:
+    """A cell that a child process computes."""
+
     cell: Cell
-    began: float
-    largest: float = 0.0
+    started: float  # on the clock of time.perf_counter
+    peak_megabytes: float = 0.0
 
 
 class ProcessExecutor:
-    """Computes in child processes; a cell over its limits is killed with its process."""
+    """Computes cells in child processes; a process whose cell exceeds its limits is killed."""
 
     def __init__(self, compute: ComputeFunction, *, n_jobs: int, threads: int) -> None:
-        self._compute, self._n_jobs = compute, n_jobs
+        self._compute = compute
+        self._n_jobs = n_jobs
         self._environment = dict.fromkeys(("SCUMBLE_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
         self._messages: queue.Queue[tuple[ChildProcess, Any]] = queue.Queue()
         self._idle: list[ChildProcess] = []
-        self._busy: dict[ChildProcess, _Job] = {}
+        self._jobs: dict[ChildProcess, _Job] = {}
 
     def can_submit(self) -> bool:
-        """Tell whether a process is free or can be started."""
-        return len(self._busy) < self._n_jobs
+        """Return whether a process is idle or can be started."""
+        return len(self._jobs) < self._n_jobs
 
     def submit(self, cell: Cell) -> None:
-        """Give a cell to a process."""
-        child = self._idle.pop() if self._idle else self._start()
-        if not child.is_alive:  # it died while it had nothing to do
+        """Send a cell to a process."""
+        child = self._idle.pop() if self._idle else self._start_child()
+        if not child.is_alive:  # it has died while it was idle
             child.close()
-            child = self._start()
-        self._busy[child] = _Job(cell, time.perf_counter())
+            child = self._start_child()
+        self._jobs[child] = _Job(cell, started=time.perf_counter())
         child.send(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Collect answers and enforce limits."""
+        """Wait for outcomes, and enforce limits meanwhile."""
         deadline = time.perf_counter() + timeout
         outcomes: list[Outcome] = []
-        while not outcomes and (rest := deadline - time.perf_counter()) > 0:
-            for child, message in _arrived(self._messages, min(TICK, rest)):
+        while not outcomes:
+            remaining = deadline - time.perf_counter()
+            if remaining <= 0:
+                break
+            for child, message in _take_all(
+                self._messages, timeout=min(SECONDS_BETWEEN_CHECKS, remaining)
+            ):
                 outcomes += self._receive(child, message)
-            outcomes += self._enforce()
+            outcomes += self._enforce_limits()
         return outcomes
 
     def close(self) -> None:
         """Kill all processes."""
-        for child in [*self._idle, *self._busy]:
+        for child in [*self._idle, *self._jobs]:
             child.close()
-        self._idle, self._busy = [], {}
+        self._idle = []
+        self._jobs = {}
 
-    def _start(self) -> ChildProcess:
-        answer = "scumble.experiment.executors.compute_measured"
+    def _start_child(self) -> ChildProcess:
+        """Start a child process, and a thread that receives its messages."""
         child = ChildProcess(
-            answer, self._compute, environment=self._environment, keeps_stderr=True
+            "scumble.experiment.executors.compute_measured",
+            self._compute,
+            environment=self._environment,
+            keeps_stderr=True,
         )
         threading.Thread(target=self._listen, args=(child,), daemon=True).start()
         return child
 
     def _listen(self, child: ChildProcess) -> None:
+        """Put the messages of a child into the queue, and None when it exits."""
         with suppress(ChildExitedError):
             while True:
                 self._messages.put((child, child.receive()))
         self._messages.put((child, None))
 
     def _receive(self, child: ChildProcess, message: Any) -> Iterator[Outcome]:
-        job = self._busy.pop(child, None)
-        if job is None:  # killed, or died while idle
+        """Yield the outcome that a message of a child contains, if it does."""
+        job = self._jobs.pop(child, None)
+        if job is None:  # it was killed, or has died while it was idle
             if child in self._idle:
                 self._idle.remove(child)
                 child.close()
         elif message is None:
-            spent = time.perf_counter() - job.began
-            words = child.describe_exit()
+            seconds = time.perf_counter() - job.started
+            error = child.describe_exit()
             child.close()
-            yield Outcome(job.cell, None, "crash", words, spent, job.largest)
+            yield _failed_job(job, reason="crash", error=error, seconds=seconds)
         else:
             self._idle.append(child)
-            outcome, packed, most = message
-            result = None if packed is None else pickle.loads(packed)
-            yield replace(outcome, cell=job.cell, result=result, megabytes=most or job.largest)
+            outcome, pickled_result, peak_megabytes = message
+            result = None if pickled_result is None else pickle.loads(pickled_result)
+            yield replace(
+                outcome,
+                cell=job.cell,
+                result=result,
+                megabytes=peak_megabytes or job.peak_megabytes,
+            )
 
-    def _enforce(self) -> Iterator[Outcome]:
-        for child, job in list(self._busy.items()):
-            # Starting an interpreter is not the cell's fault.
-            ready = child.ready_at
-            spent = 0.0 if ready is None else time.perf_counter() - max(job.began, ready)
-            job.largest = max(job.largest, resident_memory(child.pid) / 2**20)
-            verdict = _over_limit(job, spent)
-            if verdict is not None:
-                del self._busy[child]
+    def _enforce_limits(self) -> Iterator[Outcome]:
+        """Kill the processes whose cells exceed their limits, and yield these outcomes."""
+        for child, job in list(self._jobs.items()):
+            # The time that starting the interpreter takes does not count.
+            seconds = 0.0
+            if child.ready_at is not None:
+                seconds = time.perf_counter() - max(job.started, child.ready_at)
+            job.peak_megabytes = max(job.peak_megabytes, resident_memory(child.pid) / 2**20)
+            outcome = _outcome_over_limit(job, seconds)
+            if outcome is not None:
+                del self._jobs[child]
                 child.close()
-                yield Outcome(job.cell, None, *verdict, spent, job.largest)
+                yield outcome
 
 
 def compute_measured(
-    compute: ComputeFunction, cell: Cell, _tell: Any
+    compute: ComputeFunction, cell: Cell, _report_progress: Any
 ) -> tuple[Outcome, Any, float]:
-    """Compute a cell in a child: what became of it, the pickled result, and megabytes."""
+    """Compute a cell in a child process.
+
+    Returns the outcome without its result, the pickled result and the peak memory in megabytes.
+    """
     reset_peak()
-    found = _try(lambda cell: pickle.dumps(compute(cell)), cell)
-    return replace(found, result=None), found.result, peak_memory() / 2**20
+    outcome = _compute_outcome(lambda cell: pickle.dumps(compute(cell)), cell)
+    return replace(outcome, result=None), outcome.result, peak_memory() / 2**20
 
 
-def _over_limit(job: _Job, spent: float) -> tuple[str, str] | None:
+def _failed_job(job: _Job, *, reason: str, error: str, seconds: float) -> Outcome:
+    """Return the outcome of a cell whose process has exited or is killed."""
+    return Outcome(
+        job.cell,
+        result=None,
+        reason=reason,
+        error=error,
+        seconds=seconds,
+        megabytes=job.peak_megabytes,
+    )
+
+
+def _outcome_over_limit(job: _Job, seconds: float) -> Outcome | None:
+    """Return the outcome of a cell that exceeds a limit; None if it exceeds none."""
     cell = job.cell
-    if cell.seconds is not None and spent > cell.seconds:
-        return "time", f"stopped after {spent:.1f} s; the limit is {cell.seconds:g} s"
-    if cell.megabytes is not None and job.largest > cell.megabytes:
-        return "memory", f"stopped at {job.largest:.0f} MB; the limit is {cell.megabytes:g} MB"
+    if cell.seconds is not None and seconds > cell.seconds:
+        error = f"stopped after {seconds:.1f} s; the limit is {cell.seconds:g} s"
+        return _failed_job(job, reason="time", error=error, seconds=seconds)
+    if cell.megabytes is not None and job.peak_megabytes > cell.megabytes:
+        error = f"stopped at {job.peak_megabytes:.0f} MB; the limit is {cell.megabytes:g} MB"
+        return _failed_job(job, reason="memory", error=error, seconds=seconds)
     return None
 
 
@@ -238,93 +287,99 @@ class ClusterExecutor:
             "distributed", purpose="--cluster", extra="cluster"
         )
         self._compute = compute
-        self._is_ours = isinstance(address, str)
+        self._owns_client = isinstance(address, str)
         self._client = address
         try:
-            if self._is_ours:
-                self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+            if self._owns_client:
+                self._client = distributed.Client(
+                    address, timeout=CONNECT_TIMEOUT, set_as_default=False
+                )
         except (OSError, ValueError) as error:
             raise PlanError(
                 f"There is no Dask scheduler at {address!r}: {error}. Start one with 'dask "
                 "scheduler', workers with 'dask worker ADDRESS', and give its address."
             ) from error
         self._futures: dict[Any, Cell] = {}
-        self._ended: queue.Queue[Any] = queue.Queue()
+        self._finished: queue.Queue[Any] = queue.Queue()
 
     def can_submit(self) -> bool:
-        """Tell whether a thread of the cluster is free, with one cell in reserve for each."""
+        """Return whether fewer than two cells per thread of the cluster are submitted."""
         threads = sum(self._client.nthreads().values())
         return len(self._futures) < max(1, 2 * threads)
 
     def submit(self, cell: Cell) -> None:
-        """Send a cell."""
+        """Send a cell to the cluster."""
         future = self._client.submit(
             compute_guarded, self._compute, cell, key=f"scumble-{cell.key}", pure=False
         )
         self._futures[future] = cell
-        future.add_done_callback(self._ended.put)
+        future.add_done_callback(self._finished.put)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Collect what has ended."""
-        ended = _arrived(self._ended, timeout)
-        return [self._outcome(future) for future in ended if future in self._futures]
+        """Wait for outcomes."""
+        finished = _take_all(self._finished, timeout)
+        return [self._outcome(future) for future in finished if future in self._futures]
 
     def close(self) -> None:
-        """Cancel what is under way."""
+        """Cancel all cells that are not finished."""
         if self._futures:
             self._client.cancel(list(self._futures), force=True)
         self._futures = {}
-        if self._is_ours:
+        if self._owns_client:
             self._client.close()
 
     def _outcome(self, future: Any) -> Outcome:
+        """Return the outcome of the cell of a finished future."""
         cell = self._futures.pop(future)
         try:
             outcome: Outcome = future.result()
         except Exception as error:  # the cell killed several workers, or was cancelled
-            return Outcome(cell, None, "crash", describe(error))
+            return Outcome(cell, result=None, reason="crash", error=describe_error(error))
         finally:
             future.release()
         return outcome
 
 
 def compute_guarded(compute: ComputeFunction, cell: Cell) -> Outcome:
-    """Compute a cell in a process of its own, with its limits; called on a cluster's worker."""
-    known = pickle_value(compute)
-    executor = _idle_for(known) or ProcessExecutor(compute, n_jobs=1, threads=1)
+    """Compute a cell in a separate process with its limits; called on a worker of a cluster."""
+    pickled_compute = pickle_value(compute)
+    executor = _idle_executor(pickled_compute)
+    if executor is None:
+        executor = ProcessExecutor(compute, n_jobs=1, threads=1)
     executor.submit(cell)
     outcomes: list[Outcome] = []
     while not outcomes:
         outcomes = executor.wait(1.0)
-    _warm.put((known, executor))
+    _idle_executors.put((pickled_compute, executor))
     return outcomes[0]
 
 
-def _idle_for(known: bytes) -> ProcessExecutor | None:
-    """Find an idle process that knows a function; those of earlier plans are ended."""
-    for function, executor in _arrived(_warm, 0):
-        if function == known:
+def _idle_executor(pickled_compute: bytes) -> ProcessExecutor | None:
+    """Return an idle executor for a function; those for functions of earlier plans are closed."""
+    for function, executor in _take_all(_idle_executors, 0):
+        if function == pickled_compute:
             return executor
         executor.close()
     return None
 
 
-#: What computes cells, some at a time.
+#: All executors.
 Executor = HereExecutor | ProcessExecutor | ClusterExecutor
 
 
 def make_executor(compute: ComputeFunction, n_jobs: int | None, cluster: Any) -> Executor:
-    """Choose where cells are computed."""
+    """Return the executor for a cluster, for this process, or for worker processes."""
     if cluster is not None:
         return ClusterExecutor(compute, cluster)
     if n_jobs == 0:
         return HereExecutor(compute)
-    count = count_workers(n_jobs)
-    return ProcessExecutor(compute, n_jobs=count, threads=max(1, count_workers(-1) // count))
+    n_workers = count_workers(n_jobs)
+    threads = max(1, count_workers(-1) // n_workers)
+    return ProcessExecutor(compute, n_jobs=n_workers, threads=threads)
 
 
 def count_workers(n_jobs: int | None) -> int:
-    """Return the number of worker processes; none is one, this process."""
-    from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
+    """Return the number of processes that compute: 1 if ``n_jobs`` is 0 and this one does."""
+    from scumble._core.parallel import thread_count  # imports numpy, which a worker may not need
 
     return thread_count(1 if n_jobs == 0 else n_jobs)

@@ -1,4 +1,4 @@
-"""Plans: which data sets, resamplers, classifiers, folds and seeds are combined."""
+"""Plans: the data sets, resamplers, classifiers, folds and seeds that an experiment combines."""
 
 from __future__ import annotations
 
@@ -15,51 +15,54 @@ from typing import Any
 from scumble._core.errors import ReadError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble.experiment.cell import NOTHING, Component, PlanError, canonical_json, score_name_error
 
-#: Metrics shown where a plan names none; all are computed in any case.
+#: Metrics that tables show if a plan names none; all metrics are computed in any case.
 METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
 
-#: What a plan combines.
+#: The components that a plan combines, by the names of its fields.
 KINDS = ("datasets", "resamplers", "classifiers")
-#: Keys of a table in a plan that are no parameters.
-OWN_KEYS = ("name", "label", "where")
+#: Keys of a component's table that are not parameters.
+COMPONENT_KEYS = ("name", "label", "where")
 #: Keys of a plan in a file.
 KEYS = (
     "name", "datasets", "resamplers", "classifiers", "splitter", "seeds", "metrics", "limits",
     "keep_predictions",
 )  # fmt: skip
 LIMITS = ("seconds", "megabytes")
-#: The sizes of data that a classifier may be kept to.
-SIZES = ("max_instances", "max_features", "max_labels")
+#: Limits of the size of data sets that a classifier is used for.
+SIZE_LIMITS = ("max_instances", "max_features", "max_labels")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment: everything is combined with everything.
+    """An experiment: all combinations of data sets, resamplers, classifiers, folds and seeds.
 
     Parameters
     ----------
-    datasets : sequence of Part or str
-        Names on the shelf, or files. Parameters are ``rows`` (draw so many where there are more),
-        ``drop`` (features to leave out), and options of `scumble.read`.
-    resamplers : sequence of Part or str
-        Names of the catalogue or dotted names, chains such as ``"remedial+mlsmote"``, or
+    datasets : sequence of Component or str
+        Names in the repository of public data sets, or files. Parameters are ``rows`` (maximum
+        number of rows; they are drawn at random), ``drop`` (features to leave out), and options
+        of `scumble.read`.
+    classifiers : sequence of Component or str
+        Names in the catalogue, dotted names of scikit-learn's classifiers, or ``"none"``, which
+        only measures the training sets before and after resampling. ``where`` limits the size of
+        the data sets that a classifier is used for.
+    resamplers : sequence of Component or str
+        Names in the catalogue or dotted names, chains such as ``"remedial+mlsmote"``, or
         ``"none"``.
-    classifiers : sequence of Part or str
-        Names of the catalogue, dotted names of scikit-learn's classifiers, or ``"none"``, which
-        only measures the training parts before and after resampling. ``where`` leaves a
-        classifier out on data that is too large for it.
-    splitter : Part or str
-        A name of the catalogue.
+    splitter : Component or str
+        A name in the catalogue.
     seeds : sequence of int
-        The whole plan is repeated for each.
+        The plan is repeated for each seed.
     metrics : sequence of str
-        What tables show first; every metric is computed for every cell.
+        Metrics that tables show; all metrics are computed for every cell.
     seconds, megabytes : float, optional
-        Limits for each cell.
+        Limits of time and memory for each cell.
     keep_predictions : bool
         Whether predictions are stored.
     name : str
         Name of the plan, for messages.
+    folder : str
+        Folder that paths of data files are relative to.
 
     Examples
     --------
@@ -68,7 +71,7 @@ class Plan:
     ...     datasets=["debtags"],
     ...     resamplers=["none", Component("lpros", {"percent": 25})],
     ...     classifiers=["br", "mlknn"],
-    ...     splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}),
+    ...     splitter=Component("kfold", {"n_splits": 5, "n_repeats": 2}),
     ... )
     >>> plan.check()
     >>> plan.n_cells
@@ -88,124 +91,141 @@ class Plan:
     folder: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        lists = {"splitter": _part, "seeds": _values, "metrics": _values}
-        for kind, make in (dict.fromkeys(KINDS, _parts) | lists).items():
-            object.__setattr__(self, kind, make(getattr(self, kind), kind))
+        for kind in KINDS:
+            object.__setattr__(self, kind, _as_components(getattr(self, kind), kind))
+        object.__setattr__(self, "splitter", _as_component(self.splitter, "splitter"))
+        object.__setattr__(self, "seeds", _as_tuple(self.seeds, "seeds"))
+        object.__setattr__(self, "metrics", _as_tuple(self.metrics, "metrics"))
 
     @property
     def n_folds(self) -> int:
-        """Training and test parts that the splitter makes."""
+        """Number of pairs of training and test sets that the splitter makes."""
         from scumble.experiment.parts import make_splitter
 
-        (part,) = get_components(self, "splitter")
-        return int(make_splitter(part, seed=0, folder=self.folder).get_n_splits())
+        (splitter,) = get_components(self, "splitter")
+        return int(make_splitter(splitter, seed=0, folder=self.folder).get_n_splits())
 
     @property
     def n_cells(self) -> int:
-        """Number of cells, before any ``where`` rules some out."""
+        """Number of cells, including those that a ``where`` leaves out."""
         return self.n_folds * prod(len(getattr(self, kind)) for kind in (*KINDS, "seeds"))
 
     def check(self) -> None:
-        """Refuse with a `PlanError` that says everything that cannot work; no data is read."""
-        found = [*(list(_plan_errors(self)) or _the_same(self)), *_complaints(self)]
-        if found:
-            raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(found))
+        """Check the plan without reading data.
+
+        Raises
+        ------
+        PlanError
+            If something is wrong; the message lists all errors.
+        """
+        errors = list(_plan_errors(self)) or list(_duplicate_errors(self))
+        errors += _component_errors(self)
+        if errors:
+            raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(errors))
 
     def select(self, **kinds: Sequence[str]) -> Plan:
-        """Keep only some ``datasets``, ``resamplers`` or ``classifiers``, named by their labels."""
-        kept: dict[str, Any] = {}
+        """Return a plan with some of the datasets, resamplers or classifiers, by their labels."""
+        selected: dict[str, Any] = {}
         for kind, labels in kinds.items():
-            have = {part.label: part for part in get_components(self, kind)}
+            by_label = {component.label: component for component in get_components(self, kind)}
             for label in labels:
-                if label not in have:
+                if label not in by_label:
+                    suggestion = did_you_mean(label, by_label)
                     raise PlanError(
-                        f"The plan has no {label!r} among its {kind}.{did_you_mean(label, have)} "
-                        f"It has: {', '.join(have)}."
+                        f"The plan has no {label!r} among its {kind}.{suggestion} "
+                        f"It has: {', '.join(by_label)}."
                     )
-            kept[kind] = [have[label] for label in labels]
-        return replace(self, **kept)
+            selected[kind] = [by_label[label] for label in labels]
+        return replace(self, **selected)
 
 
 def get_components(plan: Plan, kind: str) -> tuple[Component, ...]:
-    """Return the parts of one kind; a plan has made parts of names."""
-    found = getattr(plan, kind)
-    return found if isinstance(found, tuple) else (found,)
+    """Return the components of one kind; names have become components when the plan was made."""
+    components = getattr(plan, kind)
+    return components if isinstance(components, tuple) else (components,)
 
 
-def _part(given: Any, kind: str) -> Component:
-    """Turn a name, a mapping with a name, or a Part into a Part."""
-    if isinstance(given, str):
-        given = Component(given)
-    elif isinstance(given, Mapping) and isinstance(given.get("name"), str):
-        rest = {key: value for key, value in given.items() if key not in OWN_KEYS}
-        where = _where(given.get("where", {}), kind)
-        given = Component(given["name"], rest, str(given.get("label", "")), where)
-    if not isinstance(given, Component):
-        raise PlanError(
-            f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
+def _as_component(entry: Any, kind: str) -> Component:
+    """Turn a name, or a mapping with a name, into a component."""
+    component = entry
+    if isinstance(entry, str):
+        component = Component(entry)
+    elif isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
+        component = Component(
+            entry["name"],
+            parameters={key: value for key, value in entry.items() if key not in COMPONENT_KEYS},
+            label=str(entry.get("label", "")),
+            where=_check_where(entry.get("where", {}), kind),
         )
-    if kind != "classifiers" or "base" not in given.parameters:
-        return given
-    return replace(given, parameters=_without_base(given.name, given.parameters))
+    if not isinstance(component, Component):
+        raise PlanError(
+            f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {entry!r} instead."
+        )
+    if kind != "classifiers" or "base" not in component.parameters:
+        return component
+    return replace(component, parameters=_resolve_base(component.name, component.parameters))
 
 
-def _without_base(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn ``base``, a name or a table with a name, into the parameter that it stands for."""
+def _resolve_base(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace ``base``, a name or a table with a name, by the parameter that it stands for."""
     from scumble.learn.make_and_fit import base_parameter
 
-    rest = {key: value for key, value in parameters.items() if key != "base"}
+    resolved = {key: value for key, value in parameters.items() if key != "base"}
     if "base" not in parameters:
-        return rest
+        return resolved
     base = parameters["base"]
-    known = "estimator"
-    with suppress(ScumbleError):  # a name nobody knows is told with whatever else is wrong
-        known = base_parameter(name) or known
-    if known in rest:
-        raise PlanError(f"'base' and {known!r} of {name!r} are the same. Expected one of them.")
+    parameter = "estimator"
+    with suppress(ScumbleError):  # an unknown name is reported with all other errors of the plan
+        parameter = base_parameter(name) or parameter
+    if parameter in resolved:
+        raise PlanError(f"'base' and {parameter!r} of {name!r} are the same. Expected one of them.")
     if isinstance(base, str):
-        return rest | {known: {"name": base}}
-    if isinstance(base, Mapping) and isinstance(base.get("name"), str):
-        return rest | {known: _without_base(base["name"], base)}
-    raise PlanError(f"'base' must be a name, or a table with a 'name'. Got {base!r} instead.")
+        resolved[parameter] = {"name": base}
+    elif isinstance(base, Mapping) and isinstance(base.get("name"), str):
+        resolved[parameter] = _resolve_base(base["name"], base)
+    else:
+        raise PlanError(f"'base' must be a name, or a table with a 'name'. Got {base!r} instead.")
+    return resolved
 
 
-def _where(given: Any, kind: str) -> dict[str, int]:
-    """Check for which data a classifier is meant."""
-    if given and kind != "classifiers":
-        raise PlanError(f"Only classifiers have a 'where'. Got {given!r} among the {kind}.")
-    if not isinstance(given, Mapping):
-        raise PlanError(f"'where' must be a table with {', '.join(SIZES)}. Got {given!r}.")
-    for name, most in given.items():
-        if name not in SIZES:
-            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(SIZES)}.")
-        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-            raise PlanError(f"{name!r} must be a whole number of at least 1. Got {most!r}.")
-    return dict(given)
+def _check_where(where: Any, kind: str) -> dict[str, int]:
+    """Check the limits of the size of data sets, and return them as a dict."""
+    if where and kind != "classifiers":
+        raise PlanError(f"Only classifiers have a 'where'. Got {where!r} among the {kind}.")
+    if not isinstance(where, Mapping):
+        raise PlanError(f"'where' must be a table with {', '.join(SIZE_LIMITS)}. Got {where!r}.")
+    for name, limit in where.items():
+        if name not in SIZE_LIMITS:
+            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(SIZE_LIMITS)}.")
+        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+            raise PlanError(f"{name!r} must be a whole number of at least 1. Got {limit!r}.")
+    return dict(where)
 
 
-def _parts(given: Any, kind: str) -> tuple[Component, ...]:
-    if isinstance(given, str | Component | Mapping):
-        given = [given]
-    return tuple(_part(one, kind) for one in _values(given, kind))
+def _as_components(entries: Any, kind: str) -> tuple[Component, ...]:
+    """Turn entries, or a single one, into components."""
+    if isinstance(entries, str | Component | Mapping):
+        entries = [entries]
+    return tuple(_as_component(entry, kind) for entry in _as_tuple(entries, kind))
 
 
-def _values(given: Any, kind: str) -> tuple[Any, ...]:
-    """Turn a list into a tuple; a single name stands for itself."""
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        raise PlanError(f"{kind!r} must be a list. Got {given!r} instead.")
-    return tuple(given)
+def _as_tuple(values: Any, kind: str) -> tuple[Any, ...]:
+    """Turn values, or a single name, into a tuple."""
+    if isinstance(values, str):
+        return (values,)
+    if not isinstance(values, Iterable) or isinstance(values, Mapping):
+        raise PlanError(f"{kind!r} must be a list. Got {values!r} instead.")
+    return tuple(values)
 
 
 def _plan_errors(plan: Plan) -> Iterator[str]:
-    """Check what concerns the plan alone."""
+    """Yield the errors of the plan itself: of its lists, labels, seeds and limits."""
     for kind in (*KINDS, "seeds"):
         if not getattr(plan, kind):
             yield f"There are no {kind}."
     for kind in KINDS:
-        labels = Counter(part.label for part in get_components(plan, kind))
-        for label in sorted(label for label, times in labels.items() if times > 1):
+        counts = Counter(component.label for component in get_components(plan, kind))
+        for label in sorted(label for label, count in counts.items() if count > 1):
             yield f"Among the {kind}, {label!r} stands twice: give one a 'label'."
     for seed in plan.seeds:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
@@ -221,33 +241,38 @@ def _plan_errors(plan: Plan) -> Iterator[str]:
         yield f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}."
     if not isinstance(plan.name, str):
         yield f"'name' must be a text. Got {plan.name!r}."
-    for part in (part for kind in (*KINDS, "splitter") for part in get_components(plan, kind)):
-        try:
-            canonical_json(part.spec)
-        except (TypeError, ValueError):
-            yield f"Parameters must be plain values: {part!r}."
+    for kind in (*KINDS, "splitter"):
+        for component in get_components(plan, kind):
+            try:
+                canonical_json(component.spec)
+            except (TypeError, ValueError):
+                yield f"Parameters must be plain values: {component!r}."
 
 
-def _complaints(plan: Plan) -> Iterator[str]:
-    """Try everything a plan names, without reading data."""
+def _component_errors(plan: Plan) -> Iterator[str]:
+    """Yield the errors of everything that the plan names, without reading data."""
     from scumble.experiment.parts import component_errors
 
     for kind in ("splitter", "resamplers", "classifiers", "datasets"):
-        for part in get_components(plan, kind):
-            yield from component_errors(kind, part, plan.folder)
-    yield from filter(None, map(score_name_error, plan.metrics))
+        for component in get_components(plan, kind):
+            yield from component_errors(kind, component, plan.folder)
+    for metric in plan.metrics:
+        error = score_name_error(metric)
+        if error is not None:
+            yield error
 
 
-def _the_same(plan: Plan) -> Iterator[str]:
-    """Find parts that differ by their label alone: they would share their cells."""
+def _duplicate_errors(plan: Plan) -> Iterator[str]:
+    """Yield an error for components that differ only by their labels and would share cells."""
     for kind in KINDS:
-        first: dict[str, str] = {}
-        for part in get_components(plan, kind):
-            known = first.setdefault(canonical_json(part.spec), part.label)
-            if known != part.label:
-                yield f"Among the {kind}, {known!r} and {part.label!r} are the same: keep one."
-            if part.name == NOTHING and part.parameters and kind != "datasets":
-                yield f"{part.label}: {NOTHING!r} has no parameters."
+        label_of_spec: dict[str, str] = {}
+        for component in get_components(plan, kind):
+            label = component.label
+            first = label_of_spec.setdefault(canonical_json(component.spec), label)
+            if first != label:
+                yield f"Among the {kind}, {first!r} and {label!r} are the same: keep one."
+            if component.name == NOTHING and component.parameters and kind != "datasets":
+                yield f"{label}: {NOTHING!r} has no parameters."
 
 
 # Plans in files -----------------------------------------------------------------------------------
@@ -259,17 +284,17 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     Parameters
     ----------
     path : str or Path
-        The file. Data files in it are named relative to it.
+        The file. Paths of data files in it are relative to its folder.
 
     Returns
     -------
     Plan
-        Not checked yet, see `Plan.check`.
+        The plan, which is not checked yet, see `Plan.check`.
 
     Raises
     ------
     ScumbleError
-        If the file cannot be read, is no TOML, or has a key that plans do not have.
+        If the file cannot be read, is not TOML, or has a key that plans do not have.
 
     Examples
     --------
@@ -301,21 +326,22 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 def plan_from_dict(
     content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", where: str = "plan"
 ) -> Plan:
-    """Make a plan from the tables of a file."""
-    _refuse_unknown(content, KEYS, where)
+    """Make a plan from the content of a file; ``where`` names the file in messages."""
+    _check_keys(content, KEYS, where)
     limits = content.get("limits", {})
     if not isinstance(limits, Mapping):
         raise PlanError(f"{where}: 'limits' must be a table with {' and '.join(LIMITS)}.")
-    _refuse_unknown(limits, LIMITS, f"{where}, limits")
+    _check_keys(limits, LIMITS, f"{where}, limits")
     for key in ("datasets", "classifiers"):
         if key not in content:
             raise PlanError(f"{where}: a plan needs {key!r}.")
-    rest = {key: content[key] for key in KEYS if key in content and key != "limits"}
-    return Plan(**{"name": name, **rest, **limits}, folder=folder)
+    fields = {key: content[key] for key in KEYS if key in content and key != "limits"}
+    return Plan(**{"name": name, **fields, **limits}, folder=folder)
 
 
-def _refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+def _check_keys(content: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    """Raise an error for a key that is not allowed."""
     for key in content:
-        if key not in known:
-            hint = did_you_mean_parameter(key, known) or f" Known are: {', '.join(known)}."
+        if key not in keys:
+            hint = did_you_mean_parameter(key, keys) or f" Known are: {', '.join(keys)}."
             raise PlanError(f"{where}: unknown key {key!r}.{hint}")

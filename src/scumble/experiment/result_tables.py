@@ -1,4 +1,4 @@
-"""Results as tables: a row per cell, means, methods against one; written to files and read back."""
+"""Tables of results: a row per cell, means, comparisons with a baseline; written and read back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scumble._core.errors import ParameterError, did_you_mean
 from scumble._core.files import atomic_write
@@ -20,45 +20,60 @@ from scumble.experiment.store import IDENTIFYING_COLUMNS, Store, StoreError, sco
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
+#: Columns of a table that can hold the names of methods.
+METHOD_COLUMNS = {"classifier", "method"}
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
-_METHODS = {"classifier", "method"}
 
 
-def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Keep the cells of some data sets or classifiers, in the order of their names."""
-    for kind, names in wanted.items():
-        _refuse_unknown(kind, names or (), sorted({cell[kind] for cell in cells}))
+def only(
+    cells: list[dict[str, Any]], **names_by_kind: Sequence[str] | None
+) -> list[dict[str, Any]]:
+    """Return the cells of the named data sets or classifiers, in the order of the names."""
+    for kind, names in names_by_kind.items():
+        _check_names(kind, names or (), sorted({cell[kind] for cell in cells}))
         if names:
-            cells = [cell for name in dict.fromkeys(names) for cell in cells if cell[kind] == name]
+            position = {name: index for index, name in enumerate(dict.fromkeys(names))}
+            selected = [cell for cell in cells if cell[kind] in position]
+            cells = sorted(selected, key=lambda cell: position[cell[kind]])
     return cells
 
 
-def _refuse_unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+def _check_names(kind: str, names: Sequence[str], existing: Sequence[str]) -> None:
+    """Raise an error for a name that does not exist."""
     for name in names:
-        if name not in known:
+        if name not in existing:
             raise ParameterError(
-                f"The store has no {kind} {name!r}.{did_you_mean(name, known)} "
-                f"There are: {', '.join(known) or 'none'}."
+                f"The store has no {kind} {name!r}.{did_you_mean(name, existing)} "
+                f"There are: {', '.join(existing) or 'none'}."
             )
 
 
 def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sum up cells by data set and classifier, the costliest first."""
-    counted: dict[tuple[str, str], dict[str, Any]] = {}
+    """Return states and times by data set and classifier, the longest time first."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
     for cell in cells:
-        place = {"dataset": cell["dataset"], "classifier": cell["classifier"]}
-        start = {"done": 0, "failed": 0, "open": 0, "seconds": 0.0, "cpu_seconds": 0.0}
-        row = counted.setdefault((*place.values(),), {**place, **start})
+        key = (cell["dataset"], cell["classifier"])
+        if key not in rows:
+            rows[key] = {
+                "dataset": cell["dataset"],
+                "classifier": cell["classifier"],
+                "done": 0,
+                "failed": 0,
+                "open": 0,
+                "seconds": 0.0,
+                "cpu_seconds": 0.0,
+            }
+        row = rows[key]
         row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
         row["seconds"] += cell["seconds"] or 0.0
         row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
-    return sorted(counted.values(), key=lambda row: -row["seconds"])
+    return sorted(rows.values(), key=lambda row: -row["seconds"])
 
 
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one row per finished cell with everything that was measured."""
+    """Return one row per finished cell, with its costs and scores."""
     done = [cell for cell in cells if cell["state"] == "done"]
-    names = sorted({name for cell in done for name in cell["scores"]})
+    names = sorted(set[str]().union(*(cell["scores"] for cell in done)))
     return [
         {
             **{key: cell[key] for key in IDENTIFYING_COLUMNS},
@@ -69,75 +84,114 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-# Methods against one of them ---------------------------------------------------------------------
+# Comparisons with a baseline ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class PairwiseComparison:
-    """One method beside another, by one metric."""
+    """Comparison of a method with the baseline, by one metric."""
 
     metric: str
     method: str
-    n_datasets: int = 0  # data sets on which both have a value; all that follows is over these
+    n_datasets: int = 0  # on which both have a value; the other fields are computed from these
     mean: float = math.nan
-    ratio: float = math.nan
+    ratio: float = math.nan  # of the mean to that of the baseline
     wins: int = 0
     ties: int = 0
     losses: int = 0
-    # Wilcoxon's signed ranks, exact and two-sided, one pair per data set; and the same adjusted for
-    # the number of methods.
+    # Wilcoxon's signed-rank test, exact and two-sided, with a pair per data set; and its p-value
+    # adjusted by Holm's method for the number of methods.
     p_value: float = math.nan
     holm: float = math.nan
-    # How probable it is that the method is in truth worse, practically equal and better: the
-    # Bayesian signed-rank test.
+    # Probabilities that the method is worse, practically equal or better, by the Bayesian
+    # signed-rank test.
     worse: float = math.nan
     equal: float = math.nan
     better: float = math.nan
 
 
 def compare_methods(
-    one: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
+    table: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
 ) -> RecordList[PairwiseComparison]:
-    """Compare all methods with one; up to a difference of ``rope`` two are practically equal."""
-    _refuse_unknown("method", [against], one.columns)
-    _refuse_unknown("data set", without, one.rows)
-    rows = [row for row in one.rows if row not in without]
-    others = [column for column in one.columns if column != against]
-    found = [_against(one, column, against, rows, rope) for column in (against, *others)]
-    return RecordList(_with_holm(found), f"methods beside {against}, by {one.metric}")
+    """Compare all methods with the baseline ``against``, which is the first row.
+
+    Data sets in ``without`` are left out. Methods that differ by at most ``rope`` are practically
+    equal (region of practical equivalence).
+    """
+    _check_names("method", [against], table.columns)
+    _check_names("data set", without, table.rows)
+    rows = [row for row in table.rows if row not in without]
+    methods = [against, *(column for column in table.columns if column != against)]
+    comparisons = [
+        _compare_pair(table, method, against, rows=rows, rope=rope) for method in methods
+    ]
+    return RecordList(_add_holm(comparisons), f"methods beside {against}, by {table.metric}")
 
 
-def _with_holm(found: list[PairwiseComparison]) -> list[PairwiseComparison]:
-    """Adjust the p-values of all methods but the first, which is compared with itself."""
+def _add_holm(comparisons: list[PairwiseComparison]) -> list[PairwiseComparison]:
+    """Adjust the p-values of all methods but the first, which is the baseline itself."""
     from scumble.evaluate.statistics import holm
 
-    tested = [at for at, row in enumerate(found) if at and not math.isnan(row.p_value)]
-    adjusted = holm([found[at].p_value for at in tested])
-    by_place = dict(zip(tested, adjusted.tolist(), strict=True))
-    return [replace(row, holm=by_place.get(at, math.nan)) for at, row in enumerate(found)]
+    tested = [
+        index
+        for index, comparison in enumerate(comparisons)
+        if index > 0 and not math.isnan(comparison.p_value)
+    ]
+    adjusted = holm([comparisons[index].p_value for index in tested])
+    adjusted_of = dict(zip(tested, adjusted.tolist(), strict=True))
+    return [
+        replace(comparison, holm=adjusted_of.get(index, math.nan))
+        for index, comparison in enumerate(comparisons)
+    ]
 
 
-def _against(
-    one: ScoreTable, method: str, other: str, rows: Sequence[str], rope: float
+def _compare_pair(
+    table: ScoreTable, method: str, baseline: str, *, rows: Sequence[str], rope: float
 ) -> PairwiseComparison:
+    """Compare a method with the baseline on the data sets on which both have a value."""
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
-    pairs = [[one.means.get((row, m), math.nan) for m in (other, method)] for row in rows]
-    known = [pair for pair in pairs if not any(map(math.isnan, pair))]
-    if not known:
-        return PairwiseComparison(one.metric, method)
-    theirs, ours = zip(*known, strict=True)
-    tally = win_tie_loss(theirs, ours, higher_is_better=one.higher_is_better)
-    mean, base = sum(ours) / len(ours), sum(theirs) / len(theirs)
-    means = (mean, mean / base if base else math.nan)
-    chances = bayesian_signed_rank(theirs, ours, rope=rope)
-    sides = (chances.lower, chances.equal, chances.higher)
-    sides = sides if one.higher_is_better is not False else sides[::-1]
-    rest = (*vars(tally).values(), wilcoxon(theirs, ours).p_value, math.nan, *sides)
-    return PairwiseComparison(one.metric, method, len(known), *means, *rest)
+    values, baseline_values = [], []
+    for row in rows:
+        value = table.means.get((row, method), math.nan)
+        baseline_value = table.means.get((row, baseline), math.nan)
+        if not math.isnan(value) and not math.isnan(baseline_value):
+            values.append(value)
+            baseline_values.append(baseline_value)
+    if not values:
+        return PairwiseComparison(table.metric, method)
+    tally = win_tie_loss(baseline_values, values, higher_is_better=table.higher_is_better)
+    probabilities = bayesian_signed_rank(baseline_values, values, rope=rope)
+    worse, better = probabilities.lower, probabilities.higher
+    if table.higher_is_better is False:
+        worse, better = better, worse
+    mean = sum(values) / len(values)
+    baseline_mean = sum(baseline_values) / len(baseline_values)
+    return PairwiseComparison(
+        metric=table.metric,
+        method=method,
+        n_datasets=len(values),
+        mean=mean,
+        ratio=mean / baseline_mean if baseline_mean else math.nan,
+        wins=tally.wins,
+        ties=tally.ties,
+        losses=tally.losses,
+        p_value=wilcoxon(baseline_values, values).p_value,
+        worse=worse,
+        equal=probabilities.equal,
+        better=better,
+    )
 
 
-# In files -----------------------------------------------------------------------------------------
+# Writing files ------------------------------------------------------------------------------------
+
+
+class _TableFormat(NamedTuple):
+    """How score tables are written to a file."""
+
+    write: Callable[..., Iterator[str]]  # yields the lines of one table
+    start: Sequence[str] = ()  # lines before all tables
+    end: Sequence[str] = ()  # lines after all tables
 
 
 def export(
@@ -149,24 +203,27 @@ def export(
     deviations: bool = False,
     ranks: bool = False,
 ) -> None:
-    """Write results to a file whose suffix says how."""
-    # Tables of means have the methods asked for, in that order, and on demand the standard
-    # deviations over folds and seeds, and a last row of mean ranks.
+    """Write results to a file, in the format of its suffix.
+
+    Tables of means have the given methods, in this order, and if requested the standard deviations
+    over folds and seeds, and a last row with mean ranks.
+    """
     suffix = Path(path).suffix.lower()
     cells = list(cells)
-    if suffix in _OF_CELLS:
-        content = _OF_CELLS[suffix](long_table(cells))
-    elif suffix in _FORMS:
-        write, start, end = _FORMS[suffix]
-        tables = [
-            score_table_from_cells(cells, metric).select(methods=methods) for metric in metrics
-        ]
-        lines = [line for one in tables for line in write(one, deviations=deviations, ranks=ranks)]
-        content = "\n".join([*start, *lines, *end]).encode()
+    if suffix in _CELL_FORMATS:
+        content = _CELL_FORMATS[suffix](long_table(cells))
+    elif suffix in _TABLE_FORMATS:
+        table_format = _TABLE_FORMATS[suffix]
+        lines = [*table_format.start]
+        for metric in metrics:
+            table = score_table_from_cells(cells, metric).select(methods=methods)
+            lines += table_format.write(table, deviations=deviations, ranks=ranks)
+        lines += table_format.end
+        content = "\n".join(lines).encode()
     else:
         raise ParameterError(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
-            f"Expected one of {', '.join((*_OF_CELLS, *_FORMS))}."
+            f"Expected one of {', '.join((*_CELL_FORMATS, *_TABLE_FORMATS))}."
         )
     with atomic_write(path) as target, target.open() as stream:
         stream.write(content)
@@ -175,76 +232,111 @@ def export(
 def table_rows(
     table: ScoreTable, *, deviations: bool, ranks: bool, best: str = "{}", spread: str = " ± {}"
 ) -> list[list[str]]:
-    """Write the means of a table as texts, the best of a row as ``best`` says."""
-    # With deviations and ranks where they are asked for: the last row then has the ranks.
-    lines = [[row, *_texts(table, row, best, spread if deviations else None)] for row in table.rows]
+    """Return the cells of a table of means as texts.
+
+    ``best`` formats the best mean of a row, ``spread`` the standard deviations that follow the
+    means with ``deviations``. With ``ranks``, the last row has the mean ranks.
+    """
+    rows = [
+        [row, *_row_texts(table, row, best=best, spread=spread if deviations else None)]
+        for row in table.rows
+    ]
     if ranks:
-        lines.append(["mean rank", *(_number(rank, 2) for rank in table.ranks().values())])
-    return lines
+        rows.append(["mean rank", *(_format_number(rank, 2) for rank in table.ranks().values())])
+    return rows
 
 
-def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> Iterator[str]:
-    winners = table.best(row)
+def _row_texts(table: ScoreTable, row: str, *, best: str, spread: str | None) -> Iterator[str]:
+    """Yield the means of a row as texts, with standard deviations unless ``spread`` is None."""
+    best_columns = table.best(row)
     for column in table.columns:
-        text = _number(table.means.get((row, column), math.nan))
-        text = best.format(text) if column in winners else text
+        text = _format_number(table.means.get((row, column), math.nan))
+        if column in best_columns:
+            text = best.format(text)
         deviation = table.deviations.get((row, column), math.nan)
         if spread is not None and not math.isnan(deviation):
-            text += spread.format(_number(deviation))
+            text += spread.format(_format_number(deviation))
         yield text
 
 
-def _number(value: float, digits: int = 4) -> str:
+def _format_number(value: float, digits: int = 4) -> str:
+    """Return a number with a fixed number of digits, or "-"."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _markdown(table: ScoreTable, **asked: Any) -> Iterator[str]:
-    def cell(text: str) -> str:
+def _markdown_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+
+    def escape(text: str) -> str:
         return text.replace("|", "\\|").replace("\n", " ")
 
-    yield from (f"### {table.metric}", "")
-    yield "| " + " | ".join(["data set", *map(cell, table.columns)]) + " |"
+    yield f"### {table.metric}"
+    yield ""
+    yield "| " + " | ".join(["data set", *map(escape, table.columns)]) + " |"
     yield "|" + "---|" + "---:|" * len(table.columns)
-    for row, *values in table_rows(table, best="**{}**", **asked):
-        yield "| " + " | ".join([cell(row), *values]) + " |"
+    for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="**{}**"):
+        yield "| " + " | ".join([escape(row), *values]) + " |"
     yield ""
 
 
-def _latex(table: ScoreTable, **asked: Any) -> Iterator[str]:
-    def line(first: str, *others: str) -> str:
-        return " & ".join([_tex(first), *others]) + r" \\"
+def _latex_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterator[str]:
+    """Yield the lines of a LaTeX table."""
 
-    head = line("Data set", *map(_tex, table.columns))
-    rows = table_rows(table, best=r"\textbf{{{}}}", spread=r" $\pm$ {}", **asked)
-    body = [line(*row) for row in rows]
-    if asked["ranks"]:
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(cells) + r" \\"
+
+    rows = table_rows(
+        table,
+        deviations=deviations,
+        ranks=ranks,
+        best=r"\textbf{{{}}}",
+        spread=r" $\pm$ {}",
+    )
+    body = [line([_escape_tex(row), *values]) for row, *values in rows]
+    if ranks:
         body.insert(-1, r"\hline")
-    yield from (r"\begin{table}", r"\centering")
+    yield r"\begin{table}"
+    yield r"\centering"
     yield r"\begin{tabular}{l" + "r" * len(table.columns) + "}"
-    yield from (r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}")
-    yield from (rf"\caption{{{_tex(table.metric)}}}", r"\end{table}", "")
+    yield r"\hline"
+    yield line(["Data set", *map(_escape_tex, table.columns)])
+    yield r"\hline"
+    yield from body
+    yield r"\hline"
+    yield r"\end{tabular}"
+    yield rf"\caption{{{_escape_tex(table.metric)}}}"
+    yield r"\end{table}"
+    yield ""
 
 
-def _html(table: ScoreTable, **asked: Any) -> Iterator[str]:
+def _html_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterator[str]:
+    """Yield the lines of an HTML table."""
     columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
     yield f"<h2>{html.escape(table.metric)}</h2>"
     yield f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>"
-    for row, *values in table_rows(table, best="<b>{}</b>", **asked):
+    for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="<b>{}</b>"):
         cells = "".join(f"<td>{text}</td>" for text in values)
         yield f"<tr><th>{html.escape(row)}</th>{cells}</tr>"
     yield "</tbody></table>"
 
 
-_HTML = ("<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>")
-#: How the lines of a table are written, and what stands before and after all tables.
-_FORMS: dict[str, tuple[Callable[..., Iterator[str]], Sequence[str], Sequence[str]]] = {
-    ".tex": (_latex, (), ()),
-    ".md": (_markdown, (), ()),
-    ".html": (_html, _HTML, ("</html>", "")),
+_TABLE_FORMATS = {
+    ".tex": _TableFormat(_latex_lines),
+    ".md": _TableFormat(_markdown_lines),
+    ".html": _TableFormat(
+        _html_lines,
+        start=[
+            "<!doctype html>",
+            '<html lang="en"><meta charset="utf-8">',
+            "<title>Results</title>",
+        ],
+        end=["</html>", ""],
+    ),
 }
 
 
-def _tex(text: str) -> str:
+def _escape_tex(text: str) -> str:
+    """Escape the special characters of LaTeX."""
     special = {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
         "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -252,20 +344,24 @@ def _tex(text: str) -> str:
     return "".join(special.get(char, char) for char in text)
 
 
-def _csv(rows: list[dict[str, Any]]) -> bytes:
+def _csv_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as a CSV file."""
     stream = io.StringIO(newline="")
     if rows:
         writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+        writer.writerows({key: _csv_cell(value) for key, value in row.items()} for row in rows)
     return stream.getvalue().encode()
 
 
-def _cell(value: Any) -> Any:
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
+def _csv_cell(value: Any) -> Any:
+    """Return a value of a CSV file: missing and undefined ones are empty."""
+    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return "" if is_missing else value
 
 
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
+def _parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -274,14 +370,17 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     return stream.getvalue()
 
 
-_OF_CELLS = {".csv": _csv, ".parquet": _parquet}
+_CELL_FORMATS = {".csv": _csv_bytes, ".parquet": _parquet_bytes}
 
-# Read back ----------------------------------------------------------------------------------------
+
+# Reading files ------------------------------------------------------------------------------------
 
 
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read results from a store, or from a .csv or .parquet table that `score_table` knows."""
-    # Returns the cells, as a store gives them, and the metrics that a plan named.
+    """Read results from a store, or from a CSV or Parquet table that `score_table` can read.
+
+    Returns the cells, as `Store.cells` does, and the metrics that the plan names.
+    """
     if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
         with Store(path, create=False) as store:
             return store.cells(), store.get_metadata("metrics") or []
@@ -292,16 +391,18 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
         raise StoreError(
             f"{path} is empty. Expected a store, or a table with a row per data set and method."
         )
-    if "dataset" not in table.column_names or not _METHODS & set(table.column_names):
+    if "dataset" not in table.column_names or not METHOD_COLUMNS & set(table.column_names):
         wide = score_table(table)  # a column per method
         if len(wide.columns) < 2:
             raise StoreError(
                 f"{path} has no column 'classifier' or 'method', and no columns of two methods. "
                 "Expected a store, or a table of results."
             )
-        names = ("dataset", "classifier", "value")
-        rows = ((*place, value) for place, value in wide.means.items())
-        return [_cell_of_row(dict(zip(names, row, strict=True))) for row in rows], ["value"]
+        rows = [
+            {"dataset": dataset, "classifier": method, "value": value}
+            for (dataset, method), value in wide.means.items()
+        ]
+        return [_cell_of_row(row) for row in rows], ["value"]
     metrics = []
     if "classifier" not in table.column_names:
         table = table.rename_columns({"method": "classifier"})
@@ -312,20 +413,23 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
 
 
 def _is_store(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a SQLite file, or cannot be read, which the store will report."""
     try:
         with open(path, "rb") as stream:
             return stream.read(6) == b"SQLite"
     except OSError:
-        return True  # the store knows what to say
+        return True
 
 
 def _cell_of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Undo what `long_table` did, as far as that is possible."""
-    usual = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
-    place = {
-        key: usual.get(key) if row.get(key) is None else row[key] for key in IDENTIFYING_COLUMNS
-    }
+    """Return the cell of a row of `long_table`, as far as the row has it."""
+    defaults = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
+    cell: dict[str, Any] = {}
+    for key in IDENTIFYING_COLUMNS:
+        value = row.get(key)
+        cell[key] = defaults.get(key) if value is None else value
+    for key in COST_KEYS:
+        cell[key] = row.get(key)
     names = row.keys() - {*IDENTIFYING_COLUMNS, *COST_KEYS}
     scores = {name: math.nan if row[name] is None else float(row[name]) for name in names}
-    costs = {key: row.get(key) for key in COST_KEYS}
-    return {**place, **costs, "state": "done", "scores": scores, "details": {}}
+    return {**cell, "state": "done", "scores": scores, "details": {}}

@@ -1,4 +1,4 @@
-"""From a plan to its cells, how long they will take, and running them until all are done."""
+"""Make the cells of a plan, estimate their time, and compute them until all are done."""
 
 import hashlib
 import itertools
@@ -34,37 +34,39 @@ from scumble.experiment.parts import (
     dataset_metadata,
     needs_fold_revision,
 )
-from scumble.experiment.plan import LIMITS, Plan, get_components
+from scumble.experiment.plan import Plan, get_components
 from scumble.experiment.store import Store
 
-#: Seconds between signs of life.
+#: Seconds between two heartbeats, by which other runners see that this one is alive.
 HEARTBEAT_SECONDS = 10.0
-#: Seconds to wait for something to end before looking around.
-WAIT = 0.5
-#: Raised when cells hold other numbers than before, so that stored ones are computed anew.
+#: Seconds to wait for an outcome before heartbeats and other runners are checked.
+WAIT_SECONDS = 0.5
+#: Part of the key of every cell. It is increased if results change, so that stored cells are
+#: computed again.
 REVISION = 1
-#: Where nothing has been measured: seconds per feature value and label, and for any cell.
+#: Estimated time of a cell if no similar one has been measured: seconds per feature value and
+#: label, and in addition seconds of any cell.
 SECONDS_PER_WORK = 2e-7
-SECONDS_AT_LEAST = 0.3
+MIN_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
 class RuntimeEstimate:
-    """How long a plan will take.
+    """The estimated time that a plan takes.
 
     Attributes
     ----------
     n_cells, n_done : int
-        Cells of the plan, and those the store has.
+        Number of cells of the plan, and of those that are in the store.
     seconds : float
-        Of all workers together divided by their number.
+        Sum of the seconds of the other cells, divided by the number of workers.
     n_measured : int
-        Cells whose time is known from others of the same kind; the rest is guessed from the
-        size of the data.
+        Number of cells whose time is estimated from similar cells; for the others it is estimated
+        from the size of the data set.
 
     Examples
     --------
-    See `estimate_errors`, which makes them.
+    `estimate_runtime` returns such estimates.
 
     >>> from scumble.experiment import RuntimeEstimate
     >>> RuntimeEstimate(n_cells=20, n_done=5, seconds=90.0, n_measured=15).seconds
@@ -78,24 +80,24 @@ class RuntimeEstimate:
 
 
 def plan_cells(plan: Plan, store: Store | None = None) -> list[Cell]:
-    """Check a plan and make its cells; data sets are read for their checksums.
+    """Check a plan and make its cells; data sets are read to compute their checksums.
 
     Parameters
     ----------
     plan : Plan
         The plan.
     store : Store, optional
-        Remembers checksums of files that have not changed.
+        Stores the checksums of data sets, so that they are read again only if their files change.
 
     Returns
     -------
     list of Cell
-        Data set by data set, without the combinations that a classifier's ``where`` rules out.
+        The cells, data set by data set, without those that a classifier's ``where`` leaves out.
 
     Raises
     ------
     PlanError
-        With everything that is wrong, or all data sets that cannot be read.
+        If something is wrong; the message lists all errors, or all data sets that cannot be read.
 
     Examples
     --------
@@ -110,139 +112,182 @@ def plan_cells(plan: Plan, store: Store | None = None) -> list[Cell]:
 
 
 def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
-    """Make the cells of a plan that was checked."""
-    known = _facts(plan, store)
+    """Return the cells of a plan that has been checked."""
+    metadata_of = _read_metadata(plan, store)
     (splitter,) = get_components(plan, "splitter")
-    folds = _fold_file(splitter, plan.folder)
-    turns = list(itertools.product(plan.seeds, range(plan.n_folds)))
-    kinds = (get_components(plan, kind) for kind in ("datasets", "classifiers", "resamplers"))
-    given = {name: getattr(plan, name) for name in (*LIMITS, "keep_predictions", "folder")}
-    return [
-        Cell(dataset, resampler, classifier, splitter, *turn, facts["content"], versions, **rest)
-        for dataset, classifier, resampler in itertools.product(*kinds)
-        for facts in [known[dataset.label]]
-        if _fits(classifier, facts)
-        for versions in [{**_versions(resampler, classifier, splitter, facts), **folds}]
-        for rest in [{"work": facts["work"], **given}]
-        for turn in turns
-    ]
+    fold_table_version = _fold_table_version(splitter, plan.folder)
+    folds = list(itertools.product(plan.seeds, range(plan.n_folds)))
+    cells = []
+    for dataset, classifier, resampler in itertools.product(
+        get_components(plan, "datasets"),
+        get_components(plan, "classifiers"),
+        get_components(plan, "resamplers"),
+    ):
+        metadata = metadata_of[dataset.label]
+        if not _is_within_limits(classifier, metadata):
+            continue
+        versions = {
+            **_versions(resampler, classifier, splitter, metadata),
+            **fold_table_version,
+        }
+        for seed, fold in folds:
+            cells.append(
+                Cell(
+                    dataset=dataset,
+                    resampler=resampler,
+                    classifier=classifier,
+                    splitter=splitter,
+                    seed=seed,
+                    fold=fold,
+                    dataset_checksum=metadata["content"],
+                    versions=versions,
+                    seconds=plan.seconds,
+                    megabytes=plan.megabytes,
+                    keep_predictions=plan.keep_predictions,
+                    folder=plan.folder,
+                    work=metadata["work"],
+                )
+            )
+    return cells
 
 
 def estimate_runtime(
     cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1
 ) -> RuntimeEstimate:
-    """Tell how long the cells will take that are not done yet.
+    """Estimate the time of the cells that are not done yet.
 
     Parameters
     ----------
     cells : iterable of Cell
         The cells of a plan.
     store : Store or None
-        The store of results; None where there is none yet.
+        The store of results; None if there is none yet.
     n_jobs : int
         Number of workers.
 
     Returns
     -------
-    Estimate
-        Rough where nothing similar has been measured.
+    RuntimeEstimate
+        The estimate, which is rough for cells without similar ones in the store.
 
     Examples
     --------
-    >>> from scumble.experiment import Component, Plan, plan_cells, estimate_errors
-    >>> plan = Plan(["debtags"], ["br"], splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}))
-    >>> guess = estimate_errors(plan_cells(plan), None, n_jobs=2)
-    >>> guess.n_cells, guess.n_done, guess.n_measured
+    >>> from scumble.experiment import Component, Plan, estimate_runtime, plan_cells
+    >>> ten_folds = Component("kfold", {"n_splits": 5, "n_repeats": 2})
+    >>> plan = Plan(["debtags"], ["br"], splitter=ten_folds)
+    >>> estimate = estimate_runtime(plan_cells(plan), None, n_jobs=2)
+    >>> estimate.n_cells, estimate.n_done, estimate.n_measured
     (10, 0, 0)
     """
     cells = list(cells)
-    states = {} if store is None else store.states()
-    exact, similar = ({}, {}) if store is None else store.mean_seconds()
-    todo = [cell for cell in cells if states.get(cell.key) != "done"]
-    total, measured = 0.0, 0
-    for cell in todo:
-        place = (cell.dataset.label, cell.classifier.label)
-        known = exact.get((*place, cell.resampler.label), similar.get(place))
-        measured += known is not None
-        total += known if known is not None else SECONDS_AT_LEAST + SECONDS_PER_WORK * cell.work
-    return RuntimeEstimate(len(cells), len(cells) - len(todo), total / max(n_jobs, 1), measured)
+    states: dict[str, str] = {}
+    seconds_of_method: dict[tuple[str, ...], float] = {}
+    seconds_of_classifier: dict[tuple[str, ...], float] = {}
+    if store is not None:
+        states = store.states()
+        seconds_of_method, seconds_of_classifier = store.mean_seconds()
+    remaining = [cell for cell in cells if states.get(cell.key) != "done"]
+    total_seconds = 0.0
+    n_measured = 0
+    for cell in remaining:
+        key = (cell.dataset.label, cell.classifier.label)
+        seconds = seconds_of_method.get((*key, cell.resampler.label))
+        if seconds is None:
+            seconds = seconds_of_classifier.get(key)
+        if seconds is None:
+            seconds = MIN_SECONDS + SECONDS_PER_WORK * cell.work
+        else:
+            n_measured += 1
+        total_seconds += seconds
+    return RuntimeEstimate(
+        n_cells=len(cells),
+        n_done=len(cells) - len(remaining),
+        seconds=total_seconds / max(n_jobs, 1),
+        n_measured=n_measured,
+    )
 
 
-def _facts(plan: Plan, store: Store | None) -> dict[str, DatasetMetadata]:
-    found: dict[str, DatasetMetadata] = {}
-    broken = []
+def _read_metadata(plan: Plan, store: Store | None) -> dict[str, DatasetMetadata]:
+    """Return the metadata of the data sets by label, or raise an error for all that fail."""
+    metadata_of: dict[str, DatasetMetadata] = {}
+    errors = []
     with progress_bar("Reading data sets", len(plan.datasets)) as advance:
-        for part in get_components(plan, "datasets"):
+        for dataset in get_components(plan, "datasets"):
             try:
-                found[part.label] = dataset_metadata(part, plan.folder, store)
+                metadata_of[dataset.label] = dataset_metadata(dataset, plan.folder, store)
             except ScumbleError as error:
-                broken.append(f"{part.label}: {error}")
+                errors.append(f"{dataset.label}: {error}")
             advance(1)
-    broken += _duplicate_datasets(found)
-    if broken:
-        raise PlanError("Data sets cannot be used, so nothing was run. " + " ".join(broken))
-    return found
+    errors += _duplicate_datasets(metadata_of)
+    if errors:
+        raise PlanError("Data sets cannot be used, so nothing was run. " + " ".join(errors))
+    return metadata_of
 
 
-def _duplicate_datasets(found: dict[str, DatasetMetadata]) -> Iterator[str]:
-    """Find data sets of the same content: they would share their cells."""
-    first: dict[str, str] = {}
-    for label, facts in found.items():
-        known = first.setdefault(facts["content"], label)
-        if known != label:
-            yield f"{known} and {label} hold the same data: keep one."
+def _duplicate_datasets(metadata_of: dict[str, DatasetMetadata]) -> Iterator[str]:
+    """Yield an error for data sets of the same content, which would share their cells."""
+    label_of_content: dict[str, str] = {}
+    for label, metadata in metadata_of.items():
+        first = label_of_content.setdefault(metadata["content"], label)
+        if first != label:
+            yield f"{first} and {label} hold the same data: keep one."
 
 
-def _fits(classifier: Component, facts: DatasetMetadata) -> bool:
-    """Tell whether a classifier is meant for data of some size."""
-    limits = classifier.where.items()
-    return all(facts[f"n_{name.removeprefix('max_')}"] <= most for name, most in limits)
+def _is_within_limits(classifier: Component, metadata: DatasetMetadata) -> bool:
+    """Return whether a data set is within the limits of a classifier's ``where``."""
+    return all(
+        metadata[f"n_{name.removeprefix('max_')}"] <= limit
+        for name, limit in classifier.where.items()
+    )
 
 
 def _versions(
-    resampler: Component, classifier: Component, splitter: Component, facts: DatasetMetadata
+    resampler: Component, classifier: Component, splitter: Component, metadata: DatasetMetadata
 ) -> dict[str, str]:
-    newer = {"fold": "2"} if needs_fold_revision(classifier, facts["weighted"]) else {}
-    return {"cells": str(REVISION), **code_versions(resampler, classifier, splitter), **newer}
+    """Return the versions that are part of the key of a cell."""
+    versions = {"cells": str(REVISION), **code_versions(resampler, classifier, splitter)}
+    if needs_fold_revision(classifier, metadata["weighted"]):
+        versions["fold"] = "2"
+    return versions
 
 
-def _fold_file(splitter: Component, folder: str) -> dict[str, str]:
-    """Make the content of a file of folds part of the key."""
+def _fold_table_version(splitter: Component, folder: str) -> dict[str, str]:
+    """Return the checksum of a table of folds as a version, so that it is part of the key."""
     table = splitter.parameters.get("fold_table")
     if not isinstance(table, str):
         return {}
     return {"folds": hashlib.sha256(Path(folder, table).read_bytes()).hexdigest()[:32]}
 
 
-# Running, whatever happens in between -------------------------------------------------------------
+# Computing cells ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a run has done.
+    """The result of a run: how many cells it has computed.
 
     Attributes
     ----------
     n_cells : int
-        Cells the plan asks for.
+        Number of cells of the plan.
     n_done, n_failed : int
-        Computed and failed in this run.
+        Number of cells that were computed, and that failed, in this run.
     n_known : int
-        Done before this run began.
+        Number of cells that were done before this run.
     n_failed_before : int
-        Failed before this run began, and not tried again.
+        Number of cells that failed before this run and were not tried again.
     failures : tuple of Outcome
-        Cells that failed in this run.
+        The outcomes of the cells that failed in this run.
     seconds : float
         Duration of the run.
 
     Examples
     --------
-    See `run`, which makes them.
+    `run` returns such reports.
 
     >>> from scumble.experiment import RunReport
     >>> report = RunReport(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0)
-    >>> report.n_cells - report.n_done - report.n_known  # what other runners have computed
+    >>> report.n_cells - report.n_done - report.n_known  # failed, or computed by other runners
     2
     """
 
@@ -272,19 +317,19 @@ def run(
     plan : Plan
         The plan to run.
     store : Store, str or Path
-        The store of results, or its file, which is made if it is not there.
+        The store of results, or its file, which is created if it does not exist.
     n_jobs, cluster, retry_failed : object
         See `run_cells`.
-    observe : callable, optional
-        Called with ``"plan"`` and an `RuntimeEstimate` before anything is computed, and as `run_cells`
-        says.
+    on_event : callable, optional
+        Called with ``"plan"`` and a `RuntimeEstimate` before cells are computed, and then as
+        described in `run_cells`.
     compute : callable, optional
-        Computes a cell; by default it learns, predicts and judges.
+        Function that computes a cell; by default it resamples, fits, predicts and evaluates.
 
     Returns
     -------
-    Report
-        Numbers of cells that were computed, failed or were known before.
+    RunReport
+        Numbers of cells that were computed, failed, or were done before.
 
     Examples
     --------
@@ -294,11 +339,12 @@ def run(
     >>> plan = Plan(["debtags"], ["none"], resamplers=["none", "remedial"], splitter=two_folds)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder) / "results.db"
-    ...     first, again = run(plan, store, n_jobs=0), run(plan, store, n_jobs=0)
-    >>> first.n_done, again.n_done, again.n_known
+    ...     first = run(plan, store, n_jobs=0)
+    ...     second = run(plan, store, n_jobs=0)
+    >>> first.n_done, second.n_done, second.n_known
     (4, 0, 4)
     """
-    from scumble.experiment.compute_cell import compute_cell  # needs more than a plan does
+    from scumble.experiment.compute_cell import compute_cell  # imports more than a plan needs
 
     plan.check()
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
@@ -307,8 +353,8 @@ def run(
             clear_dataset_cache()
         opened.set_metadata("metrics", list(plan.metrics))
         if any(map(needs_group_scores, plan.metrics)):
-            learnt = [cell.key for cell in cells if cell.classifier.name != NOTHING]
-            opened.requeue_incomplete(learnt, without_score=GROUP_SCORES_MARKER)
+            with_classifier = [cell.key for cell in cells if cell.classifier.name != NOTHING]
+            opened.requeue_incomplete(with_classifier, without_score=GROUP_SCORES_MARKER)
         if on_event is not None:
             on_event("plan", estimate_runtime(cells, opened, n_jobs=count_workers(n_jobs)))
         return run_cells(
@@ -338,28 +384,28 @@ def run_cells(
     store : Store
         The store of results.
     compute : callable
-        Takes a `Cell`, returns a `Result`.
+        Function that takes a `Cell` and returns a `Result`.
     n_jobs : int or None
-        Number of worker processes, negative to count from the number of cores; 0 computes in
-        this process without limits and without signs of life to runners on other machines.
+        Number of worker processes; negative numbers count from the number of cores. With 0, cells
+        are computed in this process, without limits, and no heartbeats are sent during a cell.
     cluster : str or distributed.Client, optional
         Address of a Dask scheduler; then ``n_jobs`` is not used.
     retry_failed : bool
         Whether cells that failed before are tried again.
-    observe : callable, optional
-        Called with ``"begin"`` and a cell, ``"end"`` and an `Outcome`.
+    on_event : callable, optional
+        Called with ``"begin"`` and a cell, and with ``"end"`` and an `Outcome`.
 
     Returns
     -------
-    Report
-        Numbers of cells that were computed, failed or were known before.
+    RunReport
+        Numbers of cells that were computed, failed, or were done before.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from scumble.experiment import Cell, Component, Result, Store, run_cells
-    >>> parts = Component("toy"), Component("none"), Component("none"), Component("kfold")
-    >>> cells = [Cell(*parts, seed=1, fold=fold) for fold in range(3)]
+    >>> toy, none, kfold = Component("toy"), Component("none"), Component("kfold")
+    >>> cells = [Cell(toy, none, none, kfold, seed=1, fold=fold) for fold in range(3)]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Store(pathlib.Path(folder) / "results.db") as store:
     ...         report = run_cells(
@@ -370,95 +416,123 @@ def run_cells(
     >>> report.n_done
     3
     """
-    wanted = {cell.key: cell for cell in cells}
-    began = time.perf_counter()
-    store.add(wanted.values())
+    cells_by_key = {cell.key: cell for cell in cells}
+    started = time.perf_counter()
+    store.add(cells_by_key.values())
     if retry_failed:
-        store.retry_failed(list(wanted))
-    kept = [key for key, cell in wanted.items() if cell.keep_predictions]
-    store.requeue_incomplete([key for key in kept if wanted[key].classifier.name != NOTHING])
+        store.retry_failed(list(cells_by_key))
+    store.requeue_incomplete(
+        [
+            key
+            for key, cell in cells_by_key.items()
+            if cell.keep_predictions and cell.classifier.name != NOTHING
+        ]
+    )
     store.register()
     try:
         with closing(make_executor(compute, n_jobs, cluster)) as executor:
-            loop = _Scheduler(wanted, store, executor, on_event or (lambda _event, _what: None))
-            return loop.run(began)
+            scheduler = _Scheduler(cells_by_key, store, executor, on_event)
+            return scheduler.run(started)
     finally:
         store.unregister()
 
 
 @dataclass
 class _Scheduler:
-    """Claim, compute, record."""
+    """Claims cells, submits them to an executor and stores their outcomes."""
 
-    wanted: dict[str, Cell]
+    cells: dict[str, Cell]  # by key
     store: Store
     executor: Executor
-    on_event: Callable[[str, Any], None]
+    on_event: Callable[[str, Any], None] | None
     n_done: int = 0
-    last_beat: float = 0.0
-    in_flight: set[str] = field(default_factory=set)
-    failed: list[Outcome] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)
+    last_heartbeat: float = 0.0
+    submitted: set[str] = field(default_factory=set)  # keys of cells that the executor has
+    failures: list[Outcome] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)  # keys of cells that are neither done nor failed
 
-    def run(self, began: float) -> RunReport:
+    def run(self, started: float) -> RunReport:
+        """Compute all cells; ``started`` is the time at which the run has started."""
         self.store.release_stale()
-        n_known, n_failed_before = self._look()
-        with progress_bar("Computing cells", len(self.wanted)) as advance:
-            advance(len(self.wanted) - len(self.open))
-            while self.open or self.in_flight:
-                self._beat()
-                self._fill()
-                if not self.in_flight:  # what is left is claimed by other runners
-                    advance(self._follow_others())
+        n_known, n_failed_before = self._update_open()
+        with progress_bar("Computing cells", len(self.cells)) as advance:
+            advance(len(self.cells) - len(self.open))
+            while self.open or self.submitted:
+                self._send_heartbeat_if_due()
+                self._submit_cells()
+                if not self.submitted:  # all open cells are claimed by other runners
+                    advance(self._wait_for_others())
                     continue
-                for outcome in self.executor.wait(WAIT):
-                    advance(self._record(outcome))
-        counted = (len(self.wanted), self.n_done, len(self.failed), n_known)
-        seconds = time.perf_counter() - began
-        return RunReport(*counted, tuple(self.failed), seconds, n_failed_before)
+                for outcome in self.executor.wait(WAIT_SECONDS):
+                    advance(self._store_outcome(outcome))
+        return RunReport(
+            n_cells=len(self.cells),
+            n_done=self.n_done,
+            n_failed=len(self.failures),
+            n_known=n_known,
+            failures=tuple(self.failures),
+            seconds=time.perf_counter() - started,
+            n_failed_before=n_failed_before,
+        )
 
-    def _look(self) -> tuple[int, int]:
-        """Find out what is left to do; count what is done and what has failed."""
+    def _update_open(self) -> tuple[int, int]:
+        """Update the open cells from the store; return the numbers of done and failed cells."""
         states = self.store.states()
-        self.open = [key for key in self.wanted if states[key] in ("pending", "running")]
-        ended = [states[key] for key in self.wanted]
-        return ended.count("done"), ended.count("failed")
+        self.open = [key for key in self.cells if states[key] in ("pending", "running")]
+        states_of_cells = [states[key] for key in self.cells]
+        return states_of_cells.count("done"), states_of_cells.count("failed")
 
-    def _fill(self) -> None:
-        """Claim cells while there is room."""
-        while self.open and self.executor.can_submit() and (key := self.store.claim(self.open)):
+    def _submit_cells(self) -> None:
+        """Claim and submit cells as long as the executor takes them."""
+        while self.open and self.executor.can_submit():
+            key = self.store.claim(self.open)
+            if key is None:
+                return
             self.open.remove(key)
-            self.in_flight.add(key)
-            self.on_event("begin", self.wanted[key])
-            self.executor.submit(self.wanted[key])
+            self.submitted.add(key)
+            self._report("begin", self.cells[key])
+            self.executor.submit(self.cells[key])
 
-    def _record(self, outcome: Outcome) -> int:
-        """Write down what became of a cell; count it unless the claim was lost."""
+    def _store_outcome(self, outcome: Outcome) -> int:
+        """Store the outcome of a cell; return 1, or 0 if the claim was lost."""
         key = outcome.cell.key
-        self.in_flight.discard(key)
+        self.submitted.discard(key)
         costs: dict[str, Any] = {"seconds": outcome.seconds, "megabytes": outcome.megabytes}
         if outcome.result is not None:
-            is_ours = self.store.finish(key, outcome.result, **costs)
-            self.n_done += is_ours
-        elif is_ours := self.store.fail(key, outcome.reason, outcome.error, **costs):
-            self.failed.append(outcome)
-        if not is_ours:  # others took us for dead: whoever has the cell now, it is not done
+            is_stored = self.store.finish(key, outcome.result, **costs)
+            self.n_done += is_stored
+        else:
+            is_stored = self.store.fail(key, outcome.reason, outcome.error, **costs)
+            if is_stored:
+                self.failures.append(outcome)
+        if not is_stored:
+            # Other runners took this one for dead. Whether or not one of them computes the cell
+            # now, it is not done yet.
             self.store.send_heartbeat()
             self.open.append(key)
-        self.on_event("end", outcome)
-        return int(is_ours)
+        self._report("end", outcome)
+        return int(is_stored)
 
-    def _follow_others(self) -> int:
-        """Wait while other runners compute what is left; take over from those that die."""
-        before = len(self.open)
+    def _wait_for_others(self) -> int:
+        """Wait while other runners compute the open cells; return how many they have finished.
+
+        The cells of runners that have died can be claimed again.
+        """
+        n_open = len(self.open)
         if self.store.release_stale() == 0:
-            self._look()
+            self._update_open()
             if self.open:
-                time.sleep(WAIT)
-        return before - len(self.open)
+                time.sleep(WAIT_SECONDS)
+        return n_open - len(self.open)
 
-    def _beat(self) -> None:
-        if time.monotonic() - self.last_beat > HEARTBEAT_SECONDS:
+    def _send_heartbeat_if_due(self) -> None:
+        """Send a heartbeat, and release the cells of dead runners, every few seconds."""
+        if time.monotonic() - self.last_heartbeat > HEARTBEAT_SECONDS:
             self.store.send_heartbeat()
             self.store.release_stale()
-            self.last_beat = time.monotonic()
+            self.last_heartbeat = time.monotonic()
+
+    def _report(self, event: str, subject: Cell | Outcome) -> None:
+        """Call the function that is notified of events, if there is one."""
+        if self.on_event is not None:
+            self.on_event(event, subject)

@@ -1,8 +1,8 @@
-"""Results on disk: one SQLite file that survives crashes and serves several processes.
+"""The store of results: one SQLite file that survives crashes and is used by several processes.
 
-A cell is ``pending``, ``running``, ``done`` or ``failed``. Claiming one is a transaction, so two
-processes never compute the same cell. A claim names its runner; runners beat every few seconds, and
-what a dead one had claimed becomes pending again.
+A cell is ``pending``, ``running``, ``done`` or ``failed``. A runner claims a cell in a transaction,
+so two runners never compute the same cell. Runners send a heartbeat every few seconds; the cells
+that a dead runner has claimed become pending again.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ from scumble.experiment.cell import (
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
-#: Marks a SQLite file as ours ("SCMB").
+#: Marks a SQLite file as a store of scumble ("SCMB").
 APPLICATION_ID = 0x53434D42
 SCHEMA_VERSION = 1
-#: A runner on another machine that has not been heard of for so many seconds is taken for dead.
+#: Seconds without a heartbeat after which a runner on another machine counts as dead.
 STALE_AFTER = 120.0
+#: Seconds to wait for another process that writes to the file.
 BUSY_TIMEOUT = 60.0
-#: Cells asked about at once; one by one, claims take long where other runners have done most.
-LOOKED_AT = 500
+#: Cells per query for a pending one; single cells would be slow if other runners have done most.
+CELLS_PER_QUERY = 500
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -69,14 +70,14 @@ CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES cells (key), archive B
 """
 
 STATES = ("pending", "running", "done", "failed")
-#: What a cell is called in tables; the same place may hold cells of earlier data or code.
+#: Columns that identify a cell in tables. Cells of other data or code may have the same values.
 IDENTIFYING_COLUMNS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
-_place_of = itemgetter("dataset", "splitter", "classifier", "resampler")
+_get_row_and_column = itemgetter("dataset", "splitter", "classifier", "resampler")
 COLUMNS = (
     "key", *IDENTIFYING_COLUMNS, "state", "attempts",
     "began", "ended", "seconds", "megabytes", "reason", "error", "details",
 )  # fmt: skip
-#: What to do about a fault, by a word in SQLite's message.
+#: What users can do about an error, by a word in SQLite's message.
 HINTS = {
     "full": "The disk is full: free some space and start again; finished cells are safe.",
     "not a database": "This is no store of results: choose another file.",
@@ -107,14 +108,14 @@ class Store(AbstractContextManager["Store"]):
     Parameters
     ----------
     path : str or Path
-        The file; made if it is not there.
+        The file, which is created if it does not exist.
     create : bool
-        Whether it may be made.
+        Whether the file may be created.
 
     Raises
     ------
     StoreError
-        If the file is something else, comes from a newer version, or cannot be opened.
+        If the file is not a store, is from a newer version, or cannot be opened.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class Store(AbstractContextManager["Store"]):
         if not self.path.exists() and not create:
             raise StoreError(f"{self.path}: there is no such store. Run a plan first.")
         self.runner = uuid.uuid4().hex
-        with self._explained():
+        with self._translate_errors():
             self._connection = sqlite3.connect(
                 self.path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
             )
@@ -145,56 +146,67 @@ class Store(AbstractContextManager["Store"]):
         self.close()
 
     def close(self) -> None:
-        """Give up all claims and close the file."""
-        with suppress(StoreError):  # claims of a runner that has gone are found by others
+        """Release all claims and close the file."""
+        with suppress(StoreError):  # other runners release the claims of a dead one
             self.unregister()
         self._connection.close()
 
-    # -- writing ---------------------------------------------------------------------------
+    # -- writing ------------------------------------------------------------------------
 
     def add(self, cells: Iterable[Cell]) -> int:
-        """Enter cells that are to be computed and count the new ones; known ones keep their state.
+        """Add cells that are to be computed, and return the number of new ones.
 
-        Cells of earlier data or code that stand in the same place are renamed, so that no table
-        mixes their results with new ones.
+        Cells that are in the store keep their state. Cells of other data or code with the same
+        names are renamed, so that no table mixes their results with new ones.
         """
         rows: dict[str, tuple[Any, ...]] = {}
         for cell in cells:
-            labels = (getattr(cell, kind).label for kind in IDENTIFYING_COLUMNS[:4])
-            rows[cell.key] = (*labels, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True))
-        places = {row[:-1] for row in rows.values()}
+            rows[cell.key] = (
+                cell.dataset.label,
+                cell.resampler.label,
+                cell.classifier.label,
+                cell.splitter.label,
+                cell.seed,
+                cell.fold,
+                json.dumps(cell.spec, sort_keys=True),
+            )
+        new_names = {row[:-1] for row in rows.values()}
+        columns = ", ".join(IDENTIFYING_COLUMNS)
+        updates = ", ".join(f"{name} = excluded.{name}" for name in IDENTIFYING_COLUMNS[:4])
         with self._transaction() as cursor:
-            known = cursor.execute(
-                f"SELECT key, spec, {', '.join(IDENTIFYING_COLUMNS)} FROM cells"
-            ).fetchall()
+            stored = cursor.execute(f"SELECT key, spec, {columns} FROM cells").fetchall()
             renamed = [
-                (f"{place[0]} (earlier {_tag(spec)})", key)
-                for key, spec, *place in known
-                if key not in rows and tuple(place) in places
+                (f"{names[0]} (earlier {_version_tag(spec)})", key)
+                for key, spec, *names in stored
+                if key not in rows and tuple(names) in new_names
             ]
             cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
-            newer = ", ".join(f"{name} = excluded.{name}" for name in IDENTIFYING_COLUMNS[:4])
             cursor.executemany(
-                f"INSERT INTO cells (key, {', '.join(IDENTIFYING_COLUMNS)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                f" ON CONFLICT (key) DO UPDATE SET {newer}",
+                f"INSERT INTO cells (key, {columns}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                f" ON CONFLICT (key) DO UPDATE SET {updates}",
                 [(key, *row) for key, row in rows.items()],
             )
-        return len(rows.keys() - {key for key, *_ in known})
+        return len(rows.keys() - {key for key, *_ in stored})
 
     def requeue_incomplete(self, keys: Sequence[str], *, without_score: str | None = None) -> int:
-        """Make finished cells pending again that lack a score, or their predictions; count them."""
-        lacking = "SELECT 1 FROM predictions WHERE predictions.key = cells.key"
-        if without_score is not None:
-            lacking = "SELECT 1 FROM scores WHERE scores.key = cells.key AND scores.name = ?"
+        """Make finished cells without a score pending again, and return their number.
+
+        Without ``without_score``, these are the cells without stored predictions.
+        """
+        values = [json.dumps(keys)]
+        if without_score is None:
+            stored = "SELECT 1 FROM predictions WHERE predictions.key = cells.key"
+        else:
+            stored = "SELECT 1 FROM scores WHERE scores.key = cells.key AND scores.name = ?"
+            values.append(without_score)
         return self._change(
             "UPDATE cells SET state = 'pending' WHERE state = 'done'"
-            f" AND key IN (SELECT value FROM json_each(?)) AND NOT EXISTS ({lacking})",
-            json.dumps(keys),
-            *([] if without_score is None else [without_score]),
+            f" AND key IN (SELECT value FROM json_each(?)) AND NOT EXISTS ({stored})",
+            *values,
         )
 
     def retry_failed(self, keys: Sequence[str]) -> int:
-        """Make failed cells pending again, and count them."""
+        """Make failed cells pending again, and return their number."""
         return self._change(
             "UPDATE cells SET state = 'pending', runner = NULL, reason = NULL, error = NULL"
             " WHERE state = 'failed' AND key IN (SELECT value FROM json_each(?))",
@@ -202,146 +214,194 @@ class Store(AbstractContextManager["Store"]):
         )
 
     def set_metadata(self, name: str, value: Any) -> None:
-        """Keep a plain value under a name."""
+        """Store a plain value under a name."""
         self._change("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, json.dumps(value))
 
     def register(self) -> None:
-        """Enter this process as a runner."""
+        """Add this process to the runners, with the present time as its heartbeat."""
         self._change(
             "INSERT OR REPLACE INTO runners VALUES (?, ?, ?, ?, ?)",
             self.runner, machine_id(), os.getpid(), process_start_time(os.getpid()), time.time(),
         )  # fmt: skip
 
     def send_heartbeat(self) -> None:
-        """Tell others that this runner lives, also those that took it for dead."""
+        """Store a heartbeat of this runner, which is added again if others took it for dead."""
         self.register()
 
     def unregister(self) -> None:
-        """Give this runner's claims back and forget it."""
+        """Release the claims of this runner and remove it from the runners."""
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM runners WHERE id = ?", (self.runner,))
             _release(cursor)
 
     def release_stale(self) -> int:
-        """Make the claims of dead runners pending again, and count them."""
+        """Make the cells that dead runners have claimed pending again, and return their number."""
         with self._transaction() as cursor:
             runners = cursor.execute("SELECT id, host, pid, started, heartbeat FROM runners")
-            dead = [row[:1] for row in runners.fetchall() if _is_dead(*row[1:])]
+            dead = [
+                (runner,)
+                for runner, host, pid, started, heartbeat in runners.fetchall()
+                if _is_dead(host, pid, started, heartbeat)
+            ]
             cursor.executemany("DELETE FROM runners WHERE id = ?", dead)
             return _release(cursor)
 
     def claim(self, keys: Sequence[str]) -> str | None:
-        """Take the first cell that is pending, in the order given; None if none is free."""
+        """Claim the first of the cells that is pending, and return its key; None if none is."""
         with self._transaction() as cursor:
-            for start in range(0, len(keys), LOOKED_AT):
-                found = cursor.execute(
-                    "SELECT wanted.value FROM json_each(?) AS wanted JOIN cells"
-                    " ON cells.key = wanted.value WHERE state = 'pending' ORDER BY wanted.key",
-                    (json.dumps(keys[start : start + LOOKED_AT]),),
+            for start in range(0, len(keys), CELLS_PER_QUERY):
+                row = cursor.execute(
+                    "SELECT candidates.value FROM json_each(?) AS candidates JOIN cells"
+                    " ON cells.key = candidates.value WHERE state = 'pending'"
+                    " ORDER BY candidates.key",
+                    (json.dumps(keys[start : start + CELLS_PER_QUERY]),),
                 ).fetchone()
-                if found is not None:
+                if row is not None:
+                    key = str(row[0])
                     cursor.execute(
                         "UPDATE cells SET state = 'running', runner = ?, began = ?,"
                         " attempts = attempts + 1 WHERE key = ?",
-                        (self.runner, time.time(), *found),
+                        (self.runner, time.time(), key),
                     )
-                    return str(found[0])
+                    return key
         return None
 
     def finish(self, key: str, result: Result, *, seconds: float, megabytes: float | None) -> bool:
-        """Record what a cell gave, all of it or nothing.
+        """Store the result of a cell, all of it or nothing.
 
-        Returns False if the claim was lost, which only happens to a runner that others took for
+        Returns False if the claim was lost, which happens only to a runner that others took for
         dead.
         """
-        details = json.dumps(_plain(dict(result.details)), sort_keys=True)
-        scores = _plain({name: float(value) for name, value in result.scores.items()})
+        details = json.dumps(_to_plain_values(dict(result.details)), sort_keys=True)
+        scores = _to_plain_values({name: float(value) for name, value in result.scores.items()})
         with self._transaction() as cursor:
-            if not self._end(cursor, key, "done", (seconds, megabytes, None, None, details)):
+            is_claimed = self._end_claim(
+                cursor, key, "done", seconds=seconds, megabytes=megabytes, details=details
+            )
+            if not is_claimed:
                 return False
             cursor.execute("DELETE FROM scores WHERE key = ?", (key,))
-            rows = [(key, *score) for score in scores.items()]
+            rows = [(key, name, value) for name, value in scores.items()]
             cursor.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
             if result.predictions is not None:
-                archive = (key, result.predictions)
-                cursor.execute("INSERT OR REPLACE INTO predictions VALUES (?, ?)", archive)
+                cursor.execute(
+                    "INSERT OR REPLACE INTO predictions VALUES (?, ?)", (key, result.predictions)
+                )
         return True
 
     def fail(
         self, key: str, reason: str, error: str, *, seconds: float, megabytes: float | None = None
     ) -> bool:
-        """Record why a cell could not be computed, in a word and in full; see `finish`."""
+        """Store that a cell has failed, with a word as the reason and the error; see `finish`."""
         with self._transaction() as cursor:
-            return self._end(cursor, key, "failed", (seconds, megabytes, reason, error, None))
+            return self._end_claim(
+                cursor,
+                key,
+                "failed",
+                seconds=seconds,
+                megabytes=megabytes,
+                reason=reason,
+                error=error,
+            )
 
-    def _end(self, cursor: sqlite3.Cursor, key: str, state: str, values: Sequence[Any]) -> bool:
-        """End one of our claims; a failure keeps the details of an earlier success."""
+    def _end_claim(
+        self,
+        cursor: sqlite3.Cursor,
+        key: str,
+        state: str,
+        *,
+        seconds: float,
+        megabytes: float | None,
+        reason: str | None = None,
+        error: str | None = None,
+        details: str | None = None,
+    ) -> bool:
+        """Set the state of a cell that this runner has claimed; return False if it has not.
+
+        A failed cell keeps the details of an earlier success.
+        """
         cursor.execute(
             "UPDATE cells SET state = ?, runner = NULL, ended = ?, seconds = ?, megabytes = ?,"
             " reason = ?, error = ?, details = coalesce(?, details)"
             " WHERE key = ? AND state = 'running' AND runner = ?",
-            (state, time.time(), *values, key, self.runner),
+            (
+                state,
+                time.time(),
+                seconds,
+                megabytes,
+                reason,
+                error,
+                details,
+                key,
+                self.runner,
+            ),
         )
         return cursor.rowcount == 1
 
-    # -- reading ---------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------
 
     def get_metadata(self, name: str) -> Any:
-        """Return what is kept under a name, or None."""
-        row = self._read("SELECT value FROM meta WHERE name = ?", name)
-        return json.loads(row[0][0]) if row else None
+        """Return the value that is stored under a name, or None."""
+        rows = self._read("SELECT value FROM meta WHERE name = ?", name)
+        return json.loads(rows[0][0]) if rows else None
 
     def counts(self) -> dict[str, int]:
-        """Count cells by state."""
-        counted = dict(self._read("SELECT state, count(*) FROM cells GROUP BY state"))
-        return {state: counted.get(state, 0) for state in STATES}
+        """Return the number of cells in each state."""
+        counts = dict(self._read("SELECT state, count(*) FROM cells GROUP BY state"))
+        return {state: counts.get(state, 0) for state in STATES}
 
     def states(self) -> dict[str, str]:
         """Return the state of every cell by its key."""
         return dict(self._read("SELECT key, state FROM cells"))
 
     def mean_seconds(self) -> tuple[dict[tuple[str, ...], float], ...]:
-        """Average the time of finished cells by data set, classifier and resampler, and without it.
+        """Return the mean seconds of finished cells.
 
-        Returns a dict from (data set, classifier, resampler) and one from (data set, classifier).
+        The first dict has the means by (data set, classifier, resampler), the second one by
+        (data set, classifier).
         """
 
-        def means(by: str) -> dict[tuple[str, ...], float]:
-            query = f"SELECT {by}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {by}"
-            return {tuple(place): seconds for *place, seconds in self._read(query)}
+        def means_by(columns: str) -> dict[tuple[str, ...], float]:
+            rows = self._read(
+                f"SELECT {columns}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {columns}"
+            )
+            return {tuple(names): seconds for *names, seconds in rows}
 
-        return means("dataset, classifier, resampler"), means("dataset, classifier")
+        return means_by("dataset, classifier, resampler"), means_by("dataset, classifier")
 
     def cells(self) -> list[dict[str, Any]]:
-        """Return all cells with what is known of them, in a fixed order.
+        """Return all cells as dicts, in a fixed order.
 
-        Each is a dict; its ``scores`` is a dict from name to value, NaN where undefined.
+        Each has ``scores``, a dict from name to value, which is NaN where undefined.
         """
         order = "dataset, classifier, resampler, splitter, seed, fold, key"
         rows = self._read(f"SELECT {', '.join(COLUMNS)} FROM cells ORDER BY {order}")
-        found = {row[0]: dict(zip(COLUMNS, row, strict=True), scores={}) for row in rows}
+        cells = {}
+        for row in rows:
+            cell: dict[str, Any] = dict(zip(COLUMNS, row, strict=True), scores={})
+            cell["details"] = json.loads(cell["details"] or "{}")
+            cells[cell["key"]] = cell
         for key, name, value in self._read("SELECT key, name, value FROM scores ORDER BY name"):
-            found[key]["scores"][name] = math.nan if value is None else value
-        for row in found.values():
-            row["details"] = json.loads(row["details"] or "{}")
-        return list(found.values())
+            cells[key]["scores"][name] = math.nan if value is None else value
+        return list(cells.values())
 
     def __scumble_scores__(self, metric: str | None = None) -> ScoreTable:
-        """Give the statistics of `scumble.evaluate` a table of one metric."""
-        asked = [metric] if metric is not None else self.get_metadata("metrics") or []
-        if len(asked) != 1:
-            planned = f" The plan names {', '.join(asked)}." if asked else ""
-            raise StoreError(f"{self.path}: say which metric, metric=...{planned}")
-        return score_table_from_cells(self.cells(), asked[0])
+        """Return the table of one metric, for the statistics of `scumble.evaluate`."""
+        metrics = [metric] if metric is not None else self.get_metadata("metrics") or []
+        if len(metrics) != 1:
+            hint = f" The plan names {', '.join(metrics)}." if metrics else ""
+            raise StoreError(f"{self.path}: say which metric, metric=...{hint}")
+        return score_table_from_cells(self.cells(), metrics[0])
 
     def predictions(self, key: str) -> bytes | None:
-        """Return the archive of a cell's predictions; None where they were not kept."""
-        row = self._read("SELECT archive FROM predictions WHERE key = ?", key)
-        return row[0][0] if row else None
+        """Return the archive of a cell's predictions; None if they are not stored."""
+        rows = self._read("SELECT archive FROM predictions WHERE key = ?", key)
+        return rows[0][0] if rows else None
 
-    # -- the file --------------------------------------------------------------------------
+    # -- the file -----------------------------------------------------------------------
 
     def _open(self, create: bool) -> None:
+        """Check the file, and create the tables if it is empty."""
         connection = self._connection
         connection.execute("PRAGMA foreign_keys = ON")
         is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -349,13 +409,13 @@ class Store(AbstractContextManager["Store"]):
             self._check_identity()
         elif not create:
             raise StoreError(f"{self.path}: this file is empty. Run a plan first.")
-        self._keep_a_log()
+        self._enable_write_ahead_log()
         connection.execute("PRAGMA synchronous = NORMAL")
         if is_empty:
-            self._create()
+            self._create_tables()
 
-    def _keep_a_log(self) -> None:
-        """Let readers and a writer work side by side; SQLite itself does not wait here."""
+    def _enable_write_ahead_log(self) -> None:
+        """Allow reading while another process writes; SQLite's timeout has no effect here."""
         deadline = time.monotonic() + BUSY_TIMEOUT
         while True:
             try:
@@ -366,9 +426,10 @@ class Store(AbstractContextManager["Store"]):
                     raise
                 time.sleep(0.01)
 
-    def _create(self) -> None:
+    def _create_tables(self) -> None:
+        """Create the tables of a new file."""
         with self._transaction() as cursor:
-            # Two processes may open a new file at once; the second finds the tables made.
+            # Two processes may open a new file at the same time; the first creates the tables.
             if cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return
             for statement in filter(str.strip, SCHEMA.split(";")):
@@ -378,6 +439,7 @@ class Store(AbstractContextManager["Store"]):
             cursor.execute("INSERT INTO meta VALUES ('made_by', ?)", (f"scumble {__version__}",))
 
     def _check_identity(self) -> None:
+        """Raise an error if the file is not a store, or one of a newer version."""
         (identity,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if identity != APPLICATION_ID:
@@ -393,8 +455,8 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        """All or nothing, and alone."""
-        with self._explained(), closing(self._connection.cursor()) as cursor:
+        """Execute statements in a transaction, which no other process can interrupt."""
+        with self._translate_errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute("BEGIN IMMEDIATE")
             try:
                 yield cursor
@@ -405,17 +467,18 @@ class Store(AbstractContextManager["Store"]):
                 raise
 
     def _change(self, statement: str, *values: Any) -> int:
-        """Execute one statement and count the rows it changed."""
+        """Execute one statement and return the number of rows that it changed."""
         with self._transaction() as cursor:
             return int(cursor.execute(statement, values).rowcount)
 
     def _read(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._explained():
+        """Execute one query and return its rows."""
+        with self._translate_errors():
             return self._connection.execute(statement, values).fetchall()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say what to do about a fault of SQLite's."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Turn errors of SQLite into a `StoreError` with a hint."""
         try:
             yield
         except sqlite3.Error as error:
@@ -424,7 +487,7 @@ class Store(AbstractContextManager["Store"]):
 
 
 def _release(cursor: sqlite3.Cursor) -> int:
-    """Make the claims of runners that are not known pending again, and count them."""
+    """Make the cells that are claimed by no runner pending again, and return their number."""
     cursor.execute(
         "UPDATE cells SET state = 'pending', runner = NULL WHERE state = 'running'"
         " AND (runner IS NULL OR runner NOT IN (SELECT id FROM runners))"
@@ -432,48 +495,51 @@ def _release(cursor: sqlite3.Cursor) -> int:
     return int(cursor.rowcount)
 
 
-def _tag(spec: str) -> str:
-    """Tell results of other data or code apart in a few letters."""
-    known = json.loads(spec)
-    return digest([known["content"], known["versions"]])[:6]
+def _version_tag(spec: str) -> str:
+    """Return a short checksum of the data and code of a cell."""
+    content = json.loads(spec)
+    return digest([content["content"], content["versions"]])[:6]
 
 
 def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bool:
-    """Tell whether a runner has gone: surely on this machine, by its silence elsewhere."""
+    """Return whether a runner's process has ended or, on other machines, sends no heartbeats."""
     if host == machine_id():
         return not is_alive(pid, started)
     return time.time() - heartbeat > STALE_AFTER
 
 
-def _plain(value: Any) -> Any:
-    """Replace NaN and infinity, which neither SQLite nor JSON has."""
+def _to_plain_values(value: Any) -> Any:
+    """Replace NaN and infinity, which SQLite and JSON do not have, by None."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
 def score_table_from_cells(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
-    """Average a metric over folds and seeds, or pool it."""
+    """Return a table of the means of a metric over folds and seeds, or of a pooled metric."""
     from scumble.evaluate.statistics.score_table import build_score_table
 
     done = [cell for cell in cells if cell["state"] == "done"]
-    names = {name for cell in done for name in cell["scores"]}
-    if metric.startswith("pooled."):
-        names = set(_pooled([cell for cell in done if LABEL_COUNTS_KEY in cell["details"]][:1]))
-    _refuse_absent(metric, sorted(names))
-    places: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for cell in done:
-        places.setdefault(_place_of(cell), []).append(cell)
-    values = {place: _values(found, metric) for place, found in places.items()}
-    return build_score_table(metric, values, {place: len(found) for place, found in places.items()})
+        groups.setdefault(_get_row_and_column(cell), []).append(cell)
+    if metric.startswith("pooled."):
+        with_counts = [cell for cell in done if LABEL_COUNTS_KEY in cell["details"]]
+        _check_metric(metric, sorted(_pooled_scores(with_counts[:1])))
+        values = {
+            key: [_pooled_scores(group).get(metric, math.nan)] for key, group in groups.items()
+        }
+    else:
+        names = set[str]().union(*(cell["scores"] for cell in done))
+        _check_metric(metric, sorted(names))
+        values = {
+            key: [cell["scores"].get(metric, math.nan) for cell in group]
+            for key, group in groups.items()
+        }
+    n_cells = {key: len(group) for key, group in groups.items()}
+    return build_score_table(metric, values, n_cells)
 
 
-def _values(cells: list[dict[str, Any]], metric: str) -> list[float]:
-    """Return the value of every cell, or the one of all of them where it is pooled."""
-    pooled = metric.startswith("pooled.")
-    scores = [_pooled(cells)] if pooled else [cell["scores"] for cell in cells]
-    return [one.get(metric, math.nan) for one in scores]
-
-
-def _refuse_absent(metric: str, names: Sequence[str]) -> None:
+def _check_metric(metric: str, names: Sequence[str]) -> None:
+    """Raise an error if no cell has a metric."""
     if metric in names:
         return
     hint = ""
@@ -485,14 +551,15 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
     )
 
 
-def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
-    """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
+def _pooled_scores(cells: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the pooled metrics of some cells; cells of earlier versions have no label counts."""
     from scumble.evaluate.folds import LabelCounts, pooled_metrics
 
     counts = [
-        cell["details"][LABEL_COUNTS_KEY] for cell in cells if LABEL_COUNTS_KEY in cell["details"]
+        LabelCounts.from_dict(cell["details"][LABEL_COUNTS_KEY])
+        for cell in cells
+        if LABEL_COUNTS_KEY in cell["details"]
     ]
     if not counts:
         return {}
-    found = pooled_metrics(LabelCounts.from_dict(plain) for plain in counts)
-    return {f"pooled.{name}": value for name, value in found.items()}
+    return {f"pooled.{name}": value for name, value in pooled_metrics(counts).items()}

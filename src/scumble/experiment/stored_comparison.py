@@ -1,10 +1,12 @@
-"""`scumble.evaluate.compare` with a store: what was judged before is not judged again."""
+"""`scumble.evaluate.compare` with a store: results of earlier comparisons are used again."""
 
 import hashlib
+import itertools
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -42,26 +44,27 @@ def compare(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Judge methods on the same folds, and keep every fold in a file as soon as it is judged.
+    """Compare methods on the same folds, and store the result of every fold in a file.
 
-    The answer is that of `scumble.evaluate.compare`. Work that was interrupted goes on where it
-    ended; a method more, or another metric, costs what is new. Several processes may share a store.
+    The result is that of `scumble.evaluate.compare`. A comparison that was interrupted continues
+    where it ended. If methods or metrics are added, only new results are computed. Several
+    processes can use the same store.
 
     Parameters
     ----------
     data, classifiers, resamplers, folds, metrics, test, confidence : object
         See `scumble.evaluate.compare`.
     store : Store, str or Path
-        Where results go; a file that is not there is made.
+        The store of results; its file is created if it does not exist.
     random_state : int, default=0
-        One seed, one answer; another seed is another comparison.
+        The seed. Results of one seed are not used for another.
     n_jobs : int, optional
-        Processes that share methods and folds. None works in this one.
+        Number of processes that compute methods and folds; None computes in this process.
 
     Returns
     -------
     Comparison
-        See its ``verdicts()``, ``table``, ``best`` and ``gains(method)``.
+        The comparison, with ``verdicts()``, ``table``, ``best`` and ``gains(method)``.
 
     Examples
     --------
@@ -71,91 +74,120 @@ def compare(
     >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder) / "mine.db"
-    ...     found = compare(data, ["br", "rare"], folds="1x3", store=store)
-    ...     again = compare(data, ["br", "rare"], folds="1x3", store=store)  # reads it
-    >>> found.best, again.table == found.table
+    ...     computed = compare(data, ["br", "rare"], folds="1x3", store=store)
+    ...     stored = compare(data, ["br", "rare"], folds="1x3", store=store)  # reads the results
+    >>> computed.best, stored.table == computed.table
     ('rare', True)
     """
     if isinstance(random_state, bool) or not isinstance(random_state, int):
-        must = "be a whole number, so that its folds are found again"
-        raise parameter_error("random_state", "compare with a store", must, random_state)
-    rules = (metrics, test, confidence, random_state)
-    match = ComparisonRun(data, classifiers, resamplers, folds, *rules)
+        requirement = "be a whole number, so that its folds are found again"
+        raise parameter_error("random_state", "compare with a store", requirement, random_state)
+    run = ComparisonRun(
+        data,
+        classifiers=classifiers,
+        resamplers=resamplers,
+        folds=folds,
+        metrics=metrics,
+        test=test,
+        confidence=confidence,
+        random_state=random_state,
+    )
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
-        return _compare(match, opened, n_jobs)
+        return _compare(run, opened, n_jobs)
 
 
-def _compare(match: ComparisonRun, store: Store, n_jobs: int | None) -> Comparison:
-    table = list(_cells(match))
-    places = {cell.key: at for at, cells in enumerate(table) for cell in cells}
-    wanted = [cell for cells in table for cell in cells]
-    store.set_metadata("metrics", list(match.metrics))
-    judge = partial(_judge_fold, match, places)
-    run_cells(wanted, store, compute=judge, n_jobs=n_jobs or 0, retry_failed=True)
-    found = {row["key"]: row for row in store.cells() if row["key"] in places}
-    for row in found.values():
+def _compare(run: ComparisonRun, store: Store, n_jobs: int | None) -> Comparison:
+    """Compute all cells that the store does not have, and compare the methods."""
+    cells_by_method = list(_cells(run))
+    cells = list(itertools.chain.from_iterable(cells_by_method))
+    method_of_cell: dict[str, int] = {}
+    for method, method_cells in enumerate(cells_by_method):
+        method_of_cell |= dict.fromkeys((cell.key for cell in method_cells), method)
+    store.set_metadata("metrics", list(run.metrics))
+    compute = partial(_compute_fold, run, method_of_cell)
+    run_cells(cells, store, compute=compute, n_jobs=n_jobs or 0, retry_failed=True)
+    rows = {row["key"]: row for row in store.cells() if row["key"] in method_of_cell}
+    for row in rows.values():
         if row["state"] != "done":
-            what = " after ".join(n for n in (row["classifier"], row["resampler"]) if n != NOTHING)
-            why = str(row["error"]).partition("\n")[0]
-            raise DataError(f"compare: {what} failed on fold {row['fold']}: {why}")
-    return match.summarize([[_read(found[cell.key]) for cell in cells] for cells in table])
+            method_name = row["classifier"]
+            if row["resampler"] != NOTHING:
+                method_name += f" after {row['resampler']}"
+            error = str(row["error"]).partition("\n")[0]
+            raise DataError(f"compare: {method_name} failed on fold {row['fold']}: {error}")
+    return run.summarize(
+        [[_fold_result(rows[cell.key]) for cell in cells] for cells in cells_by_method]
+    )
 
 
-def _judge_fold(match: ComparisonRun, places: Mapping[str, int], cell: Cell) -> Result:
-    """Judge the fold that a cell stands for."""
-    fold = match.cross_validate_fold(places[cell.key], cell.fold)
+def _compute_fold(run: ComparisonRun, method_of_cell: Mapping[str, int], cell: Cell) -> Result:
+    """Compute the method and fold of a cell."""
+    fold = run.cross_validate_fold(method_of_cell[cell.key], cell.fold)
     details: dict[str, Any] = {LABEL_COUNTS_KEY: fold.counts.to_dict(), "seconds": fold.seconds}
     if fold.draws is not None:
         details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
     return Result(fold.values, details)
 
 
-def _read(row: Mapping[str, Any]) -> MethodFoldResult:
+def _fold_result(row: Mapping[str, Any]) -> MethodFoldResult:
+    """Return the result of a fold from a cell of the store."""
     details = row["details"]
-    counts, draws = LabelCounts.from_dict(details[LABEL_COUNTS_KEY]), details.get("draws")
-    drawn = None if draws is None else {n: np.array(v, np.float64) for n, v in draws.items()}
-    return MethodFoldResult(row["scores"], counts, details["seconds"], drawn)
+    draws = None
+    if "draws" in details:
+        draws = {name: np.array(values, float) for name, values in details["draws"].items()}
+    return MethodFoldResult(
+        values=row["scores"],
+        counts=LabelCounts.from_dict(details[LABEL_COUNTS_KEY]),
+        seconds=details["seconds"],
+        draws=draws,
+    )
 
 
-def _cells(match: ComparisonRun) -> Iterator[list[Cell]]:
-    """Make the cells of every method."""
-    content = dataset_checksum(match.data)
-    splitter = _part_of_folds(match)
-    for name, classifier, resampler in match.methods:
-        learner = name if resampler is None else name.partition(" after ")[0]
-        treatment = name.removeprefix(f"{learner} after ")
-        model, chain = resolve_classifier(classifier), resolve_resamplers(resampler)
-        steps = Component("+", {"steps": [estimator_spec(step) for step in chain]}, treatment)
+def _cells(run: ComparisonRun) -> Iterator[list[Cell]]:
+    """Yield the cells of every method, one per fold."""
+    checksum = dataset_checksum(run.data)
+    splitter = _splitter_component(run)
+    for name, classifier, resampler in run.methods:
+        classifier_label = name if resampler is None else name.partition(" after ")[0]
+        model = resolve_classifier(classifier)
+        chain = resolve_resamplers(resampler)
+        resampler_component = Component(NOTHING)
+        if chain:
+            steps = [estimator_spec(step) for step in chain]
+            resampler_label = name.removeprefix(f"{classifier_label} after ")
+            resampler_component = Component("+", {"steps": steps}, resampler_label)
         versions = {"scumble": __version__}
-        versions |= (one for part in (model, *chain) for one in _versions(part))
-        data, classifier = (
-            Component(match.data.name or "data"),
-            Component("one", estimator_spec(model), learner),
+        for estimator in (model, *chain):
+            versions |= dict(_versions(estimator))
+        cell = Cell(
+            dataset=Component(run.data.name or "data"),
+            resampler=resampler_component,
+            classifier=Component("one", estimator_spec(model), classifier_label),
+            splitter=splitter,
+            seed=run.random_state,
+            fold=0,
+            dataset_checksum=checksum,
+            versions=versions,
         )
-        given = (
-            data,
-            steps if chain else Component(NOTHING),
-            classifier,
-            splitter,
-            match.random_state,
-        )
-        yield [Cell(*given, fold, content, versions) for fold in range(len(match.splits))]
+        yield [replace(cell, fold=fold) for fold in range(len(run.splits))]
 
 
-def _part_of_folds(match: ComparisonRun) -> Component:
-    """Know folds by their rows; what is drawn of a test part depends on the metrics."""
-    rows = hashlib.sha256()
-    for split in match.splits:
-        for part in split:
-            rows.update(np.asarray(part, np.int64).tobytes() + b"|")
-    given: dict[str, Any] = {"rows": rows.hexdigest()[:32]}
-    if match.draws:
-        given["metrics"] = list(match.metrics)
-    return Component("same folds", given, f"{len(match.splits)} folds compared")
+def _splitter_component(run: ComparisonRun) -> Component:
+    """Return the folds as a component, which is identified by a checksum of their rows.
+
+    Draws of the rows of a test set depend on the metrics, too.
+    """
+    checksum = hashlib.sha256()
+    for split in run.splits:
+        for rows in split:
+            checksum.update(np.asarray(rows, np.int64).tobytes() + b"|")
+    parameters: dict[str, Any] = {"rows": checksum.hexdigest()[:32]}
+    if run.draws:
+        parameters["metrics"] = list(run.metrics)
+    return Component("same folds", parameters, f"{len(run.splits)} folds compared")
 
 
 def estimator_spec(value: Any) -> Any:
-    """Tell an estimator, or a parameter of one, in plain values that stay the same."""
+    """Describe an estimator, or a parameter of one, by plain values that stay the same."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -163,19 +195,21 @@ def estimator_spec(value: Any) -> Any:
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}"
     if hasattr(value, "get_params"):
-        given = value.get_params(deep=False)
-        inside = {name: estimator_spec(one) for name, one in given.items() if name != "n_jobs"}
-        return {"class": estimator_spec(type(value)), "parameters": inside}
+        parameters = value.get_params(deep=False)
+        parameters.pop("n_jobs", None)
+        specs = {name: estimator_spec(parameter) for name, parameter in parameters.items()}
+        return {"class": estimator_spec(type(value)), "parameters": specs}
     if isinstance(value, list | tuple):
-        return [estimator_spec(one) for one in value]
+        return [estimator_spec(item) for item in value]
     if isinstance(value, Mapping):
-        return {str(name): estimator_spec(one) for name, one in value.items()}
+        return {str(name): estimator_spec(item) for name, item in value.items()}
     if isinstance(value, np.ndarray):
         return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
-    return _text_of(value)
+    return _stable_repr(value)
 
 
-def _text_of(value: Any) -> str:
+def _stable_repr(value: Any) -> str:
+    """Return the ``repr`` of a value, or raise an error if it is not the same in each process."""
     text = repr(value)
     if " at 0x" in text or " object" in text:
         raise ParameterError(
@@ -186,14 +220,17 @@ def _text_of(value: Any) -> str:
 
 
 def _versions(estimator: Any) -> Iterator[tuple[str, str]]:
-    """Name versions of the code inside; a class whose results change raises its ``revision``."""
-    kind = type(estimator)
-    package = kind.__module__.partition(".")[0]
+    """Yield name and version of packages and classes that an estimator consists of.
+
+    A class of scumble whose results change increases its ``revision``.
+    """
+    cls = type(estimator)
+    package = cls.__module__.partition(".")[0]
     if package != "scumble":
         yield package, str(getattr(import_module(package), "__version__", "unknown"))
-    elif getattr(kind, "revision", 0):
-        yield kind.__name__, str(kind.revision)
-    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    for inner in given.values():
-        if hasattr(inner, "get_params") and not isinstance(inner, type):
-            yield from _versions(inner)
+    elif getattr(cls, "revision", 0):
+        yield cls.__name__, str(cls.revision)
+    parameters = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    for parameter in parameters.values():
+        if hasattr(parameter, "get_params") and not isinstance(parameter, type):
+            yield from _versions(parameter)

@@ -1,16 +1,14 @@
-"""C4.5: sort the columns of a table once, grow and prune any number of trees on it, ask them.
+"""C4.5: sort the columns of a table once, grow and prune any number of trees, predict with them.
 
-From the floor up: `layout` (the bits of an entry), `prepare` (sorted columns), `grow` with one
-strategy for each kind of target (`two_classes` and its `cuts`, `many_classes`, `weighted`) and
-`part` (rows and entries sent down the branches), `prune`, and `forest`, which asks.
+Modules in dependency order: `memory`, `layout` (the bits of an entry), `rows`, `arithmetic` and
+`nodes`; `prepare` and `table` (sorted columns); `grower` (the records of growing) and one strategy
+for each kind of target: `two_class_cuts` and `two_classes`, `many_classes`, `weighted`;
+`partition` (divides rows and entries among branches); `prune_without_missing` and `prune`; `grow`
+(the main loop); `predict` and `forest`; `growing` and `classifier` (the interface).
 """
 
 from scumble.learn.c45.classifier import C45Classifier
-from scumble.learn.c45.growing import (
-    Target,
-    grow_trees,
-    predict_trees,
-)
+from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import PreparedTable, prepare_table
 from scumble.learn.c45.tree import Tree, TreeSettings
 

@@ -1,4 +1,4 @@
-"""The arithmetic of C4.5: comparisons with a tolerance, x ln x, pessimistic errors."""
+"""The arithmetic of C4.5: comparisons with a tolerance, x ln x, pessimistic errors, cuts."""
 
 from libc.math cimport isinf, log, pow, sqrt
 from libc.stdint cimport int64_t, uint8_t
@@ -7,38 +7,48 @@ from scumble.learn.c45.memory cimport lower_bound
 
 cdef extern from *:
     """
-    #define SCUMBLE_TINY 1e-6
+    #define SCUMBLE_TOLERANCE 1e-6
     #define SCUMBLE_LN2 0.693147180559945309417
     """
-    const double TINY "SCUMBLE_TINY"  # what the reference implementation takes for zero
+    const double TOLERANCE "SCUMBLE_TOLERANCE"  # differences up to this are ties, as in J48
     const double LN2 "SCUMBLE_LN2"
 
 
 cdef inline double x_ln_x(double x) noexcept nogil:
-    """Return x ln x, and 0 for what counts as 0."""
-    return 0.0 if x < TINY else x * log(x)
+    """Return x ln x, and 0 for numbers below the tolerance."""
+    return 0.0 if x < TOLERANCE else x * log(x)
 
 
-cdef inline double added_errors(double n, double e, double confidence, double z) noexcept nogil:
-    """Tell how many errors beyond ``e`` of ``n`` the upper confidence limit expects."""
-    cdef double low = e
+cdef inline double additional_errors(
+    double n, double errors, double confidence, double z
+) noexcept nogil:
+    """Return the upper confidence limit of the number of errors of a leaf, less ``errors``.
+
+    ``n`` is the weight of its rows, ``errors`` that of the training errors, ``z`` the normal
+    quantile of the confidence.
+    """
+    cdef double base_errors = errors
     cdef double base = 0.0
-    cdef double more, f, root
-    if e < 1.0:
+    cdef double additional, rate, deviation
+    if errors < 1.0:
+        # Between 0 and 1 errors the limit is interpolated linearly; at 0 it is exact.
         base = n * (1.0 - pow(confidence, 1.0 / n))
-        if e == 0.0:
+        if errors == 0.0:
             return base
-        low = 1.0
-    if low + 0.5 >= n:
-        more = max(n - low, 0.0)
+        base_errors = 1.0
+    if base_errors + 0.5 >= n:
+        additional = max(n - base_errors, 0.0)
     else:
-        f = (low + 0.5) / n
-        root = sqrt(f / n - f * f / n + z * z / (4.0 * n * n))
-        more = (f + z * z / (2.0 * n) + z * root) / (1.0 + z * z / n) * n - low
-    return base + e * (more - base) if e < 1.0 else more
+        rate = (base_errors + 0.5) / n
+        deviation = sqrt(rate / n - rate * rate / n + z * z / (4.0 * n * n))
+        additional = (
+            (rate + z * z / (2.0 * n) + z * deviation) / (1.0 + z * z / n) * n - base_errors
+        )
+    return base + errors * (additional - base) if errors < 1.0 else additional
 
 
-cdef inline double sum_of(const double* numbers, Py_ssize_t n) noexcept nogil:
+cdef inline double sum_numbers(const double* numbers, Py_ssize_t n) noexcept nogil:
+    """Return the sum of numbers."""
     cdef double total = 0.0
     cdef Py_ssize_t c
     for c in range(n):
@@ -47,44 +57,45 @@ cdef inline double sum_of(const double* numbers, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline double training_errors(
-    const double* counts, const double* more, Py_ssize_t n_classes, double* total
+    const double* counts, const double* additional, Py_ssize_t n_classes, double* total
 ) noexcept nogil:
-    """Return the weight outside of the majority class; ``more`` is added unless it is NULL.
+    """Return the weight outside of the majority class, and write the weight of all to ``total``.
 
-    The majority is the first class that outweighs those before it by more than the tolerance.
+    The majority class is the first one that exceeds those before it by more than the tolerance.
+    ``additional`` is NULL or is added to ``counts``.
     """
-    cdef double most = 0.0
+    cdef double largest = 0.0
     cdef double weight
     cdef Py_ssize_t c
     total[0] = 0.0
     for c in range(n_classes):
-        weight = counts[c] if more == NULL else counts[c] + more[c]
+        weight = counts[c] if additional == NULL else counts[c] + additional[c]
         total[0] += weight
-        if weight - most > TINY:
-            most = weight
-    if most == 0.0:
-        most = counts[0] if more == NULL else counts[0] + more[0]
-    return total[0] - most
+        if weight - largest > TOLERANCE:
+            largest = weight
+    if largest == 0.0:
+        largest = counts[0] if additional == NULL else counts[0] + additional[0]
+    return total[0] - largest
 
 
-cdef inline double lowered_cut(
-    const double* values, const uint8_t* seen, int64_t n_values, double below, double above
+cdef inline double cut_value_between(
+    const double* values, const uint8_t* value_occurs, int64_t n_values, double below, double above
 ) noexcept nogil:
-    """Turn the gap between two values into the cut stored in the tree.
+    """Return the cut that is stored for a split between the values ``below`` and ``above``.
 
-    It is the middle, lowered to the largest value at or below it in the whole training set (those
-    of the ``values`` that are ``seen``, or all of them where that is NULL).
+    It is their mean, lowered to the largest value at or below it in the training set. These are
+    the ``values`` for which ``value_occurs``, or all of them where that is NULL.
     """
     cdef double middle = (below + above) / 2.0
-    cdef int64_t low
+    cdef int64_t position
     if isinf(middle):
         middle = below / 2.0 + above / 2.0
     if middle >= above:
         middle = below
-    low = lower_bound(values, 1, n_values, middle)
-    if low == n_values or values[low] > middle:
-        low -= 1
-    if seen != NULL:
-        while seen[low] == 0:
-            low -= 1
-    return values[low]
+    position = lower_bound(values, 1, n_values, middle)
+    if position == n_values or values[position] > middle:
+        position -= 1
+    if value_occurs != NULL:
+        while value_occurs[position] == 0:
+            position -= 1
+    return values[position]

@@ -1,9 +1,11 @@
-"""Many C4.5 trees on one table: prepared once, shared read-only, grown in parallel.
+"""Many C4.5 trees on one table, which is prepared once, shared read-only and used in parallel.
 
 `prepare_table` sorts the columns, `grow_trees` grows a tree for each `Target`, `predict_trees`
-asks them all. `scumble.learn.C45Classifier` and the multilabel classifiers stand on these.
+predicts with all of them. `scumble.learn.C45Classifier` and the multilabel classifiers use these
+functions.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,30 +21,31 @@ from scumble.learn.c45.table import PreparedTable, as_readonly_array, even_range
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
 from scumble.learn.weights import apply_class_weight, compute_class_weight_factors
 
-#: Weights that are no numbers of rows may sum to anything; beyond this, logarithms are computed.
+#: Largest table of x ln x for weights that are not numbers of rows, whose sum has no limit; for
+#: larger weights the logarithms are computed. 4 million numbers take 32 MB.
 _LARGEST_TABLE = 1 << 22
 
 
 @dataclass(frozen=True)
 class Target:
-    """What one tree shall learn.
+    """The classes that one tree learns, with its training rows and columns.
 
     Parameters
     ----------
     y : array of int
-        Class code of each training row.
+        Class code of each training row, in the order of ``rows``.
     n_classes : int
         Number of declared classes.
     rows : array of int, optional
-        The training rows of the table, each once; all by default. ``y`` is in their order.
+        Indices of the training rows in the table, each once; all rows by default.
     repeats : array of int, optional
-        How many times each row counts, as in a bootstrap sample.
+        Number of times that each row is repeated, as in a bootstrap sample.
     weights : array of float, optional
-        Weight of each row, or of each time it counts where there are ``repeats``.
+        Weight of each row; with ``repeats``, of each repetition.
     extra : array of int, optional
-        Which of the table's extra columns may be used; none by default.
+        Indices of the extra columns of the table that may be used; none by default.
     columns : array of int, optional
-        Which of the table's own columns may be used, ascending; all by default.
+        Indices of the features of the table that may be used, ascending; all by default.
 
     Examples
     --------
@@ -65,15 +68,19 @@ class Target:
 
 
 class TargetBatch(NamedTuple):
-    """What trees of one kind learn: t learns ``y[starts[t]:starts[t + 1]]`` from ``rows`` there."""
+    """Targets of trees that have the same classes and columns.
+
+    Target t consists of ``y[starts[t]:starts[t + 1]]`` and of the same slice of ``rows`` and
+    ``weights``.
+    """
 
     starts: Array
     rows: Array
     y: Array
-    weights: Array = np.zeros(0)  # how much each row counts; empty where each counts once
-    repeated: bool = True  # whether weights are numbers of equal rows
+    weights: Array = np.zeros(0)  # empty if every row has weight 1
+    repeated: bool = True  # whether weights are numbers of repetitions
     n_classes: int = 2
-    columns: Array | None = None  # that trees may use; all features where None
+    columns: Array | None = None  # that trees may use; all features if None
 
 
 def grow_trees(
@@ -90,16 +97,16 @@ def grow_trees(
     table : PreparedTable
         The prepared columns.
     targets : sequence of Target
-        What to learn.
+        The targets to learn.
     settings : TreeSettings, optional
-        The parameters, the same for all trees.
+        The parameters of C4.5, the same for all trees.
     n_jobs : int, optional
-        Number of threads; it changes the time and nothing else.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     list of Tree
-        In the order of the targets.
+        The trees, in the order of the targets.
 
     Examples
     --------
@@ -111,69 +118,100 @@ def grow_trees(
     >>> tree.cut[0], tree.n_leaves
     (np.float64(2.0), 2)
     """
-    settings = TreeSettings() if settings is None else settings
-    grown = run_in_threads(
-        lambda block: [grow_tree(table, targets[at], settings) for at in range(*block)],
-        even_ranges(len(targets), 16 * thread_count(n_jobs)),
-        n_jobs=n_jobs,
-    )
-    return [tree for block in grown for tree in block]
+    tree_settings = TreeSettings() if settings is None else settings
+
+    def grow_block(block: tuple[int, int]) -> list[Tree]:
+        return [grow_tree(table, targets[index], tree_settings) for index in range(*block)]
+
+    blocks = even_ranges(len(targets), 16 * thread_count(n_jobs))
+    trees_of_blocks = run_in_threads(grow_block, blocks, n_jobs=n_jobs)
+    return list(itertools.chain.from_iterable(trees_of_blocks))
 
 
 def grow_tree_batch(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> Nodes:
-    """Grow one tree for each of many small two-class targets, none without rows, in one call."""
-    targets = _weighed(targets, settings.class_weight)
-    return _grow(table, targets._replace(repeated=not len(targets.weights)), settings)
+    """Grow one tree for each of many small two-class targets in one call.
+
+    Every target must have at least one row.
+    """
+    targets = _apply_class_weight(targets, settings.class_weight)
+    return _grow(table, targets._replace(repeated=len(targets.weights) == 0), settings)
 
 
-def _weighed(targets: TargetBatch, class_weight: Any) -> TargetBatch:
-    """Multiply the weights of rows by the factors of their classes, target by target."""
+def _apply_class_weight(targets: TargetBatch, class_weight: Any) -> TargetBatch:
+    """Multiply the weights of each target's rows by the factors of their classes."""
     if class_weight is None or len(targets.starts) < 2:
         return targets
     y = np.asarray(targets.y, np.intp)
     weights = targets.weights if len(targets.weights) else np.ones(len(y))
-    cells = np.zeros((len(y), 2))
-    cells[np.arange(len(y)), y] = weights
-    factors = compute_class_weight_factors(
-        np.add.reduceat(cells, targets.starts[:-1]), class_weight
-    )
-    target_of = np.repeat(np.arange(len(factors)), np.diff(targets.starts))
-    return targets._replace(weights=weights * factors[target_of, y])
+    weight_by_class = np.zeros((len(y), 2))
+    weight_by_class[np.arange(len(y)), y] = weights
+    class_totals = np.add.reduceat(weight_by_class, targets.starts[:-1])
+    factors = compute_class_weight_factors(class_totals, class_weight)
+    target_of_row = np.repeat(np.arange(len(factors)), np.diff(targets.starts))
+    return targets._replace(weights=weights * factors[target_of_row, y])
 
 
 def grow_tree(table: PreparedTable, target: Target, settings: TreeSettings) -> Tree:
-    """Grow one tree, and prune it if wanted."""
-    nodes = _grow(table, _rows_that_count(table, target, settings.class_weight), settings)
-    return Tree(*nodes[2:])
+    """Grow one tree, and prune it if the settings say so."""
+    nodes = _grow(table, _as_batch(table, target, settings.class_weight), settings)
+    return Tree(
+        feature=nodes.feature,
+        cut=nodes.cut,
+        first=nodes.first,
+        width=nodes.width,
+        branch=nodes.branch,
+        empty=nodes.empty,
+        counts=nodes.counts,
+    )
 
 
-def _rows_that_count(table: PreparedTable, target: Target, class_weight: Any) -> TargetBatch:
-    """List the rows that count."""
+def _as_batch(table: PreparedTable, target: Target, class_weight: Any) -> TargetBatch:
+    """Return a batch of one target, without rows of weight zero."""
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     y = np.asarray(target.y)
-    share, repeated = target.weights, target.weights is None
+    row_weights = target.weights
+    are_repetitions = target.weights is None
     if target.repeats is not None:
-        times = np.asarray(target.repeats, np.float64)
-        share = times if share is None else times * share
+        repeats = np.asarray(target.repeats, np.float64)
+        row_weights = repeats if row_weights is None else repeats * row_weights
     if class_weight is not None:
-        plain, share = share, apply_class_weight(y, share, target.n_classes, class_weight)
-        repeated = repeated and share is plain
-    weights = np.zeros(0) if share is None else np.asarray(share, np.float64)
-    if share is not None:
-        keep = weights > 0
-        rows, y, weights = rows[keep], y[keep], weights[keep]
+        weighted = apply_class_weight(y, row_weights, target.n_classes, class_weight)
+        are_repetitions = are_repetitions and weighted is row_weights
+        row_weights = weighted
+    weights = np.zeros(0)
+    if row_weights is not None:
+        weights = np.asarray(row_weights, np.float64)
+        is_positive = weights > 0
+        rows = rows[is_positive]
+        y = y[is_positive]
+        weights = weights[is_positive]
     if len(rows) == 0:
         raise DataError("A tree needs at least one training row with a positive weight. Got none.")
-    columns = table.active_columns(target.extra, target.columns)
-    starts = np.array([0, len(rows)])
-    return TargetBatch(starts, rows, y, weights, repeated, target.n_classes, columns)
+    return TargetBatch(
+        starts=np.array([0, len(rows)]),
+        rows=rows,
+        y=y,
+        weights=weights,
+        repeated=are_repetitions,
+        n_classes=target.n_classes,
+        columns=table.active_columns(target.extra, target.columns),
+    )
 
 
 def _check_targets(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> None:
-    """Refuse what kernels would trust: rows, classes and sizes that are not there."""
-    starts, rows, y, weights, _, n_classes, _ = targets
-    fits = len(rows) == len(y) == starts[-1] and len(weights) in (0, len(rows))
-    if not fits or starts[0] != 0 or (np.diff(starts) < 1).any() or settings.min_objects < 1:
+    """Raise an error for sizes, rows or classes with which kernels would read invalid memory."""
+    starts = targets.starts
+    rows = targets.rows
+    y = targets.y
+    weights = targets.weights
+    n_classes = targets.n_classes
+    is_consistent = (
+        len(rows) == len(y) == starts[-1]
+        and len(weights) in (0, len(rows))
+        and starts[0] == 0
+        and (np.diff(starts) >= 1).all()
+    )
+    if not is_consistent or settings.min_objects < 1:
         raise DataError(
             "Targets need a class, and a weight if any has one, for each of their rows, at least "
             f"one row each, and min_objects of at least 1. Got {len(rows)} rows, {len(y)} classes, "
@@ -186,26 +224,32 @@ def _check_targets(table: PreparedTable, targets: TargetBatch, settings: TreeSet
         )
     if len(y) and not (y.min() >= 0 and y.max() < n_classes):
         raise DataError(
-            f"The classes of a target must be codes in 0..{n_classes - 1}: n_classes tells their "
-            f"number. Got {y.min()} to {y.max()}."
+            f"The classes of a target must be codes in 0..{n_classes - 1}, where n_classes is "
+            f"{n_classes}. Got {y.min()} to {y.max()}."
         )
 
 
 def _grow(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> Nodes:
+    """Check the targets and grow one tree for each of them."""
     _check_targets(table, targets, settings)
-    starts, weights = targets.starts, targets.weights
-    targets = targets._replace(
-        starts=as_readonly_array(starts, np.int64),
+    columns = table.active_columns() if targets.columns is None else targets.columns
+    kernel_targets = targets._replace(
+        starts=as_readonly_array(targets.starts, np.int64),
         rows=as_readonly_array(targets.rows, np.uint32),
         y=as_readonly_array(targets.y, np.int32),
-        columns=table.active_columns() if targets.columns is None else targets.columns,
+        columns=columns,
     )
-    sums = np.add.reduceat(weights, starts[:-1]) if len(weights) else np.diff(starts)
-    most = sums.max(initial=0)
+    if len(targets.weights):
+        total_weights = np.add.reduceat(targets.weights, targets.starts[:-1])
+    else:
+        total_weights = np.diff(targets.starts)
+    largest_weight = total_weights.max(initial=0)
     if not targets.repeated:
-        most = min(most, max(table.n_rows, _LARGEST_TABLE))
-    sizes, *nodes = kernels.grow_trees(table, targets, settings, table.x_ln_x(int(most) + 2))
-    return Nodes._make([sizes, np.full(len(sizes), targets.n_classes, np.int64), *nodes])
+        largest_weight = min(largest_weight, max(table.n_rows, _LARGEST_TABLE))
+    x_ln_x_table = table.x_ln_x(int(largest_weight) + 2)
+    nodes = kernels.grow_trees(table, kernel_targets, settings, x_ln_x_table)
+    n_trees = len(nodes["sizes"])
+    return Nodes(n_classes=np.full(n_trees, targets.n_classes, np.int64), **nodes)
 
 
 def predict_trees(
@@ -217,27 +261,27 @@ def predict_trees(
     positive_only: bool = False,
     n_jobs: int | None = None,
 ) -> Array:
-    """Ask every tree for the class probabilities of every row.
+    """Predict the class probabilities of every row by every tree.
 
     Parameters
     ----------
     trees : sequence of Tree
-        Grown on tables with the columns of ``X``.
+        Trees that were grown on tables with the columns of ``X``.
     X : float ndarray or csr_array of shape (n_samples, n_features)
-        The rows.
+        Rows to predict.
     extra : csr_array of bool, optional
-        The extra columns.
+        The extra columns of these rows.
     laplace : bool
-        Whether to smooth the counts by one per class.
-    second_only : bool
-        Whether to give the probability of class 1 alone: one column a tree.
+        Whether to smooth the probabilities by adding one row per class.
+    positive_only : bool
+        Whether to return only the probability of class 1, as one column per tree.
     n_jobs : int, optional
         Number of threads.
 
     Returns
     -------
     array of shape (n_samples, total number of classes)
-        The columns of one tree follow those of the tree before.
+        The columns of the first tree, followed by those of the second one, and so on.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Arrays of kernels: those of Python, sorted ones, and those that grow.
+"""Memory of kernels: pointers to NumPy arrays, search in sorted arrays, and arrays that grow.
 
-The last know their own size, and a full one moves to a larger place.
+An array that grows stores its own size before its first element. If it is full, it is moved to a
+larger block of memory.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -8,8 +9,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 cdef enum:
-    HEAD = 16  # bytes before an array, which keep its alignment: the number of its elements
-    MOST_ARRAYS = 64
+    HEADER_BYTES = 16  # before an array: the number of its elements; 16 bytes keep it aligned
+    MAX_ARRAYS = 64
 
 ctypedef fused number:
     int32_t
@@ -20,50 +21,50 @@ ctypedef fused number:
 
 
 cdef inline number* data_pointer(const number[::1] array) except? NULL:
-    """Point at an array, which must outlive the pointer; NULL where it is empty."""
+    """Return a pointer to an array, which must outlive the pointer; NULL if it is empty."""
     return <number*> &array[0] if array.shape[0] else NULL
 
 
 cdef inline int64_t lower_bound(
-    const number* ascending, int64_t low, int64_t high, number wanted
+    const number* ascending, int64_t low, int64_t high, number value
 ) noexcept nogil:
-    """Find the first place in low..high whose number is not below ``wanted``."""
-    cdef int64_t half
+    """Return the first position in low..high whose number is not below ``value``, or ``high``."""
+    cdef int64_t middle
     while low < high:
-        half = (low + high) >> 1
-        if ascending[half] < wanted:
-            low = half + 1
+        middle = (low + high) >> 1
+        if ascending[middle] < value:
+            low = middle + 1
         else:
-            high = half
+            high = middle
     return low
 
 
-cdef struct Memory:  # Where the arrays are that are freed together; they stay at these places.
+cdef struct Memory:  # The arrays that are freed together, by the addresses of their pointers.
     Py_ssize_t n
-    void** places[MOST_ARRAYS]
+    void** pointers[MAX_ARRAYS]
 
 
 cdef inline int reserve(
-    Memory* memory, void** array, Py_ssize_t wanted, Py_ssize_t width
+    Memory* memory, void** array, Py_ssize_t n, Py_ssize_t width
 ) except -1 nogil:
-    """Make room for ``wanted`` elements of ``width`` bytes; what is there is kept."""
-    cdef char* start = NULL if array[0] == NULL else <char*> array[0] - HEAD
+    """Make room for ``n`` elements of ``width`` bytes and keep the present ones."""
+    cdef char* start = NULL if array[0] == NULL else <char*> array[0] - HEADER_BYTES
     cdef Py_ssize_t size = 0 if start == NULL else (<Py_ssize_t*> start)[0]
-    if start != NULL and wanted <= size:
+    if start != NULL and n <= size:
         return 0
     if start == NULL:
-        if memory.n == MOST_ARRAYS:
+        if memory.n == MAX_ARRAYS:
             with gil:
-                raise AssertionError(f"C4.5: more than {MOST_ARRAYS} arrays.")
-        memory.places[memory.n] = array
+                raise AssertionError(f"C4.5: more than {MAX_ARRAYS} arrays.")
+        memory.pointers[memory.n] = array
         memory.n += 1
-    size = max(wanted, 2 * size, 1)
-    start = <char*> realloc(start, HEAD + size * width)
+    size = max(n, 2 * size, 1)
+    start = <char*> realloc(start, HEADER_BYTES + size * width)
     if start == NULL:
         with gil:
             raise MemoryError(f"C4.5: no memory for {size * width} bytes more.")
     (<Py_ssize_t*> start)[0] = size
-    array[0] = start + HEAD
+    array[0] = start + HEADER_BYTES
     return 0
 
 
@@ -77,8 +78,8 @@ cdef inline int reserve_zeros(
 
 
 cdef inline void release(Memory* memory) noexcept nogil:
-    """Give the memory of all arrays back."""
+    """Free the memory of all arrays."""
     cdef Py_ssize_t k
     for k in range(memory.n):
-        if memory.places[k][0] != NULL:
-            free(<char*> memory.places[k][0] - HEAD)
+        if memory.pointers[k][0] != NULL:
+            free(<char*> memory.pointers[k][0] - HEADER_BYTES)

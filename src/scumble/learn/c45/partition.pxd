@@ -1,4 +1,4 @@
-"""The rows and entries of nodes: copied for the root, and sent down the branches."""
+"""The rows and entries of nodes: copied for the root, and divided among the branches."""
 
 from scumble.learn.c45.grower cimport Grower, StackRecord
 

@@ -16,7 +16,7 @@ def predict_chain_rows(
     sums: Array,
 ) -> None: ...
 def count_pair_votes(
-    rows: Any, forest: Any, start: int, stop: int, duels: Array, votes: Array
+    rows: Any, forest: Any, start: int, stop: int, pairs: Array, votes: Array
 ) -> None: ...
 def find_exclusive_rows(
     indptr: Array, row_of: Array, pairs: Array, starts: Array, rows: Array, y: Array

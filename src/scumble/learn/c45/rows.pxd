@@ -1,4 +1,4 @@
-"""Rows as they came, as kernels read them: a dense table or CSR, then extra 0/1 columns as CSR."""
+"""Rows in their original order, for kernels: a dense table or CSR, and extra 0/1 columns as CSR."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -6,69 +6,84 @@ from libc.string cimport memcpy
 from scumble.learn.c45.memory cimport lower_bound, data_pointer
 
 
-cdef struct RowsView:
+cdef struct RowsView:  # Pointers to the arrays of a `RowArrays` record.
     bint is_dense
     bint has_extra
     Py_ssize_t n_features
-    const double* dense  # n_features numbers a row; NULL where the rows are CSR
+    const double* dense  # n_features numbers per row; NULL where the rows are CSR
     const int64_t* indptr
-    const int32_t* indices  # in order within each row
+    const int32_t* indices  # ascending within each row
     const double* data
     const int64_t* extra_indptr
     const int32_t* extra_indices  # extra column c is column n_features + c
 
 
 cdef inline RowsView view_rows(rows) except *:
-    """Point at the arrays of a ``Rows`` record, which must outlive the view."""
-    cdef RowsView seen
-    cdef const double[:, ::1] dense = rows.dense  # a copy that is made here would be gone at once
-    seen.is_dense = rows.is_dense
-    seen.has_extra = len(rows.extra_indptr) > 1
-    seen.n_features = rows.n_features
-    seen.dense = &dense[0, 0] if dense.shape[0] and dense.shape[1] else NULL
-    seen.indptr = data_pointer[int64_t](rows.indptr)
-    seen.indices = data_pointer[int32_t](rows.indices)
-    seen.data = data_pointer[double](rows.data)
-    seen.extra_indptr = data_pointer[int64_t](rows.extra_indptr)
-    seen.extra_indices = data_pointer[int32_t](rows.extra_indices)
-    return seen
+    """Return pointers to the arrays of a `RowArrays` record, which must outlive them."""
+    cdef RowsView view
+    cdef const double[:, ::1] dense = rows.dense  # no copy, which would be freed at once
+    view.is_dense = rows.is_dense
+    view.has_extra = len(rows.extra_indptr) > 1
+    view.n_features = rows.n_features
+    view.dense = &dense[0, 0] if dense.shape[0] and dense.shape[1] else NULL
+    view.indptr = data_pointer[int64_t](rows.indptr)
+    view.indices = data_pointer[int32_t](rows.indices)
+    view.data = data_pointer[double](rows.data)
+    view.extra_indptr = data_pointer[int64_t](rows.extra_indptr)
+    view.extra_indices = data_pointer[int32_t](rows.extra_indices)
+    return view
 
 
-cdef inline double value_at(
+cdef inline double cell_value(
     const RowsView* rows, Py_ssize_t row, Py_ssize_t column
 ) noexcept nogil:
-    """Look up one cell."""
-    cdef int64_t at, high
-    cdef int32_t wanted
+    """Return the value of one cell."""
+    cdef int64_t position, stop
+    cdef int32_t extra_column
     if column >= rows.n_features:
-        wanted = <int32_t> (column - rows.n_features)
-        high = rows.extra_indptr[row + 1]
-        at = lower_bound(rows.extra_indices, rows.extra_indptr[row], high, wanted)
-        return 1.0 if at < high and rows.extra_indices[at] == wanted else 0.0
+        extra_column = <int32_t> (column - rows.n_features)
+        stop = rows.extra_indptr[row + 1]
+        position = lower_bound(rows.extra_indices, rows.extra_indptr[row], stop, extra_column)
+        return 1.0 if position < stop and rows.extra_indices[position] == extra_column else 0.0
     if rows.is_dense:
         return rows.dense[row * rows.n_features + column]
-    high = rows.indptr[row + 1]
-    at = lower_bound(rows.indices, rows.indptr[row], high, <int32_t> column)
-    return rows.data[at] if at < high and rows.indices[at] == column else 0.0
+    stop = rows.indptr[row + 1]
+    position = lower_bound(rows.indices, rows.indptr[row], stop, <int32_t> column)
+    return rows.data[position] if position < stop and rows.indices[position] == column else 0.0
 
 
-cdef inline void scatter_stored_cells(
-    const RowsView* rows, Py_ssize_t row, double* buffer, bint on
+cdef inline void write_stored_cells(
+    const RowsView* rows, Py_ssize_t row, double* buffer
 ) noexcept nogil:
-    """Write the stored cells of a row (or zeros again) into a buffer: CSR and extra columns."""
-    cdef int64_t at
+    """Write the stored cells of a row, those of CSR and of extra columns, into a buffer."""
+    cdef int64_t position
     cdef double* extra
     if not rows.is_dense:
-        for at in range(rows.indptr[row], rows.indptr[row + 1]):
-            buffer[rows.indices[at]] = rows.data[at] if on else 0.0
+        for position in range(rows.indptr[row], rows.indptr[row + 1]):
+            buffer[rows.indices[position]] = rows.data[position]
     if rows.has_extra:
         extra = buffer + rows.n_features
-        for at in range(rows.extra_indptr[row], rows.extra_indptr[row + 1]):
-            extra[rows.extra_indices[at]] = 1.0 if on else 0.0
+        for position in range(rows.extra_indptr[row], rows.extra_indptr[row + 1]):
+            extra[rows.extra_indices[position]] = 1.0
+
+
+cdef inline void clear_stored_cells(
+    const RowsView* rows, Py_ssize_t row, double* buffer
+) noexcept nogil:
+    """Write zeros where `write_stored_cells` has written the cells of a row."""
+    cdef int64_t position
+    cdef double* extra
+    if not rows.is_dense:
+        for position in range(rows.indptr[row], rows.indptr[row + 1]):
+            buffer[rows.indices[position]] = 0.0
+    if rows.has_extra:
+        extra = buffer + rows.n_features
+        for position in range(rows.extra_indptr[row], rows.extra_indptr[row + 1]):
+            extra[rows.extra_indices[position]] = 0.0
 
 
 cdef inline void load_row(const RowsView* rows, Py_ssize_t row, double* buffer) noexcept nogil:
-    """Write all cells of a row into a buffer that holds zeros where none is stored."""
+    """Write all cells of a row into a buffer that holds zeros where no cell is stored."""
     if rows.is_dense:
         memcpy(buffer, rows.dense + row * rows.n_features, rows.n_features * sizeof(double))
-    scatter_stored_cells(rows, row, buffer, True)
+    write_stored_cells(rows, row, buffer)

@@ -1,4 +1,4 @@
-"""A grown tree, and its settings."""
+"""A grown tree, and the settings for growing it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,19 +27,22 @@ class TreeSettings:
     prune: bool = True
     subtree_raising: bool = True
     mdl: bool = True
-    class_weight: Any = None  # None, a rule, or factors by code: see `compute_class_weight_factors`
+    class_weight: Any = None  # None, a rule or factors by code, see `compute_class_weight_factors`
 
     @cached_property
-    def deviate(self) -> float:
-        """The standard normal deviate of the confidence."""
+    def normal_quantile(self) -> float:
+        """The quantile of the standard normal distribution at 1 - ``confidence``."""
         return NormalDist().inv_cdf(1 - self.confidence)
 
 
 class Nodes(NamedTuple):
-    """The nodes of many trees, one tree after another; see `Tree`. ``counts`` may be flat."""
+    """The nodes of many trees, one tree after another; the fields of nodes are those of `Tree`.
 
-    sizes: Array
-    n_classes: Array
+    ``counts`` has shape (n_nodes, n_classes), or is flat if the trees differ in their classes.
+    """
+
+    sizes: Array  # int64, by tree: number of nodes
+    n_classes: Array  # int64, by tree
     feature: Array
     cut: Array
     first: Array
@@ -51,20 +54,20 @@ class Nodes(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """A grown tree; node 0 is the root and brothers stand side by side.
+    """A grown tree; node 0 is the root, and the children of a node have consecutive indices.
 
     Parameters
     ----------
     feature : array of int
-        Column a node asks for, -1 at a leaf.
+        Column that a node splits; -1 at a leaf.
     cut : array of float
         Values at or below it go to the first branch; NaN where the column is nominal.
     first, width : arrays of int
-        First child and number of children.
+        Index of the first child, and number of children.
     branch : array of float
-        Weight of the training rows that came down to the node.
+        Weight of the training rows that reached the node.
     empty : array of bool
-        Leaves no training row reached.
+        Whether the node is a leaf that no training row reached.
     counts : array of shape (n_nodes, n_classes)
         Weight of each class.
 
@@ -86,12 +89,12 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, leaves included."""
+        """Number of nodes: leaves and inner nodes."""
         return len(self.feature)
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves, empty ones included."""
+        """Number of leaves, including leaves without training rows."""
         return int(np.count_nonzero(self.feature < 0))
 
     @property
@@ -101,21 +104,26 @@ class Tree:
 
     @cached_property
     def parent(self) -> Array:
-        """Parent of every node, -1 for the root."""
+        """Index of the parent of every node; -1 for the root."""
         return find_parents(self.feature, self.first, self.width)
 
     def information_gains(self) -> Array:
-        """Give the information each inner node gains, times its weight, in bits; 0 for leaves."""
-        weight = self.counts.sum(axis=1, keepdims=True)
-        share = np.divide(self.counts, weight, out=np.ones_like(self.counts), where=self.counts > 0)
-        entropy = -(self.counts * np.log2(share)).sum(axis=1)
-        gains = np.where(self.feature >= 0, entropy, 0.0)
+        """Return the information gain of each node's split, times its weight, in bits.
+
+        Leaves have a gain of 0.
+        """
+        weights = self.counts.sum(axis=1, keepdims=True)
+        shares = np.divide(
+            self.counts, weights, out=np.ones_like(self.counts), where=self.counts > 0
+        )
+        entropies = -(self.counts * np.log2(shares)).sum(axis=1)
+        gains = np.where(self.feature >= 0, entropies, 0.0)
         children = np.flatnonzero(self.parent >= 0)
-        np.subtract.at(gains, self.parent[children], entropy[children])
+        np.subtract.at(gains, self.parent[children], entropies[children])
         return np.maximum(gains, 0.0)
 
     def decision_path(self, X: Any) -> sparse.csr_array:
-        """Tell which nodes each row passes.
+        """Return the nodes that each row passes.
 
         Parameters
         ----------
@@ -125,43 +133,48 @@ class Tree:
         Returns
         -------
         csr_array of bool, shape (n_samples, n_nodes)
-            A row passes every non-empty branch where its value is missing.
+            True where a row passes a node. A row passes every non-empty branch of a node where
+            its value is missing.
         """
         by_column = X.tocsc() if sparse.issparse(X) else X
-        rows = [np.arange(X.shape[0]), *[np.empty(0, int)] * (self.n_nodes - 1)]
+        rows_of_nodes = [np.arange(X.shape[0])]
+        rows_of_nodes += [np.empty(0, int)] * (self.n_nodes - 1)
         for node in np.flatnonzero(self.feature >= 0):  # parents come before their children
-            if not len(here := rows[node]):
+            rows = rows_of_nodes[node]
+            if len(rows) == 0:
                 continue
-            cells = to_dense(by_column[:, [int(self.feature[node])]])[here, 0]
-            lost = np.isnan(cells)
-            side = cells > self.cut[node] if not np.isnan(self.cut[node]) else cells
-            for turn in range(self.width[node]):
-                child = self.first[node] + turn
-                passing = (side == turn) & ~lost
-                rows[child] = here[passing if self.empty[child] else passing | lost]
-        indptr = np.concatenate([[0], np.cumsum([len(part) for part in rows])])
-        indices = np.concatenate(rows)
+            values = to_dense(by_column[:, [int(self.feature[node])]])[rows, 0]
+            is_missing = np.isnan(values)
+            is_nominal = np.isnan(self.cut[node])
+            branches = values if is_nominal else values > self.cut[node]
+            for branch in range(self.width[node]):
+                child = self.first[node] + branch
+                is_passing = (branches == branch) & ~is_missing
+                if not self.empty[child]:
+                    is_passing |= is_missing
+                rows_of_nodes[child] = rows[is_passing]
+        indptr = np.concatenate([[0], np.cumsum([len(rows) for rows in rows_of_nodes])])
+        indices = np.concatenate(rows_of_nodes)
         shape = (X.shape[0], self.n_nodes)
         path = sparse.csc_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
         return path.tocsr()
 
 
 def start_offsets(sizes: Array) -> Array:
-    """Tell where each of many parts begins when they stand one after another."""
+    """Return the position of the first element of each part, for parts stored in a row."""
     return (np.cumsum(sizes) - sizes).astype(np.int64)
 
 
 def concatenate_ranges(starts: Array, sizes: Array) -> Array:
-    """List the numbers of many ranges one after another."""
-    inside = np.arange(sizes.sum()) - np.repeat(start_offsets(sizes), sizes)
-    return np.repeat(starts, sizes) + inside
+    """Return the numbers ``starts[i]`` to ``starts[i] + sizes[i] - 1`` of all ranges i in a row."""
+    offsets_in_range = np.arange(sizes.sum()) - np.repeat(start_offsets(sizes), sizes)
+    return np.repeat(starts, sizes) + offsets_in_range
 
 
 def find_parents(feature: Array, first: Array, width: Array) -> Array:
-    """Tell the parent of every node, -1 for a root."""
+    """Return the index of the parent of every node; -1 for a root."""
     parent = np.full(len(feature), -1, np.int64)
-    inner = np.flatnonzero(feature >= 0)
-    parent[concatenate_ranges(first[inner], width[inner].astype(np.int64))] = np.repeat(
-        inner, width[inner]
-    )
+    inner_nodes = np.flatnonzero(feature >= 0)
+    widths = width[inner_nodes].astype(np.int64)
+    parent[concatenate_ranges(first[inner_nodes], widths)] = np.repeat(inner_nodes, widths)
     return parent

@@ -1,47 +1,63 @@
-"""Splits for any classes, weights and missing values.
+"""Splits for any number of classes, weights and missing values.
 
-Rows whose value is missing take part in no cut of the column, and go down every branch with a part
-of their weight. As long as all weights in a node are whole numbers, x ln x comes from a table.
+Rows whose value is missing are left out when cuts of the column are compared, and go down every
+branch with a part of their weight. If all weights in a node are whole numbers, x ln x is taken from
+a table.
 """
 
 from libc.math cimport ceil, fabs, log2
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
+from scumble.learn.c45.arithmetic cimport LN2, TOLERANCE, x_ln_x
 from scumble.learn.c45.grower cimport (
-    Candidate, Chord, ClassTotals, NumericColumn, Grower, EntryRange, WeightedState, add_gain, branch_of,
-    min_branch_weight, init_column,
+    Candidate, Chord, ClassTotals, EntryRange, Grower, NumericColumn, WeightedState, add_gain,
+    branch_of, init_column, min_branch_weight,
 )
-from scumble.learn.c45.layout cimport MIN_VALUE_GAP, MISSING, code_of, can_cut_between, row_of
+from scumble.learn.c45.layout cimport MIN_VALUE_GAP, MISSING, can_cut_between, code_of, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
 
-cdef struct Known:  # The weight of rows whose value in a column is known.
+cdef struct KnownWeights:  # The weight of rows whose value in a column is weights.
     double total
-    double zeros  # of the two classes, and in the block of rows with the default value
-    double ones
-    double block_zeros
-    double block_ones
-    double before  # information, times the weight, in nats
-    double least  # weight on either side of a cut
+    double negative  # of the two classes
+    double positive
+    double default_negative  # of those with the default value
+    double default_positive
+    double information  # times the weight, in nats
+    double min_side  # minimum weight on either side of a cut
 
 
-ctypedef fused amount:
+cdef struct Sides:  # Both sides of a cut: the sums of x ln x over the classes, and the weights.
+    double left_sum
+    double right_sum
+    double left
+    double right
+
+
+cdef struct BranchSums:  # Sums over the branches of a nominal column.
+    double known_weight  # weight of rows whose value is known
+    double default_weight  # weight of rows with the default value
+    double information_after  # after the split, times the weight, in nats
+    double branches  # sum of x ln x of the weights of branches
+    int64_t n_large  # branches with enough weight
+
+
+ctypedef fused amount:  # The type of weights: whole numbers, or any.
     int64_t
     double
 
 
 cdef int start_weighted(Grower* g) except -1 nogil:
-    """Lay out the weights of the training rows, and count their classes."""
+    """Make room for a tree, store the weights of its training rows and count their classes."""
     cdef WeightedState* w = &g.weighted
     cdef Py_ssize_t i
     cdef uint32_t row
-    g.row_bit = 0
-    g.least_entries = 1
-    w.divided = False
+    g.row_shift = 0
+    g.min_entries = 1
+    w.has_divided_rows = False
     reserve(g.memory, <void**> &w.weight_of, g.sample.n_table, sizeof(double))
-    reserve(g.memory, <void**> &w.signed_of, g.sample.n_table, sizeof(double))
+    reserve(g.memory, <void**> &w.signed_weight_of, g.sample.n_table, sizeof(double))
     reserve(g.memory, <void**> &w.by_class, g.sample.n_classes, sizeof(ClassTotals))
     reserve(g.memory, <void**> &w.classes, g.sample.n_classes, sizeof(int64_t))
     reserve(g.memory, <void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
@@ -53,27 +69,27 @@ cdef int start_weighted(Grower* g) except -1 nogil:
 
 
 cdef void score_weighted_columns(Grower* g) noexcept nogil:
-    """Judge all columns of the node in hand; gains are in bits a row."""
+    """Compute the best split of every column of the current node; gains are in bits per row."""
     cdef int64_t n_values, k
-    cdef Candidate* found
-    load_weights(g)
-    for k in range(g.now.list_high - g.now.list_low):
-        n_values = g.columns.n_values[g.lists[g.now.list_low + k].column]
-        found = &g.candidates[k]
-        found.gain = -1.0
+    cdef Candidate* candidate
+    load_node(g)
+    for k in range(g.current.range_high - g.current.range_low):
+        n_values = g.columns.n_values[g.ranges[g.current.range_low + k].column]
+        candidate = &g.candidates[k]
+        candidate.gain = -1.0
         if n_values > 0:
-            judge_codes(g, k)
+            score_nominal_column(g, k)
         elif g.sample.n_classes == 2:
-            judge_numbers_of_two(g, k)
+            find_cut_of_two_classes(g, k)
         else:
-            find_numeric_cuts(g, k)
-        add_gain(g, found.gain, n_values)
+            find_cut_of_many_classes(g, k)
+        add_gain(g, candidate.gain, n_values)
 
 
-cdef void load_weights(Grower* g) noexcept nogil:
-    """Look up what is known of the rows and classes of the node."""
+cdef void load_node(Grower* g) noexcept nogil:
+    """Store the weights of the rows and classes of the current node."""
     cdef WeightedState* w = &g.weighted
-    cdef const double* counts = counts_of(&g.nodes, g.now.node)
+    cdef const double* counts = counts_of(&g.nodes, g.current.node)
     cdef double weight
     cdef uint32_t row
     cdef int64_t i
@@ -86,482 +102,541 @@ cdef void load_weights(Grower* g) noexcept nogil:
         if counts[c] > 0.0:
             w.classes[w.n_present] = c
             w.n_present += 1
-    w.whole = w.total + 1.0 < g.table_length
-    for i in range(g.now.low, g.now.high):
+    w.has_whole_weights = w.total + 1.0 < g.x_ln_x_length
+    for i in range(g.current.low, g.current.high):
         weight = g.row_weights[i]
         row = g.rows[i]
         w.weight_of[row] = weight
-        w.signed_of[row] = weight if g.sample.y[row] else -weight
-        if w.whole and weight != <double> <int64_t> weight:
-            w.whole = False
-    w.total_term = w.before = xlx(g, w.total)
+        w.signed_weight_of[row] = weight if g.sample.y[row] else -weight
+        if w.has_whole_weights and weight != <double> <int64_t> weight:
+            w.has_whole_weights = False
+    w.total_term = w.information = weight_term(g, w.total)
     for i in range(w.n_present):
-        w.before -= xlx(g, w.by_class[w.classes[i]].total)
+        w.information -= weight_term(g, w.by_class[w.classes[i]].total)
 
 
-cdef inline double xlx(const Grower* g, double x) noexcept nogil:
-    if g.weighted.whole:
-        return g.table[<int64_t> (x + 0.5)]
+cdef inline double weight_term(const Grower* g, double x) noexcept nogil:
+    """Return x ln x of a weight in the current node: from the table if all weights are whole."""
+    if g.weighted.has_whole_weights:
+        return g.x_ln_x_table[<int64_t> (x + 0.5)]
     return x_ln_x(x)
 
 
-cdef double split_info(const Grower* g, double known, double left) noexcept nogil:
+cdef double split_information(
+    const Grower* g, double known_weight, double left
+) noexcept nogil:
     """Return the information of a cut itself, times the weight of the node, in bits."""
     cdef double total = g.weighted.total
-    cdef double lost = 0.0 if known == total else xlx(g, total - known)
-    return (g.weighted.total_term - xlx(g, left) - xlx(g, known - left) - lost) / LN2
+    cdef double missing_term = 0.0
+    if known_weight != total:
+        missing_term = weight_term(g, total - known_weight)
+    return (
+        g.weighted.total_term
+        - weight_term(g, left)
+        - weight_term(g, known_weight - left)
+        - missing_term
+    ) / LN2
 
 
-cdef void keep(Grower* g, Candidate* found, double gain, double known) noexcept nogil:
-    """Give a cut its gain, unless it does not pay for the choice among the cuts."""
-    cdef double info
-    found.gain = -1.0
-    if found.cuts == 0:
+cdef void finish_cut(
+    Grower* g, Candidate* candidate, double gain, double known_weight
+) noexcept nogil:
+    """Store gain and ratio of a cut; no gain if it does not exceed the cost of choosing the cut."""
+    cdef double information
+    candidate.gain = -1.0
+    if candidate.n_cuts == 0:
         return
     if g.settings.mdl:
-        gain -= log2(<double> found.cuts) / g.weighted.total
-    if gain < TINY:
+        gain -= log2(<double> candidate.n_cuts) / g.weighted.total
+    if gain < TOLERANCE:
         return
-    info = split_info(g, known, found.left)
-    found.gain = gain
-    found.ratio = 0.0 if fabs(info) < TINY else gain / (info / g.weighted.total)
+    information = split_information(g, known_weight, candidate.left_weight)
+    candidate.gain = gain
+    candidate.ratio = 0.0
+    if fabs(information) >= TOLERANCE:
+        candidate.ratio = gain / (information / g.weighted.total)
 
 
-cdef int64_t open_known(
-    const Grower* g, int64_t k, NumericColumn* column, Candidate* found
+cdef int64_t start_column(
+    const Grower* g, int64_t k, NumericColumn* column, Candidate* candidate
 ) noexcept nogil:
-    """Begin with a column; its missing values, whose end is returned, are left out."""
+    """Describe the k-th column of the node without missing values; return the end of the latter."""
     cdef int64_t stop
-    init_column(g, k, g.now.high - g.now.low, column)
+    init_column(g, k, g.current.high - g.current.low, column)
     stop = column.stop
     while column.stop > column.start and code_of(g.entries[column.stop - 1]) == MISSING:
         column.stop -= 1
-    found.cuts = 0
-    found.left = 0.0
-    found.below = found.above = -1
+    candidate.n_cuts = 0
+    candidate.left_weight = 0.0
+    candidate.code_below = candidate.code_above = -1
     return stop
 
 
-cdef bint too_few(const Grower* g, const NumericColumn* column, const Known* known) noexcept nogil:
-    """Tell whether there are too few rows, or too little weight, for a cut."""
-    cdef double n_rows = column.stop - column.start + column.block
-    return 2.0 * known.least - (known.total if g.sample.repeated else n_rows) > TINY
+cdef bint is_too_small(
+    const Grower* g, const NumericColumn* column, const KnownWeights* weights
+) noexcept nogil:
+    """Return whether there are too few rows, or too little weight, for a cut."""
+    cdef double size = column.stop - column.start + column.n_default
+    if g.sample.repeated:
+        size = weights.total
+    return 2.0 * weights.min_side - size > TOLERANCE
+
+
+cdef inline bint is_possible_cut(
+    const NumericColumn* column, int64_t position, bint is_default, int64_t previous_code
+) noexcept nogil:
+    """Return whether a cut is possible between the previous code and the next value.
+
+    This is the default value if ``is_default``, otherwise the value at ``position``.
+    """
+    if is_default:
+        return column.values[previous_code] + MIN_VALUE_GAP < column.values[column.default_code]
+    return can_cut_between(column.values, previous_code, column.entries[position])
 
 
 # Two classes: few logarithms, or none.
 
-cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
+cdef void find_cut_of_two_classes(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for two classes."""
     cdef WeightedState* w = &g.weighted
-    cdef Candidate* found = &g.candidates[k]
+    cdef Candidate* candidate = &g.candidates[k]
     cdef NumericColumn column
-    cdef Known known
-    cdef int64_t stop = open_known(g, k, &column, found)
-    known.zeros, known.ones = w.by_class[0].total, w.by_class[1].total
-    take_off(g, column.stop, stop, &known.zeros, &known.ones)
-    known.total = known.zeros + known.ones
-    known.least = min_branch_weight(g, known.total)
-    if too_few(g, &column, &known):
+    cdef KnownWeights weights
+    cdef int64_t stop = start_column(g, k, &column, candidate)
+    weights.negative = w.by_class[0].total
+    weights.positive = w.by_class[1].total
+    subtract_weights(g, column.stop, stop, &weights.negative, &weights.positive)
+    weights.total = weights.negative + weights.positive
+    weights.min_side = min_branch_weight(g, weights.total)
+    if is_too_small(g, &column, &weights):
         return
-    found.gain = 0.0
-    known.block_zeros, known.block_ones = known.zeros, known.ones
-    if column.block:
-        take_off(g, column.start, column.stop, &known.block_zeros, &known.block_ones)
-    known.before = xlx(g, known.total) - xlx(g, known.zeros) - xlx(g, known.ones)
-    if w.whole:
-        scan_two(g, &column, &known, found, <int64_t> ceil(known.least - TINY) - 1)
+    candidate.gain = 0.0
+    weights.default_negative = weights.negative
+    weights.default_positive = weights.positive
+    if column.n_default:
+        subtract_weights(
+            g, column.start, column.stop, &weights.default_negative, &weights.default_positive
+        )
+    weights.information = (
+        weight_term(g, weights.total)
+        - weight_term(g, weights.negative)
+        - weight_term(g, weights.positive)
+    )
+    if w.has_whole_weights:
+        compare_cuts_of_two_classes(
+            g, &column, &weights, candidate, <int64_t> ceil(weights.min_side - TOLERANCE) - 1
+        )
     else:
-        scan_two(g, &column, &known, found, known.least - TINY)
-    keep(g, found, found.gain / LN2 / w.total, known.total)
+        compare_cuts_of_two_classes(
+            g, &column, &weights, candidate, weights.min_side - TOLERANCE
+        )
+    finish_cut(g, candidate, candidate.gain / LN2 / w.total, weights.total)
 
 
-cdef void take_off(
-    const Grower* g, int64_t start, int64_t stop, double* zeros, double* ones
+cdef void subtract_weights(
+    const Grower* g, int64_t start, int64_t stop, double* negative, double* positive
 ) noexcept nogil:
-    """Take the weight of some entries off that of their classes."""
-    cdef int64_t at
+    """Subtract the weights of some entries from those of their classes."""
+    cdef int64_t position
     cdef double weight
-    for at in range(start, stop):
-        weight = g.weighted.signed_of[row_of(g.entries[at], 0)]
-        ones[0] -= max(weight, 0.0)
-        zeros[0] -= max(-weight, 0.0)
+    for position in range(start, stop):
+        weight = g.weighted.signed_weight_of[row_of(g.entries[position], 0)]
+        positive[0] -= max(weight, 0.0)
+        negative[0] -= max(-weight, 0.0)
 
 
-cdef inline bint may_cut(
-    const NumericColumn* column, int64_t at, bint block_now, int64_t last
+cdef void compare_cuts_of_two_classes(
+    const Grower* g, const NumericColumn* column, const KnownWeights* weights, Candidate* candidate,
+    amount min_weight,
 ) noexcept nogil:
-    """Tell whether a cut may lie between two values."""
-    if block_now:
-        return column.values[last] + MIN_VALUE_GAP < column.values[column.default]
-    return can_cut_between(column.values, last, column.entries[at])
+    """Find the best cut with more than ``min_weight`` on either side.
 
-
-cdef void scan_two(
-    const Grower* g, const NumericColumn* column, const Known* known, Candidate* found, amount least
-) noexcept nogil:
-    """Find the best cut with more than ``least`` on either side; the gain is in nats, times weight.
-
-    Where all weights are whole, no logarithm is taken at all. Else the score of a cut is bounded by
-    interpolation first; logarithms are taken only where it could be the best.
+    The gain is in nats, times the weight. If all weights are whole numbers, no logarithm is
+    computed. Otherwise an upper bound of the gain is interpolated first, and logarithms are
+    computed only if the cut may be the best one.
     """
-    cdef const double* signed_of = g.weighted.signed_of
+    cdef const double* signed_weight_of = g.weighted.signed_weight_of
     cdef const uint64_t* entries = column.entries
-    cdef double tolerance = TINY * LN2 * g.weighted.total
-    cdef double enough = tolerance - known.before  # what a bound must exceed
-    cdef bint in_table = known.total + 1.0 < g.table_length
+    cdef double tolerance = TOLERANCE * LN2 * g.weighted.total
+    cdef double min_bound = tolerance - weights.information  # a better cut has a larger bound
+    cdef bint is_in_table = weights.total + 1.0 < g.x_ln_x_length
     cdef int64_t stop = column.stop
-    cdef int64_t cuts = 0
-    cdef amount all_zeros = nearest(known.zeros, least)
-    cdef amount all_ones = nearest(known.ones, least)
-    cdef amount zeros = 0
-    cdef amount ones = 0
-    cdef int64_t last = -1
-    cdef int64_t at = column.start
-    cdef bint block_waits = column.block > 0
-    cdef bint block_now
+    cdef int64_t n_cuts = 0
+    cdef amount all_negative = to_amount(weights.negative, min_weight)
+    cdef amount all_positive = to_amount(weights.positive, min_weight)
+    cdef amount negative = 0
+    cdef amount positive = 0
+    cdef int64_t previous_code = -1
+    cdef int64_t position = column.start
+    cdef bint default_is_due = column.n_default > 0
+    cdef bint is_default
     cdef int64_t code
     cdef amount left, weight
-    cdef double saved
-    while at < stop or block_waits:
-        block_now = block_waits and at == column.middle
-        code = column.default if block_now else <int64_t> code_of(entries[at])
-        left = zeros + ones
+    cdef double gain
+    while position < stop or default_is_due:
+        is_default = default_is_due and position == column.default_position
+        code = column.default_code if is_default else <int64_t> code_of(entries[position])
+        left = negative + positive
         if (
-            left > least
-            and all_zeros + all_ones - left > least
-            and may_cut(column, at, block_now, last)
+            left > min_weight
+            and all_negative + all_positive - left > min_weight
+            and is_possible_cut(column, position, is_default, previous_code)
         ):
-            cuts += 1
-            saved = 0.0
-            if amount is int64_t or not in_table or bound(g, known, zeros, ones) > enough:
-                saved = score(g.table, zeros, ones, all_zeros, all_ones, known.before)
-            if saved - found.gain > tolerance:
-                found.gain, found.left = saved, left
-                found.below, found.above = last, code
-                enough = saved + tolerance - known.before
-        last = code
-        if block_now:
-            block_waits = False
-            zeros += nearest(known.block_zeros, least)
-            ones += nearest(known.block_ones, least)
+            n_cuts += 1
+            gain = 0.0
+            if (
+                amount is int64_t
+                or not is_in_table
+                or score_bound(g, weights, negative, positive) > min_bound
+            ):
+                gain = cut_gain(
+                    g.x_ln_x_table, negative, positive, all_negative, all_positive,
+                    weights.information,
+                )
+            if gain - candidate.gain > tolerance:
+                candidate.gain = gain
+                candidate.left_weight = left
+                candidate.code_below = previous_code
+                candidate.code_above = code
+                min_bound = gain + tolerance - weights.information
+        previous_code = code
+        if is_default:
+            default_is_due = False
+            negative += to_amount(weights.default_negative, min_weight)
+            positive += to_amount(weights.default_positive, min_weight)
             continue
-        weight = <amount> signed_of[row_of(entries[at], 0)]
-        ones += weight if weight > 0 else 0
-        zeros += -weight if weight < 0 else 0
-        at += 1
-    found.cuts = cuts
+        weight = <amount> signed_weight_of[row_of(entries[position], 0)]
+        positive += weight if weight > 0 else 0
+        negative += -weight if weight < 0 else 0
+        position += 1
+    candidate.n_cuts = n_cuts
 
 
-cdef inline amount nearest(double weight, amount _like) noexcept nogil:
-    """Give a weight in the kind of number that is counted in."""
+cdef inline amount to_amount(double weight, amount _of_type) noexcept nogil:
+    """Return a weight in the type of the second argument; whole numbers are rounded."""
     if amount is int64_t:
         return <int64_t> (weight + 0.5)
     else:
         return weight
 
 
-cdef inline double term(const double* table, amount x) noexcept nogil:
-    """Give x ln x."""
+cdef inline double amount_term(const double* x_ln_x_table, amount x) noexcept nogil:
+    """Return x ln x: of a whole number from the table."""
     if amount is int64_t:
-        return table[x]
+        return x_ln_x_table[x]
     else:
         return x_ln_x(x)
 
 
-cdef inline double score(
-    const double* table, amount zeros, amount ones, amount all_zeros, amount all_ones,
-    double before,
+cdef inline double cut_gain(
+    const double* x_ln_x_table, amount negative, amount positive, amount all_negative,
+    amount all_positive, double information,
 ) noexcept nogil:
-    """Tell what a cut saves, in nats times weight."""
+    """Return the gain of a cut in nats, times the weight.
+
+    ``negative`` and ``positive`` are the weights on its left side, ``information`` is that before
+    the cut.
+    """
     return (
-        before
-        + term(table, zeros)
-        + term(table, ones)
-        + term(table, all_zeros - zeros)
-        + term(table, all_ones - ones)
-        - term(table, zeros + ones)
-        - term(table, all_zeros + all_ones - (zeros + ones))
+        information
+        + amount_term(x_ln_x_table, negative)
+        + amount_term(x_ln_x_table, positive)
+        + amount_term(x_ln_x_table, all_negative - negative)
+        + amount_term(x_ln_x_table, all_positive - positive)
+        - amount_term(x_ln_x_table, negative + positive)
+        - amount_term(x_ln_x_table, all_negative + all_positive - (negative + positive))
     )
 
 
-cdef inline double bound(
-    const Grower* g, const Known* known, double zeros, double ones
+cdef inline double score_bound(
+    const Grower* g, const KnownWeights* weights, double negative, double positive
 ) noexcept nogil:
-    """Bound the score of a cut from above, less the information before it."""
+    """Return an upper bound of the gain of a cut, less the information before it."""
     cdef const Chord* chords = g.weighted.chords
-    cdef double left = zeros + ones
+    cdef double left = negative + positive
     return (
-        (above_x_ln_x(chords, zeros) + above_x_ln_x(chords, ones))
-        + (above_x_ln_x(chords, max(known.zeros - zeros, 0.0)) - below_x_ln_x(chords, left))
+        (max_x_ln_x(chords, negative) + max_x_ln_x(chords, positive))
+        + (max_x_ln_x(chords, max(weights.negative - negative, 0.0)) - min_x_ln_x(chords, left))
         + (
-            above_x_ln_x(chords, max(known.ones - ones, 0.0))
-            - below_x_ln_x(chords, known.total - left)
+            max_x_ln_x(chords, max(weights.positive - positive, 0.0))
+            - min_x_ln_x(chords, weights.total - left)
         )
     )
 
 
-cdef inline double above_x_ln_x(const Chord* chords, double x) noexcept nogil:
-    """Interpolate x ln x between whole numbers: never too small."""
+cdef inline double max_x_ln_x(const Chord* chords, double x) noexcept nogil:
+    """Return an upper bound of x ln x: the interpolation between whole numbers."""
     cdef const Chord* chord = &chords[<int64_t> x]
     return chord.value + (x - <double> <int64_t> x) * chord.slope
 
 
-cdef inline double below_x_ln_x(const Chord* chords, double x) noexcept nogil:
-    """Do the same, lowered by all that it can be too large."""
+cdef inline double min_x_ln_x(const Chord* chords, double x) noexcept nogil:
+    """Return a lower bound of x ln x: the interpolation less its maximum error."""
     cdef const Chord* chord = &chords[<int64_t> x]
-    return chord.lowered + (x - <double> <int64_t> x) * chord.slope
+    return chord.lower_value + (x - <double> <int64_t> x) * chord.slope
 
 
 # Any number of classes.
 
-# What lies on both sides of a cut: the classes' sums of x ln x, and the weights.
-cdef struct Sides:
-    double left_sum
-    double right_sum
-    double left
-    double right
-
-
-cdef void find_numeric_cuts(Grower* g, int64_t k) noexcept nogil:
+cdef void find_cut_of_many_classes(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for any number of classes."""
     cdef WeightedState* w = &g.weighted
-    cdef Candidate* found = &g.candidates[k]
+    cdef Candidate* candidate = &g.candidates[k]
     cdef NumericColumn column
-    cdef Known known
+    cdef KnownWeights weights
     cdef Sides sides
-    cdef int64_t at, i
+    cdef int64_t position, i
     cdef uint64_t row
-    cdef ClassTotals* of
-    cdef int64_t stop = open_known(g, k, &column, found)
-    known.total = w.total
+    cdef ClassTotals* totals
+    cdef int64_t stop = start_column(g, k, &column, candidate)
+    weights.total = w.total
     for i in range(w.n_present):
-        of = &w.by_class[w.classes[i]]
-        of.left = of.left_term = of.stored = 0.0
-        of.right = of.total
-    for at in range(column.stop, stop):
-        row = row_of(g.entries[at], 0)
+        totals = &w.by_class[w.classes[i]]
+        totals.left = totals.left_term = totals.default_weight = 0.0
+        totals.right = totals.total
+    for position in range(column.stop, stop):
+        row = row_of(g.entries[position], 0)
         w.by_class[g.sample.y[row]].right -= w.weight_of[row]
-        known.total -= w.weight_of[row]
-    known.least = min_branch_weight(g, known.total)
-    if too_few(g, &column, &known):
+        weights.total -= w.weight_of[row]
+    weights.min_side = min_branch_weight(g, weights.total)
+    if is_too_small(g, &column, &weights):
         return
-    found.gain = 0.0
-    if column.block:
+    candidate.gain = 0.0
+    if column.n_default:
+        # The weight of rows with the default value is what remains without those of the entries.
         for i in range(w.n_present):
-            w.by_class[w.classes[i]].stored = w.by_class[w.classes[i]].right
-        for at in range(column.start, column.stop):
-            row = row_of(g.entries[at], 0)
-            w.by_class[g.sample.y[row]].stored -= w.weight_of[row]  # what remains is the block
+            totals = &w.by_class[w.classes[i]]
+            totals.default_weight = totals.right
+        for position in range(column.start, column.stop):
+            row = row_of(g.entries[position], 0)
+            w.by_class[g.sample.y[row]].default_weight -= w.weight_of[row]
     sides.left_sum = sides.right_sum = sides.left = 0.0
-    sides.right = known.total
+    sides.right = weights.total
     for i in range(w.n_present):
-        of = &w.by_class[w.classes[i]]
-        of.right_term = xlx(g, of.right)
-        sides.right_sum += of.right_term
-    known.before = xlx(g, known.total) - sides.right_sum
-    scan_classes(g, &column, &known, &sides, found)
-    keep(g, found, found.gain, known.total)
+        totals = &w.by_class[w.classes[i]]
+        totals.right_term = weight_term(g, totals.right)
+        sides.right_sum += totals.right_term
+    weights.information = weight_term(g, weights.total) - sides.right_sum
+    compare_cuts_of_many_classes(g, &column, &weights, &sides, candidate)
+    finish_cut(g, candidate, candidate.gain, weights.total)
 
 
-cdef void scan_classes(
-    Grower* g, const NumericColumn* column, const Known* known, Sides* sides, Candidate* found
+cdef void compare_cuts_of_many_classes(
+    Grower* g, const NumericColumn* column, const KnownWeights* weights, Sides* sides,
+    Candidate* candidate,
 ) noexcept nogil:
-    """Judge one cut after another; the gain is in bits a row."""
-    cdef double scale = known.total / g.weighted.total / LN2
-    cdef int64_t last = -1
-    cdef int64_t at = column.start
-    cdef bint block_waits = column.block > 0
-    cdef bint block_now
+    """Find the best cut; the gain is in bits per row. At first, all rows are on the right side."""
+    cdef double scale = weights.total / g.weighted.total / LN2
+    cdef int64_t previous_code = -1
+    cdef int64_t position = column.start
+    cdef bint default_is_due = column.n_default > 0
+    cdef bint is_default
     cdef int64_t code
-    cdef double after, saved, gain
-    while at < column.stop or block_waits:
-        block_now = block_waits and at == column.middle
-        code = column.default if block_now else <int64_t> code_of(column.entries[at])
-        if (
-            last >= 0
-            and may_cut(column, at, block_now, last)
-            and known.least - sides.left < TINY
-            and known.least - sides.right < TINY
-        ):
-            found.cuts += 1
-            after = xlx(g, sides.left) + xlx(g, sides.right) - sides.left_sum - sides.right_sum
-            saved = scale * (known.before - after)
-            gain = 0.0 if fabs(saved) < TINY else saved / known.total
-            if gain - found.gain > TINY:
-                found.gain, found.left = gain, sides.left
-                found.below, found.above = last, code
-        last = code
-        if block_now:
-            block_waits = False
-            move_block(g, sides)
+    cdef double information_after, total_gain, gain
+    while position < column.stop or default_is_due:
+        is_default = default_is_due and position == column.default_position
+        if is_default:
+            code = column.default_code
         else:
-            move_row(g, sides, row_of(column.entries[at], 0))
-            at += 1
+            code = <int64_t> code_of(column.entries[position])
+        if (
+            previous_code >= 0
+            and is_possible_cut(column, position, is_default, previous_code)
+            and weights.min_side - sides.left < TOLERANCE
+            and weights.min_side - sides.right < TOLERANCE
+        ):
+            candidate.n_cuts += 1
+            information_after = (
+                weight_term(g, sides.left) + weight_term(g, sides.right)
+                - sides.left_sum - sides.right_sum
+            )
+            total_gain = scale * (weights.information - information_after)
+            gain = 0.0 if fabs(total_gain) < TOLERANCE else total_gain / weights.total
+            if gain - candidate.gain > TOLERANCE:
+                candidate.gain = gain
+                candidate.left_weight = sides.left
+                candidate.code_below = previous_code
+                candidate.code_above = code
+        previous_code = code
+        if is_default:
+            default_is_due = False
+            move_default_rows(g, sides)
+        else:
+            move_row(g, sides, row_of(column.entries[position], 0))
+            position += 1
 
 
-cdef void move_block(Grower* g, Sides* sides) noexcept nogil:
-    """Move the rows with the default value to the left."""
-    cdef ClassTotals* of
+cdef void move_default_rows(Grower* g, Sides* sides) noexcept nogil:
+    """Move the rows with the default value to the left side."""
+    cdef ClassTotals* totals
     cdef int64_t i
     sides.left_sum = sides.right_sum = 0.0
     for i in range(g.weighted.n_present):
-        of = &g.weighted.by_class[g.weighted.classes[i]]
-        of.left += of.stored
-        of.right -= of.stored
-        sides.left += of.stored
-        sides.right -= of.stored
-        of.left_term = xlx(g, of.left)
-        of.right_term = xlx(g, of.right)
-        sides.left_sum += of.left_term
-        sides.right_sum += of.right_term
+        totals = &g.weighted.by_class[g.weighted.classes[i]]
+        totals.left += totals.default_weight
+        totals.right -= totals.default_weight
+        sides.left += totals.default_weight
+        sides.right -= totals.default_weight
+        totals.left_term = weight_term(g, totals.left)
+        totals.right_term = weight_term(g, totals.right)
+        sides.left_sum += totals.left_term
+        sides.right_sum += totals.right_term
 
 
 cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
-    """Move a row to the left."""
-    cdef ClassTotals* of = &g.weighted.by_class[g.sample.y[row]]
+    """Move a row to the left side."""
+    cdef ClassTotals* totals = &g.weighted.by_class[g.sample.y[row]]
     cdef double weight = g.weighted.weight_of[row]
-    cdef double term
-    of.left += weight
-    of.right -= weight
+    cdef double new_term
+    totals.left += weight
+    totals.right -= weight
     sides.left += weight
     sides.right -= weight
-    term = xlx(g, of.left)
-    sides.left_sum += term - of.left_term
-    of.left_term = term
-    term = xlx(g, of.right)
-    sides.right_sum += term - of.right_term
-    of.right_term = term
+    new_term = weight_term(g, totals.left)
+    sides.left_sum += new_term - totals.left_term
+    totals.left_term = new_term
+    new_term = weight_term(g, totals.right)
+    sides.right_sum += new_term - totals.right_term
+    totals.right_term = new_term
 
 
 # Nominal columns.
 
-cdef struct Branches:  # Sums over the branches of a nominal column.
-    double known  # weight of rows whose value is known
-    double rest  # of rows with the default value
-    double after
-    double info
-    int64_t heavy
-
-
-cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
-    """Judge the split of a nominal column."""
+cdef void score_nominal_column(Grower* g, int64_t k) noexcept nogil:
+    """Compute gain and ratio of a split by a nominal column."""
     cdef WeightedState* w = &g.weighted
-    cdef EntryRange* stretch = &g.lists[g.now.list_low + k]
-    cdef Candidate* found = &g.candidates[k]
-    cdef Branches sums
-    cdef double saved, info, rest
+    cdef EntryRange* entry_range = &g.ranges[g.current.range_low + k]
+    cdef int64_t n_rows = g.current.high - g.current.low
+    cdef Candidate* candidate = &g.candidates[k]
+    cdef BranchSums sums
+    cdef double total_gain, information, default_term
     cdef int64_t i
-    sums.known = sums.rest = w.total
-    sums.after = sums.info = 0.0
-    sums.heavy = 0
-    sum_up_codes(g, stretch, &sums)
-    if g.now.high - g.now.low > stretch.stop - stretch.start:
-        sums.heavy += g.settings.min_objects - sums.rest < TINY
-        rest = xlx(g, sums.rest)
-        sums.after += rest
-        sums.info += rest
+    sums.known_weight = sums.default_weight = w.total
+    sums.information_after = sums.branches = 0.0
+    sums.n_large = 0
+    add_branches(g, entry_range, &sums)
+    if n_rows > entry_range.stop - entry_range.start:
+        sums.n_large += g.settings.min_objects - sums.default_weight < TOLERANCE
+        default_term = weight_term(g, sums.default_weight)
+        sums.information_after += default_term
+        sums.branches += default_term
         for i in range(w.n_present):
-            sums.after -= xlx(g, w.by_class[w.classes[i]].right)
-    if sums.heavy < 2:
+            sums.information_after -= weight_term(g, w.by_class[w.classes[i]].right)
+    if sums.n_large < 2:
         return
-    saved = sums.known / w.total * (information_before(g, stretch, sums.known) - sums.after) / LN2
-    found.gain = 0.0 if fabs(saved) < TINY else saved / sums.known
-    info = (w.total_term - sums.info - xlx(g, w.total - sums.known)) / LN2
-    found.ratio = 0.0 if fabs(info) < TINY else found.gain / (info / w.total)
+    total_gain = (
+        sums.known_weight / w.total
+        * (known_information(g, entry_range, sums.known_weight) - sums.information_after)
+        / LN2
+    )
+    candidate.gain = 0.0 if fabs(total_gain) < TOLERANCE else total_gain / sums.known_weight
+    information = (
+        w.total_term - sums.branches - weight_term(g, w.total - sums.known_weight)
+    ) / LN2
+    candidate.ratio = 0.0
+    if fabs(information) >= TOLERANCE:
+        candidate.ratio = candidate.gain / (information / w.total)
 
 
-cdef void sum_up_codes(Grower* g, const EntryRange* stretch, Branches* sums) noexcept nogil:
-    """Sum x ln x over the branches with entries; ``right`` keeps the classes of the rest."""
+cdef void add_branches(
+    Grower* g, const EntryRange* entry_range, BranchSums* sums
+) noexcept nogil:
+    """Add the branches that have entries to the sums.
+
+    Afterwards ``right`` is the weight of each class in the rows with the default value.
+    """
     cdef WeightedState* w = &g.weighted
-    cdef int64_t at = stretch.start
-    cdef int64_t group, i, c
+    cdef int64_t position = entry_range.start
+    cdef int64_t start, n_entries, i, c
     cdef uint64_t code, row
-    cdef double weight, term
-    cdef bint few
+    cdef double weight, branch_term
+    cdef bint by_class
     for i in range(w.n_present):
         c = w.classes[i]
         w.by_class[c].left = 0.0
         w.by_class[c].right = w.by_class[c].total
-    while at < stretch.stop:
-        code = code_of(g.entries[at])
-        group = at
+    while position < entry_range.stop:
+        code = code_of(g.entries[position])
+        start = position
         weight = 0.0
-        while at < stretch.stop and code_of(g.entries[at]) == code:
-            row = row_of(g.entries[at], 0)
+        while position < entry_range.stop and code_of(g.entries[position]) == code:
+            row = row_of(g.entries[position], 0)
             c = g.sample.y[row]
             w.by_class[c].left += w.weight_of[row]
             w.by_class[c].right -= w.weight_of[row]
             weight += w.weight_of[row]
-            at += 1
-        sums.rest -= weight
+            position += 1
+        sums.default_weight -= weight
         if code == MISSING:
-            sums.known -= weight
+            sums.known_weight -= weight
         else:
-            sums.heavy += g.settings.min_objects - weight < TINY
-            term = xlx(g, weight)
-            sums.after += term
-            sums.info += term
-        few = w.n_present < at - group  # classes, or else rows
-        for i in range(w.n_present if few else at - group):
-            c = w.classes[i] if few else g.sample.y[row_of(g.entries[group + i], 0)]
+            sums.n_large += g.settings.min_objects - weight < TOLERANCE
+            branch_term = weight_term(g, weight)
+            sums.information_after += branch_term
+            sums.branches += branch_term
+        # Reset the classes of the branch: all classes, or those of its rows if that is less.
+        n_entries = position - start
+        by_class = w.n_present < n_entries
+        for i in range(w.n_present if by_class else n_entries):
+            c = w.classes[i] if by_class else g.sample.y[row_of(g.entries[start + i], 0)]
             if code != MISSING and w.by_class[c].left != 0.0:
-                sums.after -= xlx(g, w.by_class[c].left)
+                sums.information_after -= weight_term(g, w.by_class[c].left)
             w.by_class[c].left = 0.0
 
 
-cdef double information_before(
-    Grower* g, const EntryRange* stretch, double known
+cdef double known_information(
+    Grower* g, const EntryRange* entry_range, double known_weight
 ) noexcept nogil:
     """Return the information of the rows whose value is known, times their weight, in nats."""
     cdef WeightedState* w = &g.weighted
-    cdef double before
-    cdef int64_t at, i
+    cdef double information
+    cdef int64_t position, i
     cdef uint64_t row
-    if known == w.total:
-        return w.before
-    before = xlx(g, known)
+    if known_weight == w.total:
+        return w.information
+    information = weight_term(g, known_weight)
     for i in range(w.n_present):
         w.by_class[w.classes[i]].left = w.by_class[w.classes[i]].total
-    for at in range(stretch.stop - 1, stretch.start - 1, -1):
-        if code_of(g.entries[at]) != MISSING:
+    for position in range(entry_range.stop - 1, entry_range.start - 1, -1):
+        if code_of(g.entries[position]) != MISSING:
             break
-        row = row_of(g.entries[at], 0)
+        row = row_of(g.entries[position], 0)
         w.by_class[g.sample.y[row]].left -= w.weight_of[row]
     for i in range(w.n_present):
-        before -= xlx(g, w.by_class[w.classes[i]].left)
-    return before
+        information -= weight_term(g, w.by_class[w.classes[i]].left)
+    return information
 
 
 cdef int count_weighted_branches(Grower* g) except -1 nogil:
-    """Write the weights of the branches, shares of rows with a missing value included."""
+    """Store the weights of the branches, including shares of rows with a missing value."""
     cdef WeightedState* w = &g.weighted
-    cdef Node* children = &g.nodes.at[g.split.child]
-    cdef double* counts = counts_of(&g.nodes, g.split.child)
+    cdef Node* children = &g.nodes.records[g.split.first_child]
+    cdef double* counts = counts_of(&g.nodes, g.split.first_child)
     cdef Py_ssize_t n_classes = g.sample.n_classes
-    cdef double known = 0.0
+    cdef double known_weight = 0.0
     cdef int64_t b, i
     cdef uint32_t row
     reserve(g.memory, <void**> &w.shares, g.split.n_branches, sizeof(double))
-    for i in range(g.now.low, g.now.high):
+    for i in range(g.current.low, g.current.high):
         row = g.rows[i]
         b = branch_of(g, row)
         if b >= 0:
             children[b].branch += g.row_weights[i]
             counts[b * n_classes + g.sample.y[row]] += g.row_weights[i]
             g.branch_rows[b] += 1
-            known += g.row_weights[i]
+            known_weight += g.row_weights[i]
     for b in range(g.split.n_branches):
-        w.shares[b] = children[b].branch / known
+        w.shares[b] = children[b].branch / known_weight
     if g.split.n_missing == 0:
         return 0
-    w.divided = True
+    w.has_divided_rows = True
     for b in range(g.split.n_branches):
-        children[b].branch += (w.total - known) * w.shares[b]
-    for i in range(g.now.low, g.now.high):
+        children[b].branch += (w.total - known_weight) * w.shares[b]
+    for i in range(g.current.low, g.current.high):
         row = g.rows[i]
         if branch_of(g, row) < 0:
             for b in range(g.split.n_branches):
-                if w.shares[b] > TINY:
+                if w.shares[b] > TOLERANCE:
                     counts[b * n_classes + g.sample.y[row]] += g.row_weights[i] * w.shares[b]
                     g.branch_rows[b] += 1
     return 0
