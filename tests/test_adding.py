@@ -19,7 +19,7 @@ FILES = {
 
         import numpy as np
 
-        from scumble._core.parameters import Int, parameter_constraints
+        from scumble._core.parameters import Int
         from scumble.measures import label_counts
         from scumble.resample.base import BaseResampler, ResampleResult
 
@@ -43,7 +43,7 @@ FILES = {
             array([0., 1., 1., 1.])
             """
 
-            _parameter_constraints = parameter_constraints(times=Int(0))
+            _parameter_constraints = {"times": Int(minimum=0)}
 
             def __init__(self, *, times=1):
                 self.times = times
@@ -59,7 +59,7 @@ FILES = {
     "learn/modest.py": '''
         """Binary relevance that predicts fewer labels."""
 
-        from scumble._core.parameters import Real, parameter_constraints
+        from scumble._core.parameters import Real
         from scumble.learn.binary_relevance import BinaryRelevance
 
 
@@ -78,7 +78,7 @@ FILES = {
                 Number of threads.
             """
 
-            _parameter_constraints = parameter_constraints(confidence=Real(0, 1))
+            _parameter_constraints = {"confidence": Real(0, 1)}
             class_weight = None
 
             def __init__(

@@ -26,7 +26,6 @@ from scumble._core.parameters import (
     ParameterConstraint,
     RandomStateConstraint,
     Real,
-    parameter_constraints,
     parameters_of,
 )
 from scumble._core.registry import CatalogueEntry, unregister
@@ -226,7 +225,6 @@ __all__ = [
     "entries",
     "get",
     "names",
-    "parameter_constraints",
     "parameters_of",
     "register",
     "resolve",

@@ -49,7 +49,7 @@ def numbered():
 class Spy(BaseEstimator):
     """Keeps what it was shown; as a resampler it clones every row."""
 
-    seen = []  # noqa: RUF012  (clones must write to one list)
+    seen = []
 
     def fit_resample(self, X, Y):
         type(self).seen.append(X.ravel().astype(int).tolist())
@@ -59,7 +59,7 @@ class Spy(BaseEstimator):
 class SpyClassifier(BaseEstimator):
     """Keeps the rows it was fitted on and those it was asked about; predicts nothing."""
 
-    seen = []  # noqa: RUF012  (clones must write to one list)
+    seen = []
 
     def fit(self, X, Y):
         self.trained_ = X.ravel().astype(int).tolist()
@@ -244,7 +244,7 @@ def test_resampled_data_is_noticed(data):
 
 def test_progress_counts_folds(data):
     class Sink:
-        told = []  # noqa: RUF012  (clones must write to one list)
+        told = []
 
         def start(self, title, total):
             self.told.append((title, total))

@@ -41,7 +41,7 @@ def problem(n=90):
 class Recorder(ClassifierMixin, BaseEstimator):
     """Remember how many rows were seen in training and asked for in prediction."""
 
-    seen: list = []  # noqa: RUF012  (shared by clones on purpose)
+    seen: list = []
 
     def fit(self, X, Y):
         self.classes_ = [np.array([0, 1])] * Y.shape[1]

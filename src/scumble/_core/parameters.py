@@ -20,9 +20,8 @@ import math
 import numbers
 import re
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -328,27 +327,6 @@ CATEGORICAL_FEATURES = AnyValue(
 )
 
 
-# Transitional: classes declare a plain dict, see the docstring of this module.
-def parameter_constraints(
-    **_parameter_constraints: ParameterConstraint,
-) -> Mapping[str, ParameterConstraint]:
-    """Return the constraints as a read-only mapping of parameter names.
-
-    Examples
-    --------
-    >>> from scumble.catalogue import Int, parameter_constraints
-    >>> parameter_constraints(passes=Int(1))["passes"]
-    <an int in [1, inf)>
-    """
-    return MappingProxyType(_parameter_constraints)
-
-
-# Transitional: classes have an explicit ``__init__``, see the docstring of this module.
-def default(value: Any, constraint: ParameterConstraint) -> Any:
-    """Return a dataclass field with a default and the constraint of the parameter."""
-    return field(default=value, metadata={"constraint": constraint})
-
-
 class ValidatedParametersMixin:
     """Mixin for classes whose parameters are checked against ``_parameter_constraints``.
 
@@ -449,21 +427,9 @@ def get_parameter_constraints(cls: type) -> Mapping[str, ParameterConstraint]:
     """Return the constraints of the parameters of a class, in the order of its signature."""
     constraints: dict[str, ParameterConstraint] = {}
     for base in reversed(cls.__mro__):
-        constraints |= _constraints_of_fields(base)  # Transitional
         constraints |= vars(base).get("_parameter_constraints", {})
     parameters = inspect.signature(cls).parameters
     return {name: constraints[name] for name in parameters if name in constraints}
-
-
-# Transitional: for classes that declare parameters with `default`.
-def _constraints_of_fields(cls: type) -> dict[str, ParameterConstraint]:
-    """Return the constraints in the metadata of the dataclass fields of a class."""
-    attributes = vars(cls) | vars(cls).get("__dataclass_fields__", {})
-    return {
-        name: attribute.metadata["constraint"]
-        for name, attribute in attributes.items()
-        if isinstance(attribute, Field) and "constraint" in attribute.metadata
-    }
 
 
 def _parameter_texts(cls: type) -> dict[str, str]:

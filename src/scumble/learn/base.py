@@ -25,7 +25,6 @@ from scumble._core.parameters import (
 from scumble._core.provenance import remembered_sample_weight
 from scumble._core.registry import register
 from scumble._core.validation import check_consistent_length
-from scumble.learn._parameters_decorator import parameters as parameters
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import (
