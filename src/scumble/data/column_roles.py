@@ -40,10 +40,10 @@ _NAMES_LABELS = re.compile(rf"(?:.*[\W_])?(?:{_WORDS})(?:[\W_\d].*)?", re.IGNORE
 _FLAGS = frozenset(("0", "1", "true", "false"))
 #: Role and reason for each verdict of `infer_column_kind`.
 _ROLE_OF_VERDICT = {
-    "rows": (IGNORE, "identifies the rows"),
+    "identifiers": (IGNORE, "identifies the rows"),
     "text": (TEXT, "several words each"),
     "dates": (NUMBER, "dates"),
-    "unclear dates": (IGNORE, "dates, day or month first?"),
+    "ambiguous dates": (IGNORE, "dates, day or month first?"),
 }
 
 
@@ -175,7 +175,7 @@ def _role_of_feature(head: ColumnPreview, feature: Feature) -> tuple[str, str]:
     if head.guessed:
         verdict = infer_column_kind(feature, head.values.reshape(-1, 1), 0)[0] or verdict
     if head.is_row_number:
-        verdict = "rows"
+        verdict = "identifiers"
     if verdict:
         return _ROLE_OF_VERDICT[verdict]
     if not feature.holds_codes:
