@@ -490,7 +490,7 @@ def test_the_embedded_set_is_loaded_by_name():
     with pytest.raises(DataError, match=r"scumble convert debtags debtags\.arff"):
         repository.locate("debtags")
     assert repository.load("debtags").n_labels == repository.find("debtags").measures["labels"]
-    with pytest.raises(ParameterError, match="no parts, no options"):
+    with pytest.raises(ParameterError, match="no parts and no options"):
         repository.load("debtags", part="train")
     with pytest.raises(ParameterError, match="'part' parameter of load must be one of"):
         repository.load("debtags", part="half")
