@@ -480,11 +480,7 @@ def _as_feature_tuple(
 
 def _check_categories(declared: Feature, column: Feature) -> Feature:
     """Return the declared feature; raise DataError if its categories differ from those of X."""
-    if (
-        column.holds_codes
-        and declared.holds_codes
-        and declared.categories != column.categories
-    ):
+    if column.holds_codes and declared.holds_codes and declared.categories != column.categories:
         raise DataError(
             f"The feature {declared.name!r} declares the categories {declared.categories[:5]}, but "
             f"its column of X holds {column.categories[:5]}. Give X as codes of the declared ones, "

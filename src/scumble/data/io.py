@@ -287,9 +287,7 @@ def _format_from_content(source: InputFile) -> Format:
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")
     for formats in _formats():
-        scores = {
-            name: file_format.sniff(source, head) for name, file_format in formats.items()
-        }
+        scores = {name: file_format.sniff(source, head) for name, file_format in formats.items()}
         best = max(scores, key=lambda name: scores[name])
         if scores[best] > 0:
             return formats[best]

@@ -371,9 +371,7 @@ def _entries_by_name() -> dict[str, RepositoryEntry]:
     }
 
 
-def _entry_from_toml(
-    name: str, fields: dict[str, Any], sources: dict[str, Any]
-) -> RepositoryEntry:
+def _entry_from_toml(name: str, fields: dict[str, Any], sources: dict[str, Any]) -> RepositoryEntry:
     """Build the description of a data set from a table of ``repository.toml``."""
     base_urls = sources[fields["source"]]["addresses"] if "source" in fields else []
     remote_files = tuple(

@@ -206,9 +206,7 @@ def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
     return n_assignments
 
 
-def _n_unlabelled(
-    n_instances: int, *, n_labels: int, n_assignments: int, unlabelled: Any
-) -> int:
+def _n_unlabelled(n_instances: int, *, n_labels: int, n_assignments: int, unlabelled: Any) -> int:
     """Return the number of rows without labels; check that the labels fit on the others."""
     if unlabelled is None:
         if n_assignments >= n_instances:

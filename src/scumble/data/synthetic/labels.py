@@ -431,9 +431,7 @@ class LabelAssigner:
         block_counts = np.diff(n_before, prepend=0)
         return np.repeat(np.arange(len(block_counts), dtype=np.int32), block_counts)
 
-    def _assign_block(
-        self, block: int, target: float, *, indptr: Array, indices: Array
-    ) -> float:
+    def _assign_block(self, block: int, target: float, *, indptr: Array, indices: Array) -> float:
         """Write the labels of a block into the label matrix; return the sum of their SCUMBLE."""
         first_row = self._n_before_block(self.n_rows, block)
         last_row = self._n_before_block(self.n_rows, block + 1)
