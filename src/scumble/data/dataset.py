@@ -523,7 +523,7 @@ def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...]
 
 
 def _refuse_repeated(names: Sequence[str], noun: str) -> None:
-    """Raise DataError if a name occurs twice; the noun, "feature" or "label", is for the message."""
+    """Raise DataError if a name occurs twice; the message calls it a ``noun``."""
     name = first_duplicate(names)
     if name is not None:
         raise DataError(f"Two {noun}s are called {name!r}. Names must be unique.")

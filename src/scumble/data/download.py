@@ -103,7 +103,7 @@ def _open_address(address: str, timeout: float) -> Any:
 
 
 def _received_blocks(address: str, size: int, timeout: float) -> Generator[bytes, None, None]:
-    """Yield the blocks of a file; raise DownloadError if it has more or fewer bytes than ``size``."""
+    """Yield the blocks of a file; raise DownloadError unless it has ``size`` bytes."""
     n_received = 0
     deadline = time.monotonic() + timeout + size / MIN_BYTES_PER_SECOND
     with (

@@ -21,7 +21,7 @@ ROW_NUMBER_NAMES = ("id", "index", "row", "unnamed: 0")
 #: With fewer values than this, all of them may differ by chance, so nothing is inferred from it.
 MIN_VALUES_TO_INFER = 20
 #: A column is an identifier column if at least this share of its values occurs only once: the
-#: remaining values are too few to learn from. An example are customers, few of whom have two tickets.
+#: remaining values are too few to learn from, such as the few customers with two tickets.
 MIN_UNIQUE_SHARE = 0.7
 #: Categories are taken for text if they have at least this many words on average, and if at least
 #: this share of the values differs.
@@ -221,8 +221,9 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> ParsedD
     Examples
     --------
     >>> from scumble.data.feature_kinds import parse_dates
-    >>> parse_dates(["31/05/1970", "01/06/1970"])
-    ParsedDates(times=array([1.29600e+10, 1.30464e+10]), is_ambiguous=False, date_format='dd/MM/yyyy')
+    >>> dates = parse_dates(["31/05/1970", "01/06/1970"])
+    >>> dates.times, dates.date_format
+    (array([1.29600e+10, 1.30464e+10]), 'dd/MM/yyyy')
     >>> parse_dates(["03/04/1970"]).is_ambiguous, parse_dates(["red", "31/05/1970"]).times
     (True, None)
     >>> parse_dates(["01/06/1970", "06/30/1970"], "dd/MM/yyyy").times

@@ -11,7 +11,7 @@ from scumble._core.arrays import Array, column_min_max
 from scumble._core.parallel import row_slices
 from scumble.data.dataset import Feature, MultilabelDataset
 
-#: Dense columns are processed in blocks of this many values (32 MB), to keep temporary arrays small.
+#: Dense columns are processed in blocks of this many values (32 MB), so that copies stay small.
 BLOCK = 4 << 20
 #: Number of most frequent values listed for a nominal feature.
 N_LISTED_VALUES = 6
@@ -154,7 +154,7 @@ def _describe_values(
 
 
 def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
-    """Return the quartiles of sorted values and further zeros, as `numpy.quantile` computes them."""
+    """Return the quartiles, as by `numpy.quantile`, of sorted values and further zeros."""
     n = len(values) + n_zeros
     if not n:
         return None

@@ -47,7 +47,8 @@ def indicator_matrix(indptr: Array, columns: Array, n_labels: int, where: str) -
     n_repeated = len(columns) - Y.nnz
     if n_repeated:
         warnings.warn(
-            f"{where}: {n_repeated} labels repeat one that their row already has; each counts once.",
+            f"{where}: {n_repeated} labels repeat one that their row already has; each counts "
+            "once.",
             ScumbleWarning,
             stacklevel=5,
         )

@@ -266,14 +266,15 @@ def _preview_columns(
     columns = [i for i in range(n_columns) if i < N_FIRST_COLUMNS or i >= first_of_last]
     if len(between) <= MAX_LABELS_BETWEEN:
         columns = sorted({*columns, *between})
-    rows = []
-    for row in range(min(N_ROWS, n_rows)):
-        rows.append([_shorten(cell_text(column, row), MAX_CELL_LENGTH) for column in columns])
+
+    def cells_of_row(row: int) -> list[str]:
+        return [_shorten(cell_text(column, row), MAX_CELL_LENGTH) for column in columns]
+
     return {
         "asks": True,
         "n_columns": n_columns,
         "columns": [_describe_column(i, heads[i].name, guesses[i]) for i in columns],
-        "rows": rows,
+        "rows": [cells_of_row(row) for row in range(min(N_ROWS, n_rows))],
         "labels": labels,
         "separator": next((guess.separator for guess in guesses if guess.separator), ""),
     }

@@ -27,7 +27,7 @@ from scumble.measures.summary import to_json_value
 N_PARTNERS = 10
 #: Number of most frequent labelsets that are listed.
 N_LABELSETS = 25
-#: A sentence names a frequent label if it occurs in at least this share of a rare label's instances.
+#: Sentences name a frequent label if it is in at least this share of a rare label's instances.
 MIN_NAMED_SHARE = 0.1
 #: SCUMBLE above which, on three data sets of the paper, resampling changed almost nothing.
 VERY_HIGH_CONCURRENCE = 0.3
@@ -39,8 +39,8 @@ _HELPS_LITTLE = (
 MEANINGS = {
     HIGH_CONCURRENCE: "rare and frequent labels seldom share instances. At this level the paper "
     "found that resampling works as intended.",
-    BORDERLINE_CONCURRENCE: "rare labels share instances with frequent ones. This is the border: the paper found "
-    "that resampling works up to about 0.1 and fails well above.",
+    BORDERLINE_CONCURRENCE: "rare labels share instances with frequent ones. This is the border: "
+    "the paper found that resampling works up to about 0.1 and fails well above.",
     VERY_HIGH_CONCURRENCE: f"rare labels often {_HELPS_LITTLE}",
     math.inf: f"rare labels very often {_HELPS_LITTLE} On its three data sets above 0.3 resampling "
     "lowered MeanIR by 6 % and raised MaxIR by as much, against a fall by half on those up to 0.1.",
@@ -229,7 +229,7 @@ def verdict_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> 
 def label_rows(
     summary: Summary, *, sort: str = "order", top: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return the measures of labels: in data order, by name, or by decreasing value of a measure."""
+    """Return the measures of labels in data order, by name or by decreasing value of a measure."""
     rows = [
         {**to_json_value(row), "is_minority": bool(is_minority)}
         for row, is_minority in zip(summary.labels, summary.labels.is_minority, strict=True)

@@ -40,9 +40,7 @@ def table(
 
     ``styles`` are the styles of the first column, one per row.
     """
-    escaped_rows = []
-    for row in rows:
-        escaped_rows.append([escape_controls(cell) for cell in row])
+    escaped_rows = [list(map(escape_controls, row)) for row in rows]
     head_cells, *lines_of_cells = align(head, escaped_rows, width)
     lines = [_table_line(head_cells, "head", "head")]
     for cells_of_line, style in zip(

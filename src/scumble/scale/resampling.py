@@ -177,7 +177,7 @@ def write_lp_random(
 
 
 def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Create the table ``clones`` or ``dropped`` of the rows to clone or drop; return their number."""
+    """Create the table ``clones`` or ``dropped``; return the number of its rows."""
     import pyarrow as pa
 
     layout = tables.layout

@@ -234,7 +234,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         return self._open_result(output)
 
     def _check_partitions(self, output: Output) -> None:
-        """Raise ParameterError if ``partition_by`` names another column than those of the output."""
+        """Raise ParameterError if ``partition_by`` names a column that the output does not have."""
         allowed = {
             *self.layout.passthrough_columns,
             *self.layout.instance_columns,

@@ -8,7 +8,7 @@ is a comment for DuckDB: without it Spark would sort the labelsets, and comparin
 than hashing them.
 """
 
-#: One row per instance from (instance, label) rows; a null label declares an instance without labels.
+#: One row per instance from (instance, label) rows; a null label only declares the instance.
 ROWS_FROM_PAIRS = """
 SELECT {ids}, CANONICAL!(collected) AS labels
 FROM (SELECT {ids}, array_agg({label}) AS collected FROM {source} GROUP BY {ids})
@@ -244,8 +244,8 @@ FROM (
 )
 """
 
-#: The labels of a copy: the rare ones, the frequent ones, or none. {canonical_labels} has no nulls or
-#: duplicates.
+#: The labels of a copy: the rare ones, the frequent ones, or none. {canonical_labels} has neither
+#: nulls nor duplicates.
 COPY_LABELS = """
 CASE WHEN scumble_copy = 0 THEN coalesce(scumble_rare, scumble_labels)
      WHEN scumble_copy = 1 AND scumble_rare IS NOT NULL

@@ -299,7 +299,7 @@ class LabelsetTables(Workspace):
             self.engine.drop(self.name("raw_sets"))
 
     def slices(self, table: str) -> list[str]:
-        """Divide a table with a row per labelset into subqueries that fit into memory one by one."""
+        """Divide a table of labelsets into subqueries that fit into memory one by one."""
         n_sets = self.totals["n_labelsets"]
         name = self.name(table)
         n_slices = self.engine.n_slices(n_sets)

@@ -323,7 +323,7 @@ class ThresholdTables(Workspace):
         )
 
     def _shared_recall(self, n_rows: int) -> Array:
-        """Return the mean recall, at each prediction rate, of labels with at least two positives."""
+        """Return the mean recall of labels with two or more positives, at each prediction rate."""
         n_labels = int(
             self.fetch_value(statements.COUNT_LABELS_SHARING_RECALL, title="Counting labels")
         )

@@ -1,4 +1,4 @@
-"""Counts of labels, and their assignment to rows, with specified cardinality, MeanIR and SCUMBLE."""
+"""Counts of labels, and their assignment to rows, with specified MeanIR and SCUMBLE."""
 
 import math
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ from scumble.data.synthetic.kernels import assign_labels_to_block, round_counts
 TOLERANCE = 0.02
 #: Relative error of MeanIR at which the search for counts stops.
 TARGET_ERROR = TOLERANCE / 20
-#: Number of attempts to reach a MeanIR; more of them if there are at most `FEW_LABELS` labels, where
-#: rounding to integers leaves little choice.
+#: Number of attempts to reach a MeanIR; more of them if there are at most `FEW_LABELS` labels,
+#: because rounding to integers then leaves little choice.
 N_ATTEMPTS, N_ATTEMPTS_FEW_LABELS, FEW_LABELS = 8, 40, 64
 #: Up to this many labels the power law is evaluated for every label, beyond it for groups of ranks,
 #: so that time does not grow with the number of labels.
