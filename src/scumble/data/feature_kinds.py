@@ -61,13 +61,13 @@ def infer_feature_kinds(
     X: Any,
     features: Sequence[Feature],
     texts: Container[str],
-    kept: Container[str],
+    names_to_keep: Container[str],
     where: str,
     numbers: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Any, tuple[Feature, ...]]:
     """Infer what the columns of a plain table hold, and leave out those that cannot be learnt from.
 
-    Columns named in ``texts`` become text features. Those in ``kept`` are not changed: the user
+    Columns named in ``texts`` become text features. Those in ``names_to_keep`` are not changed: the user
     wishes so, or the table declares them, as categories of pandas do. A warning names the columns
     that are left out or converted; it calls the table ``where``, and columns without a name in the
     file by their ``numbers``.
@@ -118,7 +118,7 @@ def infer_feature_kinds(
             if not feature.holds_codes and np.isnan(get_column(X, column)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
             feature = as_text_feature(feature, where)
-        elif feature.name not in kept:
+        elif feature.name not in names_to_keep:
             verdict, dates = infer_column_kind(feature, X, column)
         if verdict:
             names_by_verdict.setdefault(verdict, []).append(feature.name)

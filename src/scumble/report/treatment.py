@@ -92,8 +92,8 @@ def _one_sided_note(method: dict[str, Any], n_new_unlabelled: int) -> str:
     return (
         f"{start}: of each pair of rows made from one of them, one has no label at all "
         f"({pluralize(n_new_unlabelled, 'row')} in all). Such a row tells a classifier that none "
-        "of the labels applies: on enron it lowered the recall of binary relevance from 0.50 to 0.28, "
-        "where one_sided=keep, which leaves these instances whole, gave 0.49."
+        "of the labels applies: on enron it lowered the recall of binary relevance from 0.50 to "
+        "0.28, where one_sided=keep, which leaves these instances whole, gave 0.49."
     )
 
 

@@ -402,6 +402,7 @@ class LabelAssigner:
         with progress_bar("Assigning labels", len(self.seeds)) as advance:
 
             def assign(block: int) -> float:
+                """Assign a block and advance the progress bar."""
                 total = self._assign_block(block, target, indptr=indptr, indices=indices)
                 advance(1)
                 return total
