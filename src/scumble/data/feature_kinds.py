@@ -67,10 +67,10 @@ def infer_feature_kinds(
 ) -> tuple[Any, tuple[Feature, ...]]:
     """Infer what the columns of a plain table hold, and leave out those that cannot be learnt from.
 
-    Columns named in ``texts`` become text features. Those in ``names_to_keep`` are not changed: the user
-    wishes so, or the table declares them, as categories of pandas do. A warning names the columns
-    that are left out or converted; it calls the table ``where``, and columns without a name in the
-    file by their ``numbers``.
+    Columns named in ``texts`` become text features. Those in ``names_to_keep`` are not changed: the
+    user wishes so, or the table declares them, as categories of pandas do. A warning names the
+    columns that are left out or converted; it calls the table ``where``, and columns without a name
+    in the file by their ``numbers``.
 
     Returns
     -------
