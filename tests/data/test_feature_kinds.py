@@ -233,8 +233,8 @@ def test_text_that_is_no_feature_is_refused_in_files(tmp_path):
     ],
 )
 def test_dates(texts, days):
-    found, clear, _ = parse_dates(texts)
-    assert clear
+    found, is_ambiguous, _ = parse_dates(texts)
+    assert not is_ambiguous
     assert days is None if found is None else (found / DAY).tolist() == days
 
 

@@ -183,7 +183,7 @@ def test_a_sparse_data_set_becomes_a_sparse_pandas_table():
 
 @pytest.mark.parametrize("backend", ["polars", "pyarrow", "pandas"])
 def test_a_huge_sparse_data_set_is_not_filled(backend, monkeypatch):
-    monkeypatch.setattr(frames, "MOST_BYTES", 1000)
+    monkeypatch.setattr(frames, "MAX_FILLED_BYTES", 1000)
     feature = Feature("c", "nominal", ("a", "b"))
     X = sparse.csr_array((2000, 1))
     data = MultilabelDataset(X, np.eye(2000, 2, dtype=bool), features=[feature])

@@ -115,7 +115,7 @@ def test_texts_dates_and_what_names_rows(look):
     rows += [f"t{i},thank you {i},2024-05-{i + 1:02d},{i % 2},03/03/2024" for i in range(9)]
     found = look("code,subject,opened,urgent,due\n" + "\n".join(rows).replace("00/", "01/") + "\n")
     assert [(column["role"], column["why"]) for column in found.columns] == [
-        ("ignore", "names the rows"),
+        ("ignore", "identifies the rows"),
         ("text", "several words each"),
         ("number", "dates"),
         ("number", "whole numbers"),

@@ -1,4 +1,4 @@
-"""The shelf of public data: what is on it, where it is found, how it is fetched."""
+"""The repository of public data: what it holds, where it is found, how it is fetched."""
 
 import hashlib
 import lzma
@@ -119,8 +119,8 @@ def elsewhere(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def put_on_shelf(monkeypatch, site):
-    """Put the set ``films`` on the shelf, to be fetched from pages that behave as told."""
+def add_to_repository(monkeypatch, site):
+    """Put the set ``films`` in the repository, to be fetched from pages that behave as told."""
 
     def put(*ways, name="films", **changes):
         files = tuple(
@@ -162,10 +162,10 @@ def put_films(folder: Path, name: str = "films") -> None:
     (folder / f"{name}.xml").write_bytes(FILMS_XML)
 
 
-# What is on the shelf
+# What is in the repository
 
 
-def test_the_shelf_holds_the_sets_of_the_paper():
+def test_the_repository_holds_the_sets_of_the_paper():
     paper = "corel5k mediamill cal500 enron corel16k cs tmc2007 yeast bibtex medical genbase"
 
     found = {name: repository.find(name).name for name in paper.split()}
@@ -214,7 +214,7 @@ def test_an_unknown_name_is_answered_with_close_ones():
         repository.load(3)
 
 
-def test_the_shelf_agrees_with_the_reference_files(datasets):
+def test_the_repository_agrees_with_the_reference_files(datasets):
     """Sizes and checksums are those of the original bytes."""
     compared = 0
     for entry in repository.entries():
@@ -230,8 +230,8 @@ def test_the_shelf_agrees_with_the_reference_files(datasets):
 # Where it is found
 
 
-def test_the_folder_of_data_is_searched_before_the_cache(put_on_shelf, monkeypatch, tmp_path):
-    put_on_shelf("good")
+def test_the_folder_of_data_is_searched_before_the_cache(add_to_repository, monkeypatch, tmp_path):
+    add_to_repository("good")
     repository.fetch("films")
     put_films(tmp_path / "data" / "films")
     assert repository.locate("films") == repository.cache_folder() / "films" / "films.arff"
@@ -309,8 +309,8 @@ def test_the_cache_follows_the_system(monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["good", "unannounced", "redirect"])
-def test_a_set_is_fetched_whole(put_on_shelf, how):
-    put_on_shelf(how)
+def test_a_set_is_fetched_whole(add_to_repository, how):
+    add_to_repository(how)
 
     path = repository.fetch("films")
 
@@ -319,8 +319,8 @@ def test_a_set_is_fetched_whole(put_on_shelf, how):
     assert cached_files() == ["films.arff", "films.xml"]
 
 
-def test_what_is_cached_is_not_fetched_again(put_on_shelf, site):
-    put_on_shelf("good")
+def test_what_is_cached_is_not_fetched_again(add_to_repository, site):
+    add_to_repository("good")
     repository.fetch("films")
     site.asked.clear()
 
@@ -331,8 +331,8 @@ def test_what_is_cached_is_not_fetched_again(put_on_shelf, site):
     assert sorted(site.asked) == ["/good/films.arff", "/good/films.xml"]
 
 
-def test_a_damaged_cache_is_repaired(put_on_shelf, site):
-    put_on_shelf("good")
+def test_a_damaged_cache_is_repaired(add_to_repository, site):
+    add_to_repository("good")
     path = repository.fetch("films")
     path.write_bytes(b"X" + FILMS_ARFF[1:])
     site.asked.clear()
@@ -351,8 +351,8 @@ def test_a_damaged_cache_is_repaired(put_on_shelf, site):
         ("missing/or", "the server answers 404"),
     ],
 )
-def test_a_bad_file_leaves_nothing_behind(put_on_shelf, how, message):
-    put_on_shelf(how)
+def test_a_bad_file_leaves_nothing_behind(add_to_repository, how, message):
+    add_to_repository(how)
 
     with pytest.raises(DownloadError, match=message) as caught:
         repository.fetch("films")
@@ -361,17 +361,17 @@ def test_a_bad_file_leaves_nothing_behind(put_on_shelf, how, message):
     assert cached_files() == []
 
 
-def test_an_announced_size_that_is_too_large_is_refused(put_on_shelf, site):
-    put_on_shelf("good")
+def test_an_announced_size_that_is_too_large_is_refused(add_to_repository, site):
+    add_to_repository("good")
     site.pages["films.xml"] = FILMS_XML + bytes(10)
 
     with pytest.raises(DownloadError, match="larger than"):
         repository.fetch("films")
 
 
-def test_a_server_that_hangs_is_given_up(put_on_shelf, monkeypatch):
+def test_a_server_that_hangs_is_given_up(add_to_repository, monkeypatch):
     monkeypatch.setattr(download, "TIMEOUT", 0.2)
-    put_on_shelf("hanging")
+    add_to_repository("hanging")
 
     with pytest.raises(DownloadError, match=r"silent for 0.2 seconds"):
         repository.fetch("films")
@@ -379,8 +379,8 @@ def test_a_server_that_hangs_is_given_up(put_on_shelf, monkeypatch):
     assert cached_files() == []
 
 
-def test_a_server_that_trickles_is_given_up(put_on_shelf, monkeypatch):
-    put_on_shelf("good")
+def test_a_server_that_trickles_is_given_up(add_to_repository, monkeypatch):
+    add_to_repository("good")
     clock = iter(range(0, 10**6, 1000))
     # Not the clock of the whole process: other threads would wait for ever, or not at all.
     monkeypatch.setattr(download, "time", SimpleNamespace(monotonic=lambda: next(clock)))
@@ -389,24 +389,24 @@ def test_a_server_that_trickles_is_given_up(put_on_shelf, monkeypatch):
         repository.fetch("films")
 
 
-def test_a_server_that_is_not_there_is_reported(put_on_shelf, site):
-    entry = put_on_shelf("good")
+def test_a_server_that_is_not_there_is_reported(add_to_repository, site):
+    entry = add_to_repository("good")
     nobody = tuple(replace(file, urls=(f"http://127.0.0.1:1/{file.name}",)) for file in entry.files)
-    put_on_shelf("good", files=nobody)
+    add_to_repository("good", files=nobody)
 
     with pytest.raises(DownloadError, match="cannot be reached or broke off"):
         repository.fetch("films")
 
 
-def test_the_second_address_is_tried_and_the_checksum_decides(put_on_shelf, site):
-    put_on_shelf("wrong", "good")
+def test_the_second_address_is_tried_and_the_checksum_decides(add_to_repository, site):
+    add_to_repository("wrong", "good")
 
     assert repository.fetch("films").read_bytes() == FILMS_ARFF
     assert site.asked[:2] == ["/wrong/films.xml", "/good/films.xml"]
 
 
-def test_http_is_refused(monkeypatch, put_on_shelf):
-    put_on_shelf("good")
+def test_http_is_refused(monkeypatch, add_to_repository):
+    add_to_repository("good")
     monkeypatch.setattr(download, "allow_loopback_http", False)
 
     with pytest.raises(DownloadError, match="only addresses with https"):
@@ -416,8 +416,8 @@ def test_http_is_refused(monkeypatch, put_on_shelf):
             download.download(address, Path("x"), size=1, sha256="")
 
 
-def test_several_fetch_the_same_set_at_once(put_on_shelf):
-    put_on_shelf("good")
+def test_several_fetch_the_same_set_at_once(add_to_repository):
+    add_to_repository("good")
 
     with ThreadPoolExecutor(8) as pool:
         paths = list(pool.map(lambda _: repository.fetch("films", force=True), range(16)))
@@ -426,8 +426,8 @@ def test_several_fetch_the_same_set_at_once(put_on_shelf):
     assert cached_files() == ["films.arff", "films.xml"]
 
 
-def test_a_cache_that_cannot_be_written_is_named(put_on_shelf, monkeypatch, tmp_path):
-    put_on_shelf("good")
+def test_a_cache_that_cannot_be_written_is_named(add_to_repository, monkeypatch, tmp_path):
+    add_to_repository("good")
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("SCUMBLE_CACHE", str(tmp_path / "file"))
 
@@ -435,9 +435,9 @@ def test_a_cache_that_cannot_be_written_is_named(put_on_shelf, monkeypatch, tmp_
         repository.fetch("films")
 
 
-def test_a_file_that_cannot_be_put_in_its_place(put_on_shelf, monkeypatch):
+def test_a_file_that_cannot_be_put_in_its_place(add_to_repository, monkeypatch):
     """On Windows nobody can replace a file that is open; then the right one is there already."""
-    put_on_shelf("good")
+    add_to_repository("good")
     fetched = repository.fetch("films")
 
     def refuse(*_):
@@ -451,7 +451,7 @@ def test_a_file_that_cannot_be_put_in_its_place(put_on_shelf, monkeypatch):
     assert cached_files() == ["films.xml"]
 
 
-def test_fetching_shows_its_progress(put_on_shelf):
+def test_fetching_shows_its_progress(add_to_repository):
     class Sink:
         def __init__(self):
             self.said = []
@@ -463,7 +463,7 @@ def test_fetching_shows_its_progress(put_on_shelf):
         def finish(self):
             pass
 
-    put_on_shelf("good")
+    add_to_repository("good")
     sink = Sink()
     with show_progress(sink):
         repository.fetch("films")
@@ -479,7 +479,7 @@ def test_what_has_no_address_is_not_fetched():
         repository.fetch("birds")
     with pytest.raises(DownloadError, match="train part of 'yeast'"):
         repository.fetch("yeast", part="train")
-    with pytest.raises(DownloadError, match="travels with the package"):
+    with pytest.raises(DownloadError, match="is included in the package"):
         repository.fetch("debtags")
 
 
@@ -490,14 +490,14 @@ def test_the_embedded_set_is_loaded_by_name():
     with pytest.raises(DataError, match=r"scumble convert debtags debtags\.arff"):
         repository.locate("debtags")
     assert repository.load("debtags").n_labels == repository.find("debtags").measures["labels"]
-    with pytest.raises(ParameterError, match="no parts, no options"):
+    with pytest.raises(ParameterError, match="no parts and no options"):
         repository.load("debtags", part="train")
     with pytest.raises(ParameterError, match="'part' parameter of load must be one of"):
         repository.load("debtags", part="half")
 
 
-def test_a_fetched_set_is_read_and_named(put_on_shelf):
-    put_on_shelf("good", name="movies")
+def test_a_fetched_set_is_read_and_named(add_to_repository):
+    add_to_repository("good", name="movies")
 
     films = repository.load("movies")
 
@@ -515,7 +515,7 @@ def test_a_fetched_set_is_read_and_named(put_on_shelf):
         if entry.fallback is None
     ],
 )
-def test_real_sets_have_the_measures_the_shelf_promises(name, datasets, monkeypatch):
+def test_real_sets_have_the_measures_the_repository_promises(name, datasets, monkeypatch):
     monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
 
     data = repository.load(name, download=False)
@@ -554,7 +554,7 @@ def test_sets_of_the_paper_have_stand_ins(datasets, monkeypatch, name, stand_in)
         assert repository.load(name).name == stand_in
 
 
-def test_a_set_off_the_shelf_is_read_from_the_folder_of_data(monkeypatch, tmp_path):
+def test_a_set_off_the_repository_is_read_from_the_folder_of_data(monkeypatch, tmp_path):
     put_films(tmp_path / "films")
     monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
 
@@ -569,9 +569,9 @@ def test_another_set_of_the_same_name_is_noticed(monkeypatch, tmp_path):
         assert repository.load("yeast").name == "yeast"
 
 
-def test_a_fallback_says_so(put_on_shelf, monkeypatch, tmp_path):
-    put_on_shelf("good", name="movies", files=(), fallback="films", note="nowhere")
-    put_on_shelf("good")
+def test_a_fallback_says_so(add_to_repository, monkeypatch, tmp_path):
+    add_to_repository("good", name="movies", files=(), fallback="films", note="nowhere")
+    add_to_repository("good")
 
     with pytest.warns(ScumbleWarning, match=r"'movies' is not in .*nowhere.*'films' takes its"):
         assert repository.load("movies").name == "films"

@@ -13,8 +13,8 @@ def text_of(lines):
 def test_the_terminal_shows_labels_at_risk_and_methods_as_tables():
     told = known_advice().to_dict()
     text = text_of(render_advice(told, width=100))
-    assert "label at risk  rows  times rarer  SCUMBLE  meets most  F1 untreated  advised" in text
-    assert "yodel             2         20.0     0.31  song, 100%         0.000    0.000" in text
+    assert "label at risk  rows  times rarer  SCUMBLE  mostly with  F1 untreated  advised" in text
+    assert "yodel             2         20.0     0.31   song, 100%         0.000    0.000" in text
     assert "rare *                 0.600           0.300     0.800  +0.200      1.5" in text
     assert max(map(len, text.splitlines())) <= 100
     for sentence in [s for told in told["sentences"].values() for s in told]:

@@ -69,7 +69,7 @@ def test_only_company_that_matters_is_named_and_masking_is_not_said_lightly():
     assert "masked" not in words
     seldom = [["a"]] * 90 + [["b"]] * 90 + [["c"]] * 19 + [["b", "c"]]
     words = " ".join(concurrence_report(small(seldom))["verdict"])
-    assert "label is c (20 instances); it meets no frequent label often." in words
+    assert "label is c (20 instances); no frequent label co-occurs often." in words
 
 
 def test_few_difficult_labels_are_counted_as_a_person_would():

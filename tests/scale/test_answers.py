@@ -76,14 +76,14 @@ def test_awkward_lists(tmp_path, engine):
 @pytest.mark.parametrize("rows", [AWKWARD, FILMS * 3, [["a"]]])
 @pytest.mark.parametrize("n_slices", [2, 3, 50])
 def test_slices_change_nothing(tmp_path, monkeypatch, rows, n_slices):
-    monkeypatch.setattr(DuckDBEngine, "slices", lambda self, n_labelsets: n_slices)
+    monkeypatch.setattr(DuckDBEngine, "n_slices", lambda self, n_labelsets: n_slices)
     check_lists(tmp_path, {"threads": 2}, rows)
 
 
 def test_labelsets_are_cut_where_memory_is_short():
     engine = DuckDBEngine(memory="13MiB", threads=1)
     fitting = 13 * 2**20 // 130
-    assert [engine.slices(n) for n in (0, fitting, fitting + 1, 10 * fitting)] == [1, 1, 5, 40]
+    assert [engine.n_slices(n) for n in (0, fitting, fitting + 1, 10 * fitting)] == [1, 1, 5, 40]
     engine.close()
 
 

@@ -76,7 +76,7 @@ def test_missing_files_and_unknown_forms(tmp_path):
     with pytest.raises(ReadError, match="in this folder"):
         scan(tmp_path)
     (tmp_path / "t.what").write_text("x")
-    with pytest.raises(ReadError, match="form is not known"):
+    with pytest.raises(ReadError, match="format is not known"):
         scan(tmp_path / "t.what")
     with pytest.raises(ParameterError, match="'engine' parameter of scan"):
         scan(tmp_path / "t.what", format="csv", engine="abacus")

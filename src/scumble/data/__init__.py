@@ -1,4 +1,4 @@
-"""Files, addresses, arrays in; one immutable `MultilabelDataset` out."""
+"""Data sets from files, public repositories and tables, as immutable `MultilabelDataset`s."""
 
 import typing
 
@@ -11,7 +11,7 @@ if typing.TYPE_CHECKING:
     from scumble.data.repository import load
     from scumble.data.synthetic import make_multilabel
 
-# Names load on first use: who reads a file needs neither the shelf nor the generator.
+# Names load on first use: reading a file needs neither the repository nor the generator.
 __all__ = [
     "Feature",
     "MultilabelDataset",

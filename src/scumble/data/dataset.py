@@ -1,9 +1,10 @@
-"""One immutable data set: features, labels, their names, and nothing derived."""
+"""`MultilabelDataset`: an immutable data set of features, labels and their names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,16 +38,16 @@ class MultilabelDataset:
     Y : array, sparse matrix, DataFrame or list of label lists
         Labels, see `scumble.measures`. Kept as a boolean `scipy.sparse.csr_array`.
     features : sequence of Feature or str, optional
-        The columns of ``X``; names alone leave their kind to what ``X`` holds. By default as in
-        a DataFrame, or x0, x1, ...
+        The columns of ``X``. If a name is given instead of a `Feature`, the kind follows from the
+        values of ``X``. By default the columns of a DataFrame, or x0, x1, ...
     labels : sequence of str, optional
-        Names of the labels; by default those ``Y`` brings, or y0, y1, ...
+        Names of the labels; by default those of ``Y``, or y0, y1, ...
     name : str
         Name of the data set.
     weights : array of shape (n_samples,), optional
         Weight of every instance.
     label_parents : sequence of int, optional
-        For hierarchical labels the number of each label's parent, -1 at the top.
+        For hierarchical labels the number of each label's parent, -1 for a label without parent.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class MultilabelDataset:
     weights: Array | None
     label_parents: tuple[int, ...] | None
     #: Whether the labels were read from lists, which cannot name a label that no row has. Data sets
-    #: made of this one do not know it.
+    #: derived from this one do not keep the mark.
     from_lists: ClassVar[bool] = False
 
     def __init__(
@@ -83,7 +84,7 @@ class MultilabelDataset:
         label_parents: Sequence[int] | None = None,
     ) -> None:
         Y, names = check_named_labels(Y, caller="MultilabelDataset")
-        X, known = _as_features(X)
+        X, described = _as_features(X)
         if X.shape[0] != Y.shape[0]:
             raise DataError(
                 f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Expected one row per instance "
@@ -91,7 +92,7 @@ class MultilabelDataset:
             )
         self._set("X", _frozen(X))
         self._set("Y", _frozen(Y))
-        self._set("features", _as_feature_tuple(features, known, X.shape[1]))
+        self._set("features", _as_feature_tuple(features, described, X.shape[1]))
         self._set("labels", _as_label_tuple(names if labels is None else labels, Y.shape[1]))
         self._set("name", str(name))
         self._set("weights", _as_weights(weights, Y.shape[0]))
@@ -100,10 +101,11 @@ class MultilabelDataset:
         _refuse_repeated(self.labels, "label")
 
     def _set(self, field: str, value: Any) -> None:
+        """Set a field of the frozen data set."""
         object.__setattr__(self, field, value)
 
     def mark_read_from_lists(self, are_lists: bool) -> MultilabelDataset:
-        """Keep in mind whether the labels were read from lists; for readers."""
+        """Set ``from_lists``, in place, and return this data set; for readers of formats."""
         self._set("from_lists", are_lists)
         return self
 
@@ -134,13 +136,17 @@ class MultilabelDataset:
 
     @property
     def categorical_features(self) -> dict[int, int]:
-        """Columns that hold codes, with their number of declared values."""
-        return {at: len(f.categories) for at, f in enumerate(self.features) if f.is_categorical}
+        """Number of declared categories of each categorical column, by column number."""
+        return {
+            index: len(feature.categories)
+            for index, feature in enumerate(self.features)
+            if feature.is_categorical
+        }
 
     @property
     def text_features(self) -> tuple[int, ...]:
-        """Columns that hold texts to be read word by word; see `scumble.learn.TextColumns`."""
-        return tuple(at for at, feature in enumerate(self.features) if feature.kind == "text")
+        """Numbers of the columns with texts whose words are learnt; see `TextColumns`."""
+        return tuple(i for i, feature in enumerate(self.features) if feature.kind == "text")
 
     def __len__(self) -> int:
         return self.n_instances
@@ -151,7 +157,7 @@ class MultilabelDataset:
         return f"<MultilabelDataset {self.name!r}: {counts}>"
 
     def __getitem__(self, key: Any) -> MultilabelDataset:
-        """Select rows, and labels behind a comma: ``data[:100]``, ``data[:, ["war", "love"]]``.
+        """Select rows, and labels after a comma: ``data[:100]``, ``data[:, ["war", "love"]]``.
 
         Rows are a slice, a list of row numbers or a boolean mask; labels as in `select_labels`.
         """
@@ -164,18 +170,21 @@ class MultilabelDataset:
             raise DataError(
                 f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
             )
-        chosen = self.select_labels(labels[0]) if labels else self
+        selected = self.select_labels(labels[0]) if labels else self
         if isinstance(rows, slice) and rows == slice(None):
-            return chosen
-        index = self._row_numbers(rows)
-        return chosen.with_rows(chosen.X[index], chosen.Y[index], index)
+            return selected
+        indices = self._row_indices(rows)
+        return selected.with_rows(selected.X[indices], selected.Y[indices], indices)
 
-    def _row_numbers(self, rows: Any) -> Array:
-        if not isinstance(rows, slice) and (given := np.asarray(rows)).dtype.kind in "US":
-            raise DataError(
-                f"{given.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
-                "data[:, names]."
-            )
+    def _row_indices(self, rows: Any) -> Array:
+        """Return the row numbers that a slice, a list of numbers or a mask selects."""
+        if not isinstance(rows, slice):
+            selection = np.asarray(rows)
+            if selection.dtype.kind in "US":
+                raise DataError(
+                    f"{selection.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
+                    "data[:, names]."
+                )
         try:
             return np.arange(self.n_instances)[rows]
         except IndexError as error:
@@ -185,23 +194,23 @@ class MultilabelDataset:
             ) from None
 
     def select_labels(self, labels: Any) -> MultilabelDataset:
-        """Keep some labels; the features and all rows stay.
+        """Select labels; features and rows stay as they are.
 
         Parameters
         ----------
         labels : names, numbers, a mask or a slice
-            Which labels, in the order asked. None may be asked for twice.
+            The labels, in the order of the result, each once.
 
         Returns
         -------
         MultilabelDataset
-            A label whose parent goes hangs below the next one above that stays. Rows that lose
-            all their labels stay.
+            The parent of a label is its nearest ancestor among the selected labels. Rows that lose
+            all their labels are kept.
 
         Raises
         ------
         ParameterError
-            If there is no such label, with names that come close.
+            If there is no such label; the message suggests similar names.
 
         Examples
         --------
@@ -218,33 +227,35 @@ class MultilabelDataset:
         scumble._core.errors.ParameterError: select_labels: there is no label 'comdy'. Did you
         mean 'comedy'?
         """
-        chosen = resolve_label_indices(labels, self.n_labels, self.labels, caller="select_labels")
-        if (repeated := first_duplicate(chosen.tolist())) is not None:
+        indices = resolve_label_indices(labels, self.n_labels, self.labels, caller="select_labels")
+        repeated = first_duplicate(indices.tolist())
+        if repeated is not None:
             raise ParameterError(
                 f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
                 "labels must be unique."
             )
         return replace(
             self,
-            Y=self.Y[:, chosen],
-            labels=tuple(self.labels[at] for at in chosen),
-            label_parents=select_parents(self.label_parents, chosen.tolist()),
+            Y=self.Y[:, indices],
+            labels=tuple(self.labels[index] for index in indices),
+            label_parents=select_parents(self.label_parents, indices.tolist()),
         )
 
     def with_rows(self, X: Any, Y: Any, sample_indices: Array | None = None) -> MultilabelDataset:
-        """Make a data set with the same columns and other rows.
+        """Return a data set with the same columns and other rows.
 
         Parameters
         ----------
         X, Y : array or sparse matrix
             The new rows.
         sample_indices : array of int, optional
-            The row each new one comes from; needed to carry weights over.
+            For each new row, the row of this data set that it comes from. Required if the data set
+            has weights, which are copied.
 
         Returns
         -------
         MultilabelDataset
-            Features, labels and name as here.
+            The features, labels and name are those of this data set.
 
         Examples
         --------
@@ -267,9 +278,9 @@ class MultilabelDataset:
 
     @classmethod
     def concat(cls, parts: Iterable[MultilabelDataset]) -> MultilabelDataset:
-        """Put the rows of several data sets with the same columns one after another.
+        """Concatenate the rows of data sets with the same columns.
 
-        Text features may hold other texts in each.
+        The texts of text features may differ between the data sets.
 
         Parameters
         ----------
@@ -279,7 +290,7 @@ class MultilabelDataset:
         Returns
         -------
         MultilabelDataset
-            Named like the first.
+            Its name is that of the first.
 
         Examples
         --------
@@ -308,16 +319,16 @@ class MultilabelDataset:
         return replace(first, X=X, Y=Y, weights=_concat_weights(parts))
 
     def __eq__(self, other: object) -> bool:
-        """Compare everything a data set holds; missing values equal each other."""
+        """Compare all fields; missing values equal each other."""
         if not isinstance(other, MultilabelDataset):
             return NotImplemented
-        plain = ("name", "features", "labels", "label_parents")
+        fields = ("name", "features", "labels", "label_parents")
         return (
-            all(getattr(self, part) == getattr(other, part) for part in plain)
-            and _same(self.weights, other.weights)
+            all(getattr(self, field) == getattr(other, field) for field in fields)
+            and _arrays_equal(self.weights, other.weights)
             and self.X.shape == other.X.shape
-            and _same_matrix(self.Y, other.Y)
-            and _same_matrix(self.X, other.X)
+            and _matrices_equal(self.Y, other.Y)
+            and _matrices_equal(self.X, other.X)
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays are compared, not hashed
@@ -344,22 +355,22 @@ class MultilabelDataset:
             Numbers, booleans, text and categorical columns.
         label_columns : sequence of str or str
             The 0/1 columns that are labels, or the one column that holds lists of labels. Here and
-            below, a number is the name of a column that pandas has numbered.
+            below, a number is the name of a column in a pandas table whose columns are numbered.
         label_separator : str, optional
-            What stands between the labels where that column holds texts, such as ``"war;love"``.
-            A missing text has no labels.
+            The label separator, if that column holds texts such as ``"war;love"``. A missing text
+            means a row without labels.
         name : str
             Name of the data set.
         weight_column : str, optional
             A column with the weights of the instances.
         ignore : sequence of str or str, optional
-            Columns to leave out. Those that only name rows are left out as well, with a warning.
+            Columns to leave out. Identifier columns are left out as well, with a warning.
         text : sequence of str or str
             Columns of texts whose words are learnt; see `scumble.learn.TextColumns`.
         category : sequence of str or str
-            Columns whose values are categories, though they look like numbers or names of rows.
+            Columns whose values are categories, although they look like numbers or identifiers.
         keep : sequence of str, str or True
-            Columns to take as they are, whatever they look like; True takes all of them so.
+            Columns that are read as they are, without inferring what they hold; True: all columns.
 
         Returns
         -------
@@ -369,8 +380,8 @@ class MultilabelDataset:
         Warns
         -----
         ScumbleWarning
-            If a column is not taken as it looks: near-unique ones, dates and long texts. The rules
-            stand in the guide, below "What a column is".
+            If a column is left out or converted because it seems to hold identifiers, dates or long
+            texts. The rules are in the guide, section "What a column is".
 
         Examples
         --------
@@ -388,17 +399,25 @@ class MultilabelDataset:
         """
         from scumble.data.frames import read_frame
 
-        how: dict[str, Any] = {"ignore": ignore, "text": text, "category": category, "keep": keep}
-        how["label_separator"] = label_separator
-        return cls(**read_frame(frame, label_columns, weight_column, **how), name=name)
+        fields = read_frame(
+            frame,
+            label_columns,
+            weight_column,
+            label_separator=label_separator,
+            ignore=ignore,
+            text=text,
+            category=category,
+            keep=keep,
+        )
+        return cls(**fields, name=name)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """Make a table with one column per feature, then one per label.
+        """Return a table with one column per feature, then one per label.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
-            Which library's table.
+            The library of the table.
 
         Returns
         -------
@@ -411,12 +430,12 @@ class MultilabelDataset:
 
 
 def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
-    """Read features, and what they tell of their columns."""
+    """Return the matrix of features, and a description of its columns if X determines it."""
     X, names, columns = split_table_columns(X, caller="MultilabelDataset")
     if columns is not None:
         names = default_names("x", len(columns)) if names is None else names
-        known, X = features_from_columns(names, columns, X.shape[0])
-        return X, known
+        features, X = features_from_columns(names, columns, X.shape[0])
+        return X, features
     values = as_float_matrix(X, caller="MultilabelDataset")
     if X.dtype == bool:
         texts = ("False", "True")
@@ -430,8 +449,8 @@ def _frozen(matrix: Any) -> Any:
     """Return a view of the matrix whose arrays cannot be written to."""
     if sparse.issparse(matrix):
         view = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
-        for part in ("data", "indices", "indptr"):
-            setattr(view, part, _frozen(getattr(matrix, part)))
+        for array in ("data", "indices", "indptr"):
+            setattr(view, array, _frozen(getattr(matrix, array)))
         view.has_canonical_format = view.has_sorted_indices = True
         return view
     view = matrix.view()
@@ -440,33 +459,38 @@ def _frozen(matrix: Any) -> Any:
 
 
 def _as_feature_tuple(
-    features: Sequence[Feature | str] | None, known: tuple[Feature, ...] | None, n_features: int
+    features: Sequence[Feature | str] | None,
+    described: tuple[Feature, ...] | None,
+    n_features: int,
 ) -> tuple[Feature, ...]:
-    """Put together what the caller says of the columns and what they tell themselves."""
+    """Combine the features that the caller declares with those that X determines."""
     if features is None:
-        return known or tuple(map(Feature, default_names("x", n_features)))
+        return described or tuple(map(Feature, default_names("x", n_features)))
     if len(features) != n_features:
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
-    if known is None:
+    if described is None:
         return tuple(f if isinstance(f, Feature) else Feature(str(f)) for f in features)
     return tuple(
-        replace(found, name=given) if isinstance(given, str) else _agreeing(given, found)
-        for given, found in zip(features, known, strict=True)
+        replace(column, name=declared)
+        if isinstance(declared, str)
+        else _check_categories(declared, column)
+        for declared, column in zip(features, described, strict=True)
     )
 
 
-def _agreeing(given: Feature, found: Feature) -> Feature:
-    """Refuse a description of texts or categories that X does not hold."""
-    if found.holds_codes and given.holds_codes and given.categories != found.categories:
+def _check_categories(declared: Feature, column: Feature) -> Feature:
+    """Return the declared feature; raise DataError if its categories differ from those of X."""
+    if column.holds_codes and declared.holds_codes and declared.categories != column.categories:
         raise DataError(
-            f"The feature {given.name!r} declares the categories {given.categories[:5]}, but its "
-            f"column of X holds {found.categories[:5]}. Give X as codes of the declared ones, or "
-            "the name alone."
+            f"The feature {declared.name!r} declares the categories {declared.categories[:5]}, but "
+            f"its column of X holds {column.categories[:5]}. Give X as codes of the declared ones, "
+            "or the name alone."
         )
-    return given
+    return declared
 
 
 def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
+    """Check the names of the labels; None stands for y0, y1, ..."""
     if labels is None:
         labels = default_names("y", n_labels)
     if len(labels) != n_labels:
@@ -475,6 +499,7 @@ def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, .
 
 
 def _as_weights(weights: Any, n_rows: int) -> Array | None:
+    """Check that weights are finite numbers >= 0, one per row, and make them read-only."""
     if weights is None:
         return None
     try:
@@ -490,54 +515,71 @@ def _as_weights(weights: Any, n_rows: int) -> Array | None:
 
 
 def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...] | None:
+    """Check the parents of labels; return None if no label has one."""
     if parents is None:
         return None
     parents = check_parents(parents, n_labels)
     return None if set(parents) <= {-1} else parents
 
 
-def _refuse_repeated(names: Sequence[str], what: str) -> None:
-    if (name := first_duplicate(names)) is not None:
-        raise DataError(f"Two {what}s are called {name!r}. Names must be unique.")
+def _refuse_repeated(names: Sequence[str], noun: str) -> None:
+    """Raise DataError if a name occurs twice; the message calls it a ``noun``."""
+    name = first_duplicate(names)
+    if name is not None:
+        raise DataError(f"Two {noun}s are called {name!r}. Names must be unique.")
 
 
 def _with_same_texts(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:
-    """Give the texts of a column the same codes in all parts: each has those of its own rows."""
-    for at in parts[0].text_features:
-        same = all(at < part.n_features and part.features[at].kind == "text" for part in parts)
-        if not same or all(part.features[at] == parts[0].features[at] for part in parts):
+    """Recode text features so that a text has the same code in all parts."""
+    for column in parts[0].text_features:
+        are_texts = all(
+            column < part.n_features and part.features[column].kind == "text" for part in parts
+        )
+        if not are_texts:
             continue
-        known = (text for part in parts for text in part.features[at].categories)
-        code_of = {text: code for code, text in enumerate(dict.fromkeys(known))}
-        parts = [_with_texts(part, at, code_of) for part in parts]
+        if all(part.features[column] == parts[0].features[column] for part in parts):
+            continue
+        texts = chain.from_iterable(part.features[column].categories for part in parts)
+        code_of = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+        parts = [_recode_texts(part, column, code_of) for part in parts]
     return parts
 
 
-def _with_texts(part: MultilabelDataset, at: int, code_of: dict[str, int]) -> MultilabelDataset:
+def _recode_texts(
+    part: MultilabelDataset, column: int, code_of: dict[str, int]
+) -> MultilabelDataset:
+    """Replace the codes of the texts in a column by those of ``code_of``."""
     features = list(part.features)
-    codes = np.array([code_of[text] for text in features[at].categories], np.float64)
-    features[at] = replace(features[at], categories=tuple(code_of))
-    column = {at: take_by_code(codes, get_column(part.X, at))}
-    return replace(part, X=with_columns(part.X, column), features=tuple(features))
+    codes = np.array([code_of[text] for text in features[column].categories], np.float64)
+    features[column] = replace(features[column], categories=tuple(code_of))
+    values = take_by_code(codes, get_column(part.X, column))
+    return replace(part, X=with_columns(part.X, {column: values}), features=tuple(features))
 
 
 def _concat_weights(parts: list[MultilabelDataset]) -> Array | None:
+    """Concatenate weights; a part without weights counts as weighted by 1."""
     if all(part.weights is None for part in parts):
         return None
     weights = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
     return np.concatenate(list(weights))
 
 
-def _same(a: Array | None, b: Array | None) -> bool:
+def _arrays_equal(a: Array | None, b: Array | None) -> bool:
+    """Return whether arrays are equal, NaN being equal to NaN, or both None."""
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
-def _same_matrix(a: Any, b: Any) -> bool:
-    """Compare by value; a sparse and a dense matrix may be equal."""
+def _matrices_equal(a: Any, b: Any) -> bool:
+    """Return whether matrices have equal values; one may be sparse and the other dense."""
     if sparse.issparse(a) != sparse.issparse(b):
-        a, b = sparse.csr_array(a), sparse.csr_array(b)
+        a = sparse.csr_array(a)
+        b = sparse.csr_array(b)
     if not sparse.issparse(a):
-        return _same(a, b)
-    return all(_same(getattr(a, part), getattr(b, part)) for part in ("indptr", "indices", "data"))
+        return _arrays_equal(a, b)
+    return (
+        _arrays_equal(a.indptr, b.indptr)
+        and _arrays_equal(a.indices, b.indices)
+        and _arrays_equal(a.data, b.data)
+    )

@@ -1,4 +1,4 @@
-"""Fetch a file whose size and checksum are known: whole and right, or not at all."""
+"""Download of files whose size and checksum are known."""
 
 import hashlib
 import http.client
@@ -16,23 +16,27 @@ from scumble._core.files import atomic_write
 from scumble._core.progress import progress_bar
 from scumble._core.version import __version__
 
-#: Seconds a server may keep silent.
+#: Seconds without an answer of the server after which a download fails.
 TIMEOUT = 30.0
-#: Bytes a second below which a download is given up.
-SLOWEST = 4096
+#: Average rate, in bytes per second, below which a download fails, so that a server cannot keep us
+#: waiting for ever with single bytes.
+MIN_BYTES_PER_SECOND = 4096
+#: Bytes that are read from the network at a time.
 BLOCK = 1 << 16
-#: Tests set it to serve files on this machine; nothing else may be fetched without TLS.
+#: Tests set it to serve files on this machine; any other download requires TLS.
 allow_loopback_http = False
 
 
 def download(
     address: str, path: Path, *, size: int, sha256: str, timeout: float | None = None
 ) -> None:
-    """Fetch ``address`` into ``path`` if it is exactly the file that was promised."""
-    # It appears whole or not at all, so several processes may fetch the same file at once, and a
-    # broken download leaves nothing behind.
+    """Download ``address`` to ``path``; raise DownloadError unless size and checksum match.
+
+    The file is complete when it appears, so several processes may download the same file at the
+    same time, and a failed download leaves nothing behind.
+    """
     _refuse_insecure(address)
-    blocks = _received(address, size, TIMEOUT if timeout is None else timeout)
+    blocks = _received_blocks(address, size, TIMEOUT if timeout is None else timeout)
     digest = hashlib.sha256()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +51,7 @@ def download(
                     "source; it was not kept."
                 )
     except (OSError, WriteError) as error:
-        # Windows: someone may have the same file open. Then it is there, which is what we want.
+        # On Windows another process may have the file open, which then has been downloaded already.
         if path.is_file() and checksum(path) == sha256:
             return
         if not isinstance(error, WriteError):
@@ -56,31 +60,34 @@ def download(
 
 
 def checksum(path: Path) -> str:
-    """Compute the SHA-256 of a file."""
+    """Return the SHA-256 of a file, in hexadecimal digits."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class _SecureRedirects(urllib.request.HTTPRedirectHandler):
-    """Follow redirections, but not out of TLS."""
+    """Follow redirections to addresses with TLS only."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
-        """Refuse an address without TLS."""
+        """Return the redirected request; raise DownloadError for an address without TLS."""
         _refuse_insecure(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _refuse_insecure(address: str) -> None:
+    """Raise DownloadError for an address without TLS."""
     parts = urlsplit(address)
-    local = allow_loopback_http and parts.scheme == "http" and parts.hostname == "127.0.0.1"
-    if parts.scheme != "https" and not local:
+    is_test_server = (
+        allow_loopback_http and parts.scheme == "http" and parts.hostname == "127.0.0.1"
+    )
+    if parts.scheme != "https" and not is_test_server:
         raise DownloadError(f"{address}: only addresses with https:// are fetched.")
 
 
-def _open(address: str, timeout: float) -> Any:
-    """Open an address with no other protocols than those of the web, and no local files."""
+def _open_address(address: str, timeout: float) -> Any:
+    """Open an address by HTTP or HTTPS; other protocols and local files are not supported."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler({} if allow_loopback_http else None),
@@ -95,40 +102,43 @@ def _open(address: str, timeout: float) -> Any:
     return opener.open(request, timeout=timeout)
 
 
-def _received(address: str, size: int, timeout: float) -> Generator[bytes, None, None]:
-    """Receive ``size`` bytes, block by block; more or fewer are refused."""
-    received = 0
-    give_up_at = time.monotonic() + timeout + size / SLOWEST
+def _received_blocks(address: str, size: int, timeout: float) -> Generator[bytes, None, None]:
+    """Yield the blocks of a file; raise DownloadError unless it has ``size`` bytes."""
+    n_received = 0
+    deadline = time.monotonic() + timeout + size / MIN_BYTES_PER_SECOND
     with (
-        _network_errors(address, timeout),
-        _open(address, timeout) as response,
+        _translate_network_errors(address, timeout),
+        _open_address(address, timeout) as response,
         progress_bar(f"Fetching {address.rpartition('/')[2]}", size) as advance,
     ):
-        announced = response.headers.get("Content-Length", "")
-        if announced.isdigit() and int(announced) > size:
-            raise _too_large(address, size)
+        content_length = response.headers.get("Content-Length", "")
+        if content_length.isdigit() and int(content_length) > size:
+            raise _too_large_error(address, size)
         while block := response.read1(BLOCK):
-            received += len(block)
-            if received > size:
-                raise _too_large(address, size)
-            if time.monotonic() > give_up_at:
+            n_received += len(block)
+            if n_received > size:
+                raise _too_large_error(address, size)
+            if time.monotonic() > deadline:
                 raise TimeoutError
             yield block
             advance(len(block))
-    if received < size:
+    if n_received < size:
         raise DownloadError(
-            f"{address}: the file was cut short: {received} bytes came, expected {size}. Try again."
+            f"{address}: the file was cut short: {n_received} bytes came, expected {size}. Try "
+            "again."
         )
 
 
-def _too_large(address: str, size: int) -> DownloadError:
+def _too_large_error(address: str, size: int) -> DownloadError:
+    """Build the error for a file with more bytes than expected."""
     return DownloadError(
         f"{address}: the file is larger than the {size} bytes expected. It was not kept."
     )
 
 
 @contextmanager
-def _network_errors(address: str, timeout: float) -> Iterator[None]:
+def _translate_network_errors(address: str, timeout: float) -> Iterator[None]:
+    """Raise DownloadError instead of the exceptions of urllib and sockets."""
     try:
         yield
     except urllib.error.HTTPError as error:

@@ -1,4 +1,4 @@
-"""The real data set that travels with the package."""
+"""The real data set that is included in the package: Debian packages and their tags."""
 
 import json
 from importlib.resources import as_file, files
@@ -14,38 +14,51 @@ FILE = "debtags.npz"
 
 
 def load_debtags() -> MultilabelDataset:
-    """Load a slice of Debian's package tags."""
-    # Every row is a package of Debian, its labels are the tags Debian's developers and users gave
-    # it (role::program, uitoolkit::gtk, culture::icelandic), its features count the words of its
-    # one-line description. A few tags are everywhere, hundreds are rare, and the rare ones mostly
-    # travel with the frequent ones: imbalance and concurrence as they come.
-    # The file holds tag names, words and counts: facts about the archive, gathered by
-    # tools/build_debtags.py, which also tells how the slice was cut. It holds no text and no file
-    # of Debian's.
-    arrays = _arrays()
-    tags, words = _names(arrays["tags"]), _names(arrays["words"])
-    Y = _rows(arrays["tag_sizes"], arrays["tag_columns"], None, len(tags))
-    X = _rows(arrays["word_sizes"], arrays["word_columns"], arrays["word_counts"], len(words))
+    """Load a sample of the tags of Debian packages.
+
+    A row is a Debian package. Its labels are the tags that Debian's developers and users assigned
+    (role::program, uitoolkit::gtk, culture::icelandic), its features count the words of its
+    one-line description. A few tags are very frequent, hundreds are rare, and most rare tags
+    co-occur with frequent ones, so that the data show both imbalance and concurrence.
+    """
+    # The file holds tag names, words and counts, which are facts about the archive; it contains no
+    # text and no file of Debian. tools/build_debtags.py created it and documents the sampling.
+    arrays = _load_arrays()
+    tags = _split_lines(arrays["tags"])
+    words = _split_lines(arrays["words"])
+    Y = _csr_from_row_sizes(
+        arrays["tag_sizes"], columns=arrays["tag_columns"], values=None, n_columns=len(tags)
+    )
+    X = _csr_from_row_sizes(
+        arrays["word_sizes"],
+        columns=arrays["word_columns"],
+        values=arrays["word_counts"],
+        n_columns=len(words),
+    )
     features = tuple(Feature(word, integer=True) for word in words)
     return MultilabelDataset(X, Y, features=features, labels=tags, name="debtags")
 
 
 def debtags_source() -> dict[str, Any]:
-    """Tell where the embedded data come from."""
-    return dict(json.loads(_arrays()["meta"].tobytes()))
+    """Return the origin of the embedded data set."""
+    return dict(json.loads(_load_arrays()["meta"].tobytes()))
 
 
-def _arrays() -> dict[str, Array]:
+def _load_arrays() -> dict[str, Array]:
+    """Load all arrays of the embedded file."""
     with as_file(files(__package__) / FILE) as path, np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 
 
-def _names(joined: Array) -> tuple[str, ...]:
+def _split_lines(joined: Array) -> tuple[str, ...]:
+    """Decode an array of bytes to its lines."""
     return tuple(joined.tobytes().decode().split("\n"))
 
 
-def _rows(sizes: Array, columns: Array, values: Array | None, n_columns: int) -> sparse.csr_array:
-    """Rebuild a matrix from the number of entries of each row and their columns."""
+def _csr_from_row_sizes(
+    sizes: Array, *, columns: Array, values: Array | None, n_columns: int
+) -> sparse.csr_array:
+    """Build a matrix from the number of entries per row and their columns; None: all are True."""
     indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int32)]).astype(np.int32)
     data = np.ones(len(columns), bool) if values is None else values.astype(np.float64)
     shape = (len(sizes), n_columns)

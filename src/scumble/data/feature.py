@@ -1,4 +1,4 @@
-"""What a column of features means: a `Feature` and its numbers, from Arrow arrays and back."""
+"""`Feature`, the description of a column of ``X``, and conversion of columns from and to Arrow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scumble._core.frames import EncodedColumn, read_column
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What may name columns: names or numbers, one or several.
+#: A selection of columns: one name or number, or several.
 ColumnSelection = Sequence[str | int] | Sequence[str] | Sequence[int] | str | int | None
 FeatureKind = Literal["numeric", "nominal", "string", "date", "text"]
 KINDS: tuple[FeatureKind, ...] = ("numeric", "nominal", "string", "date", "text")
@@ -24,7 +24,7 @@ KINDS: tuple[FeatureKind, ...] = ("numeric", "nominal", "string", "date", "text"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What a column of ``X`` means.
+    """The description of a column of ``X``.
 
     Parameters
     ----------
@@ -32,14 +32,15 @@ class Feature:
         Its name, unique in the data set.
     kind : {"numeric", "nominal", "string", "date", "text"}
         ``X`` holds numbers for *numeric*, codes of `categories` for *nominal*, *string* and *text*,
-        and milliseconds since 1970 (UTC) for *date*. What is learnt from a *text* are its words; a
-        *string* is one value among others, as in ARFF files.
+        and milliseconds since 1970 (UTC) for *date*. The words of a *text* are learnt; a *string*
+        is a category, as in ARFF files.
     categories : tuple of str
-        The declared values of a *nominal* feature, or the texts of another, by code.
+        The declared categories of a *nominal* feature, or the texts of a *string* or *text*
+        feature, by code.
     integer : bool
         Whether a *numeric* feature holds whole numbers only.
     date_format : str or None
-        How a *date* is written in files, in the manner of Java's SimpleDateFormat.
+        The format of a *date* in files, in the syntax of Java's SimpleDateFormat.
 
     Examples
     --------
@@ -72,67 +73,74 @@ class Feature:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether each value is a category to learn from."""
+        """Whether the values are categories."""
         return self.kind in ("nominal", "string")
 
     @property
     def holds_codes(self) -> bool:
-        """Whether ``X`` holds codes of `categories` rather than quantities."""
+        """Whether ``X`` holds codes of `categories` instead of quantities."""
         return self.is_categorical or self.kind == "text"
 
 
 def first_duplicate(items: Sequence[Any]) -> Any:
-    """Find the first item that stands in a list twice; None if there is none."""
+    """Return the first item that repeats an earlier one; None if all are different."""
     if len(set(items)) == len(items):
         return None
-    seen: set[Any] = set()
+    previous: set[Any] = set()
     for item in items:
-        if item in seen:
-            break
-        seen.add(item)
-    return item
+        if item in previous:
+            return item
+        previous.add(item)
+    return None
 
 
 def differing_fields(feature: Feature, other: Feature) -> dict[str, Any]:
-    """Give those of a feature's fields in which it is unlike another."""
+    """Return the fields of a feature, by name, that differ from those of another feature."""
     return {
-        each.name: value
-        for each in fields(Feature)
-        if (value := getattr(feature, each.name)) != getattr(other, each.name)
+        field.name: getattr(feature, field.name)
+        for field in fields(Feature)
+        if getattr(feature, field.name) != getattr(other, field.name)
     }
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
-    """Read an Arrow column as a feature."""
-    read = read_column(column, f"column {name!r}", caller="from_frame")
-    feature, column = describe_column(name, read)
-    return feature, column.values
+    """Convert an Arrow column to a feature and its numbers."""
+    encoded = read_column(column, f"column {name!r}", caller="from_frame")
+    feature, encoded = describe_column(name, encoded)
+    return feature, encoded.values
 
 
 def features_from_columns(
     names: Sequence[str], columns: Sequence[EncodedColumn], n_rows: int
 ) -> tuple[tuple[Feature, ...], Any]:
-    """Describe columns that were read, and put them side by side."""
-    pairs = [describe_column(*pair) for pair in zip(names, columns, strict=True)]
-    table = join_columns([column for _, column in pairs], n_rows)
-    return tuple(feature for feature, _ in pairs), table
+    """Return the features of columns and a matrix of their numbers."""
+    features = []
+    recoded = []
+    for name, column in zip(names, columns, strict=True):
+        feature, column = describe_column(name, column)
+        features.append(feature)
+        recoded.append(column)
+    return tuple(features), join_columns(recoded, n_rows)
 
 
 def describe_column(name: str, column: EncodedColumn) -> tuple[Feature, EncodedColumn]:
-    """Say what a column means; its categories become texts, and those that read alike one."""
+    """Return the feature of a column, and the column with one code per category.
+
+    Categories become texts; those with the same text become one category.
+    """
     if column.categories is None:
         return Feature(name, "date" if column.date else "numeric", integer=column.integer), column
     texts = [str(value) for value in column.categories]
     categories = tuple(dict.fromkeys(texts))
     if len(categories) < len(texts):
-        code = {text: float(at) for at, text in enumerate(categories)}
-        codes = np.array([code[text] for text in texts])
+        code_of = {text: float(code) for code, text in enumerate(categories)}
+        codes = np.array([code_of[text] for text in texts])
         column = column._replace(values=take_by_code(codes, column.values))
     return Feature(name, "nominal", categories), column
 
 
 def column_from_feature(feature: Feature, values: Array) -> pa.Array:
-    """Write a feature as an Arrow column; the inverse of `feature_from_column`."""
+    """Convert a feature and its numbers to an Arrow column; inverse of `feature_from_column`."""
     import pyarrow as pa
 
     missing = np.isnan(values)
@@ -143,18 +151,18 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
             return categories.take(codes)
         return pa.DictionaryArray.from_arrays(codes, categories)
     if feature.kind == "date":
-        return _to_times(feature, values, missing)
+        return _timestamps(feature, values, missing)
     if feature.integer and are_integers(values[~missing]):
         return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
     return pa.array(values, mask=missing)
 
 
 def category_codes(feature: Feature, values: Array) -> Array:
-    """Check that values are codes of the feature's categories."""
+    """Return values as integer codes of the feature's categories, -1 for missing; check them."""
     missing = np.isnan(values)
-    wrong = ~(missing | are_codes(values, len(feature.categories)))
-    if wrong.any():
-        row = int(wrong.argmax())
+    is_invalid = ~(missing | are_codes(values, len(feature.categories)))
+    if is_invalid.any():
+        row = int(is_invalid.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
             f"which is no code of its {len(feature.categories)} categories."
@@ -163,16 +171,19 @@ def category_codes(feature: Feature, values: Array) -> Array:
 
 
 def are_integers(values: Array) -> bool:
-    """Tell whether all values are whole numbers that fit 64 bits."""
+    """Return whether all values are whole numbers that fit into 64 bits."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 
-def _to_times(feature: Feature, values: Array, missing: Array) -> Any:
+def _timestamps(feature: Feature, values: Array, missing: Array) -> Any:
+    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC."""
     import pyarrow as pa
 
-    known = np.where(missing, 0.0, values)
-    unit = "ms" if np.all(known == np.floor(known)) else "us"
-    ticks = np.rint(known * (1000 if unit == "us" else 1))
+    milliseconds = np.where(missing, 0.0, values)
+    if np.all(milliseconds == np.floor(milliseconds)):
+        unit, ticks = "ms", np.rint(milliseconds)
+    else:
+        unit, ticks = "us", np.rint(milliseconds * 1000)
     fits = np.abs(ticks) < 2.0**63
     if not fits.all():
         row = int(fits.argmin())

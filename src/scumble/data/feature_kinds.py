@@ -1,10 +1,11 @@
-"""What the columns of a plain table are, as a person would say who looks at them."""
+"""Inference of what the columns of a plain table hold: identifiers, dates, texts or categories."""
 
 import re
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,40 +16,44 @@ from scumble._core.arrays import Array, get_column, take_by_code, with_columns
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble.data.feature import Feature
 
-#: Names of a first column that numbers the rows, in lower case.
+#: Names, in lower case, of a first column with row numbers.
 ROW_NUMBER_NAMES = ("id", "index", "row", "unnamed: 0")
-#: Below so many values nothing can be told from their being different.
+#: With fewer values than this, all of them may differ by chance, so nothing is inferred from it.
 MIN_VALUES_TO_INFER = 20
-#: A column names rows if so large a share of its values, or a larger one, occurs once only: the
-#: rest is too little to learn from. Customers with two tickets each are few among many.
+#: A column is an identifier column if at least this share of its values occurs only once: the
+#: remaining values are too few to learn from, such as the few customers with two tickets.
 MIN_UNIQUE_SHARE = 0.7
-#: Texts are long from so many words on, in the mean; and half of them must differ.
-LONG_TEXT, TEXTS_DIFFER_FROM = 3.0, 0.5
+#: Categories are taken for text if they have at least this many words on average, and if at least
+#: this share of the values differs.
+MIN_MEAN_WORDS_OF_TEXT, MIN_DISTINCT_SHARE_OF_TEXT = 3.0, 0.5
 
-_NAMES_ROWS = re.compile(r"(?:.*[\W_])?(?:id|ids|key|index|row|no|nr|uuid|guid)|.*[a-z](?:Id|ID)")
-_ISO = re.compile(
+_IDENTIFIER_NAME = re.compile(
+    r"(?:.*[\W_])?(?:id|ids|key|index|row|no|nr|uuid|guid)|.*[a-z](?:Id|ID)"
+)
+_ISO_DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
-#: Days and times besides those of ISO 8601, as Java's SimpleDateFormat and as C spells them.
-_DAYS = {
+#: Formats of days and times other than ISO 8601: for Java's SimpleDateFormat, and for C's strptime.
+_DAY_FORMATS = {
     "dd.MM.yyyy": "%d.%m.%Y",
     "dd/MM/yyyy": "%d/%m/%Y",
     "MM/dd/yyyy": "%m/%d/%Y",
     "yyyy/MM/dd": "%Y/%m/%d",
 }
-_TIMES = {"": "", " HH:mm": " %H:%M", " HH:mm:ss": " %H:%M:%S"}
+_TIME_FORMATS = {"": "", " HH:mm": " %H:%M", " HH:mm:ss": " %H:%M:%S"}
 _DATE_LIKE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{4}(?: .*)?|\d{4}[-/]\d\d[-/]\d\d.*", re.ASCII)
 
 
-class Dates(NamedTuple):
-    """Texts as times in milliseconds since 1970, how they are written, and if that is clear.
+class ParsedDates(NamedTuple):
+    """Texts converted to milliseconds since 1970, and their format.
 
-    The times are None where not all texts are dates; where their form is given, NaN stands for
-    those that do not follow it. The form is None for ISO 8601.
+    The times are None if not all texts are dates; if the format was specified, they are NaN for
+    texts that do not follow it. ``is_ambiguous`` means that the texts fit several formats with
+    different results. The format is None for ISO 8601.
     """
 
     times: Array | None
-    is_clear: bool = True
+    is_ambiguous: bool = False
     date_format: str | None = None
 
 
@@ -56,31 +61,39 @@ def infer_feature_kinds(
     X: Any,
     features: Sequence[Feature],
     texts: Container[str],
-    kept: Container[str],
+    names_to_keep: Container[str],
     where: str,
     numbers: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Any, tuple[Feature, ...]]:
-    """Tell what columns of a plain table are, and leave out those that tell nothing of other rows.
+    """Infer what the columns of a plain table hold, and leave out those that cannot be learnt from.
 
-    The words of columns named in ``texts`` are learnt. Those in ``kept`` are taken as they are: the
-    user says so, or the table itself declares them, as categories of pandas do. What is not taken
-    as it looks is named in a warning, which calls the table ``where``, and columns that have no
-    name in the file by their ``numbers``.
+    Columns named in ``texts`` become text features. Those in ``names_to_keep`` are not changed: the
+    user wishes so, or the table declares them, as categories of pandas do. A warning names the
+    columns that are left out or converted; it calls the table ``where``, and columns without a name
+    in the file by their ``numbers``.
+
+    Returns
+    -------
+    X : ndarray or sparse matrix
+        The columns that remain.
+    features : tuple of Feature
+        Their descriptions.
 
     Notes
     -----
-    A column *names rows* if seven in ten of its values occur in one row only, be they at least 20
-    texts of less than three words in the mean, or at least 20 whole numbers whose column is called
-    such as ``id``, ``ticket_id``, ``row`` or ``key``; or if its whole numbers grow from row to row.
-    It tells nothing of other rows, and is left out.
+    A column is an *identifier column* if seven in ten of its values occur in one row only, and if
+    they are at least 20 texts of less than three words on average, or at least 20 whole numbers in
+    a column with a name such as ``id``, ``ticket_id``, ``row`` or ``key``; or if its whole numbers
+    grow from row to row. It is left out.
 
-    A column of texts holds *dates* if all of them are written alike: as ``2024-05-31``, with a time
-    or without, ``31.5.2024``, or ``31/5/2024`` in either order of day and month where one of them
-    shows it. It becomes milliseconds since 1970. Where none shows the order it is left out.
+    A column of texts holds *dates* if all have the same format: ``2024-05-31``, with or without a
+    time, ``31.5.2024``, or ``31/5/2024`` in either order of day and month, provided that one of
+    them shows the order. It becomes milliseconds since 1970. If no date shows the order, the column
+    is left out.
 
-    A column of texts holds *text* if it has at least 20 values with three words or more in the
-    mean, and half of them differ. Each a category of its own would tell nothing: it is left out
-    until the user asks for its words.
+    A column of texts holds *text* if it has at least 20 values with three words or more on average,
+    and if half of them differ. As categories they would be useless: the column is left out unless
+    the user asks for its words.
 
     Examples
     --------
@@ -95,35 +108,38 @@ def infer_feature_kinds(
     >>> features[0].kind, X.ravel() / 86_400_000
     ('date', array([19874., 19873.]))
     """
-    told: dict[str, list[str]] = {}
-    places: list[int] = []
-    settled: list[Feature] = []
-    dates: dict[int, Array] = {}
-    for at, feature in enumerate(features):
-        verdict, days = "", Dates(None)
+    names_by_verdict: dict[str, list[str]] = {}
+    remaining_columns: list[int] = []
+    remaining_features: list[Feature] = []
+    times_by_column: dict[int, Array] = {}
+    for column, feature in enumerate(features):
+        verdict, dates = "", ParsedDates(None)
         if feature.name in texts:
-            if not feature.holds_codes and np.isnan(get_column(X, at)).all():  # no text at all
+            if not feature.holds_codes and np.isnan(get_column(X, column)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
             feature = as_text_feature(feature, where)
-        elif feature.name not in kept:
-            verdict, days = infer_column_kind(feature, X, at)
+        elif feature.name not in names_to_keep:
+            verdict, dates = infer_column_kind(feature, X, column)
         if verdict:
-            told.setdefault(verdict, []).append(feature.name)
-        if days.times is not None:
-            dates[len(places)] = take_by_code(days.times, get_column(X, at))
-            feature = Feature(feature.name, "date", date_format=days.date_format)
+            names_by_verdict.setdefault(verdict, []).append(feature.name)
+        if dates.times is not None:
+            new_column = len(remaining_columns)
+            times_by_column[new_column] = take_by_code(dates.times, get_column(X, column))
+            feature = Feature(feature.name, "date", date_format=dates.date_format)
         elif verdict:
             continue
-        places.append(at)
-        settled.append(feature)
-    _tell(told, numbers, where)
-    if len(places) < len(features):
-        X = X[:, places]
-    return (with_columns(X, dates) if dates else X), tuple(settled)
+        remaining_columns.append(column)
+        remaining_features.append(feature)
+    _warn_of_inferred_columns(names_by_verdict, numbers, where)
+    if len(remaining_columns) < len(features):
+        X = X[:, remaining_columns]
+    if times_by_column:
+        X = with_columns(X, times_by_column)
+    return X, tuple(remaining_features)
 
 
 def as_text_feature(feature: Feature, where: str) -> Feature:
-    """Let the words of a column be learnt; refuse numbers and dates."""
+    """Return a text feature with the same texts; raise DataError for numbers and dates."""
     if not feature.holds_codes:
         raise DataError(
             f"{where}: text={feature.name!r} names a column of {feature.kind} values. Expected a "
@@ -132,135 +148,163 @@ def as_text_feature(feature: Feature, where: str) -> Feature:
     return replace(feature, kind="text")
 
 
-def _grow(values: Array) -> bool:
-    """Tell whether there are enough numbers, all whole, each larger than the one before."""
+def _is_increasing(values: Array) -> bool:
+    """Return whether there are enough values, all whole numbers, in increasing order."""
     first = values[:MIN_VALUES_TO_INFER]
-    if len(first) < MIN_VALUES_TO_INFER or not (np.diff(first) > 0).all():  # mostly
+    if len(first) < MIN_VALUES_TO_INFER:
+        return False
+    if not (np.diff(first) > 0).all():  # rejects most columns without a pass over all values
         return False
     return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
 
 
 def are_row_numbers(values: Array) -> bool:
-    """Tell whether numbers grow from 0 or 1, nearly one by one, as the rows do."""
-    grow = len(values) > 1 and values[0] in (0, 1) and np.all(np.diff(values) > 0)
-    return bool(grow and values[-1] < 2 * len(values))
+    """Return whether numbers start at 0 or 1 and increase by nearly 1, like row numbers."""
+    is_increasing = len(values) > 1 and values[0] in (0, 1) and np.all(np.diff(values) > 0)
+    return bool(is_increasing and values[-1] < 2 * len(values))
 
 
-def infer_column_kind(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:
-    """Tell why a column is not taken as it looks, and its dates where it holds such."""
+def infer_column_kind(feature: Feature, X: Any, column: int) -> tuple[str, ParsedDates]:
+    """Infer whether a column needs special treatment.
+
+    Returns
+    -------
+    verdict : str
+        "identifiers", "text", "dates" or "ambiguous dates"; "" for a column that is kept as it is.
+    dates : ParsedDates
+        The dates, for the verdict "dates".
+    """
     if feature.kind == "numeric" and feature.integer and not sparse.issparse(X):
-        return ("rows" if is_identifier_column(feature, X[:, at]) else ""), Dates(None)
+        is_identifier = is_identifier_column(feature, X[:, column])
+        return ("identifiers" if is_identifier else ""), ParsedDates(None)
     if feature.kind != "nominal" or not feature.categories:
-        return "", Dates(None)
-    days = parse_dates(feature.categories)
-    if days.times is not None or not days.is_clear:
-        return ("dates" if days.is_clear else "unclear dates"), days
-    return _guess_texts(feature, get_column(X, at)), days
+        return "", ParsedDates(None)
+    dates = parse_dates(feature.categories)
+    if dates.is_ambiguous:
+        return "ambiguous dates", dates
+    if dates.times is not None:
+        return "dates", dates
+    return _infer_text_kind(feature, get_column(X, column)), dates
 
 
-def _guess_texts(feature: Feature, codes: Array) -> str:
-    """Tell texts and names of rows from categories."""
+def _infer_text_kind(feature: Feature, codes: Array) -> str:
+    """Return "text", "identifiers" or "", for categories, as the verdict on a column of texts."""
     n_values = int(np.count_nonzero(~np.isnan(codes)))
-    n_different = len(feature.categories)
-    if n_values < MIN_VALUES_TO_INFER or n_different < TEXTS_DIFFER_FROM * n_values:
+    n_distinct = len(feature.categories)
+    if n_values < MIN_VALUES_TO_INFER or n_distinct < MIN_DISTINCT_SHARE_OF_TEXT * n_values:
         return ""
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
-    if n_words >= LONG_TEXT * n_different:
+    if n_words >= MIN_MEAN_WORDS_OF_TEXT * n_distinct:
         return "text"
-    return "rows" if is_identifier_column(feature, codes) else ""
+    return "identifiers" if is_identifier_column(feature, codes) else ""
 
 
 def is_identifier_column(feature: Feature, values: Array) -> bool:
-    """Tell whether texts, or whole numbers by the name of their column or by growing, name rows."""
+    """Return whether texts or whole numbers identify rows: unique, or increasing row by row."""
     name = feature.name
-    is_named = _NAMES_ROWS.fullmatch(name) or _NAMES_ROWS.fullmatch(name.lower())
+    is_named = _IDENTIFIER_NAME.fullmatch(name) or _IDENTIFIER_NAME.fullmatch(name.lower())
     if not (feature.holds_codes or is_named):
-        return _grow(values)
-    known = values[~np.isnan(values)]
-    if len(known) < MIN_VALUES_TO_INFER or not (known == np.floor(known)).all():
+        return _is_increasing(values)
+    present = values[~np.isnan(values)]
+    if len(present) < MIN_VALUES_TO_INFER or not (present == np.floor(present)).all():
         return False
-    is_code = feature.holds_codes
-    times = np.bincount(known.astype(np.intp)) if is_code else np.unique_counts(known).counts
-    return bool((times == 1).sum() >= MIN_UNIQUE_SHARE * len(known))
+    if feature.holds_codes:
+        counts = np.bincount(present.astype(np.intp))
+    else:
+        counts = np.unique_counts(present).counts
+    return bool((counts == 1).sum() >= MIN_UNIQUE_SHARE * len(present))
 
 
-def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
-    """Read texts as dates, if all of them are; or all that follow a form found earlier.
+def parse_dates(texts: Sequence[str], date_format: str | None = None) -> ParsedDates:
+    """Convert texts to dates, if all of them are dates of one format, or by a specified format.
 
     Examples
     --------
     >>> from scumble.data.feature_kinds import parse_dates
-    >>> parse_dates(["31/05/1970", "01/06/1970"])
-    Dates(times=array([1.29600e+10, 1.30464e+10]), is_clear=True, date_format='dd/MM/yyyy')
-    >>> parse_dates(["03/04/1970"]).is_clear, parse_dates(["red", "31/05/1970"]).times
-    (False, None)
+    >>> dates = parse_dates(["31/05/1970", "01/06/1970"])
+    >>> dates.times, dates.date_format
+    (array([1.29600e+10, 1.30464e+10]), 'dd/MM/yyyy')
+    >>> parse_dates(["03/04/1970"]).is_ambiguous, parse_dates(["red", "31/05/1970"]).times
+    (True, None)
     >>> parse_dates(["01/06/1970", "06/30/1970"], "dd/MM/yyyy").times
     array([1.30464e+10,         nan])
     """
-    day = (date_format or "").partition(" ")[0]
-    if day in _DAYS:
-        forms = [_DAYS[day] + clock for clock in _TIMES.values()]  # with a time or without
-        return Dates(np.fmax.reduce([_parse_as(texts, form) for form in forms]), True, date_format)
+    day_format = (date_format or "").partition(" ")[0]
+    if day_format in _DAY_FORMATS:
+        strptime_formats = [_DAY_FORMATS[day_format] + time for time in _TIME_FORMATS.values()]
+        candidates = [_parse_with_strptime(texts, pattern) for pattern in strptime_formats]
+        return ParsedDates(np.fmax.reduce(candidates), date_format=date_format)
     if not texts or not _DATE_LIKE.fullmatch(texts[0]):
-        return Dates(None)
-    if _ISO.fullmatch(texts[0]):
-        return Dates(_parse_iso(texts))
-    found = [
-        Dates(times, True, day + time)
-        for day, as_c in _DAYS.items()
-        for time, clock in _TIMES.items()
-        if not np.isnan(times := _parse_as(texts, as_c + clock)).any()
-    ]
-    if not found:
-        return Dates(None)
-    is_same = all(np.array_equal(days.times, found[0].times) for days in found)  # type: ignore[arg-type]  # there are times
-    return found[0] if is_same else Dates(None, False)
+        return ParsedDates(None)
+    if _ISO_DATE.fullmatch(texts[0]):
+        return ParsedDates(_parse_iso(texts))
+    first_times = None
+    first_format = ""
+    for (day_format, day), (time_format, time) in product(
+        _DAY_FORMATS.items(), _TIME_FORMATS.items()
+    ):
+        times = _parse_with_strptime(texts, day + time)
+        if np.isnan(times).any():
+            continue
+        if first_times is None:
+            first_times = times
+            first_format = day_format + time_format
+        elif not np.array_equal(times, first_times):
+            return ParsedDates(None, is_ambiguous=True)
+    if first_times is None:
+        return ParsedDates(None)
+    return ParsedDates(first_times, date_format=first_format)
 
 
 def _parse_iso(texts: Sequence[str]) -> Array | None:
+    """Convert ISO 8601 texts to milliseconds since 1970; None if one of them is not a date."""
     times = np.empty(len(texts))
-    for at, text in enumerate(texts):
-        if not _ISO.fullmatch(text):
+    for index, text in enumerate(texts):
+        if not _ISO_DATE.fullmatch(text):
             return None
         try:
             time = datetime.fromisoformat(text)
         except ValueError:  # the 31st of June
             return None
-        times[at] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000
+        times[index] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000
     return times
 
 
-def _parse_as(texts: Sequence[str], form: str) -> Array:
-    """Read texts after a form as C has it; NaN for those that do not follow it."""
+def _parse_with_strptime(texts: Sequence[str], pattern: str) -> Array:
+    """Convert texts to milliseconds since 1970, NaN for those that do not match the pattern."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.strptime(pa.array(texts, pa.string()), format=form, unit="ms", error_is_null=True)
-    times: Array = found.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    strings = pa.array(texts, pa.string())
+    timestamps = pc.strptime(strings, format=pattern, unit="ms", error_is_null=True)
+    times: Array = timestamps.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return times
 
 
-def _tell(told: dict[str, list[str]], numbers: Mapping[str, int], where: str) -> None:
-    """Name the columns that are not taken as they look, and say how to ask for them."""
+def _warn_of_inferred_columns(
+    names_by_verdict: dict[str, list[str]], numbers: Mapping[str, int], where: str
+) -> None:
+    """Warn of columns that are left out or converted, with the option that changes it."""
     sentences = {
-        "rows": "{names} {hold} a different value in most rows: left out, since what names "
-        "a row tells nothing of others. keep={given} takes it as it is.",
-        "text": "{names} {hold} text: left out. text={given} learns from the words, keep={given} "
+        "identifiers": "{names} {hold} a different value in most rows: left out, because nothing "
+        "can be learnt from an identifier. keep={keys} takes it as it is.",
+        "text": "{names} {hold} text: left out. text={keys} learns from the words, keep={keys} "
         "takes every text as a category.",
-        "dates": "{names} {hold} dates: read as milliseconds since 1970. ignore={given} leaves "
+        "dates": "{names} {hold} dates: read as milliseconds since 1970. ignore={keys} leaves "
         "them out.",
-        "unclear dates": "{names} {hold} dates that do not show what is the day and what the "
-        "month: left out. Write them as 2024-05-31, or take each as a category with keep={given}.",
+        "ambiguous dates": "{names} {hold} dates that do not show what is the day and what the "
+        "month: left out. Write them as 2024-05-31, or take each as a category with keep={keys}.",
     }
     for verdict, sentence in sentences.items():
-        if not (names := told.get(verdict)):
+        names = names_by_verdict.get(verdict)
+        if not names:
             continue
-        shown = ", ".join(map(repr, names))
+        quoted_names = ", ".join(map(repr, names))
         keys = [numbers.get(name, name) for name in names]
-        given = repr(keys[0] if len(keys) == 1 else keys)
+        keys_text = repr(keys[0] if len(keys) == 1 else keys)
         hold = "holds" if len(names) == 1 else "hold"
         warnings.warn(
-            f"{where}: {sentence.format(names=shown, hold=hold, given=given)}",
+            f"{where}: {sentence.format(names=quoted_names, hold=hold, keys=keys_text)}",
             ScumbleWarning,
             stacklevel=6,
         )

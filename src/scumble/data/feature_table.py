@@ -1,8 +1,8 @@
-"""Features column by column: what values they hold."""
+"""Tables of the features of a data set: range, quartiles, frequent values and distribution."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,12 +11,12 @@ from scumble._core.arrays import Array, column_min_max
 from scumble._core.parallel import row_slices
 from scumble.data.dataset import Feature, MultilabelDataset
 
-#: Values of dense columns looked at in one go.
+#: Dense columns are processed in blocks of this many values (32 MB), so that copies stay small.
 BLOCK = 4 << 20
-#: Values of a nominal feature that are listed.
-N_LISTED = 6
-#: Classes, or values of a nominal feature, in a picture of one feature.
-N_DRAWN = 30
+#: Number of most frequent values listed for a nominal feature.
+N_LISTED_VALUES = 6
+#: Number of bins, or of values of a nominal feature, in the distribution of one feature.
+N_BINS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class FeatureTable:
     kind: tuple[str, ...]
     n_missing: Array
     n_nonzero: Array
-    minimum: Array  # of the values present; NaN for features that hold codes, and without values
+    minimum: Array  # of values that are not missing; NaN without any and for features with codes
     mean: Array
     maximum: Array
 
@@ -36,106 +36,146 @@ class FeatureTable:
 
 
 def feature_table(data: MultilabelDataset) -> FeatureTable:
-    """Describe the range of every feature."""
+    """Return the range of every feature."""
     X: Any = data.X
-    parts = [X[:, part] for part in row_slices(data.n_features, len(data), BLOCK)]
-    counted = [_count(part) for part in ([X] if data.is_sparse or not parts else parts)]
-    missing, nonzero, total = map(np.concatenate, zip(*counted, strict=True))
-    low, high = column_min_max(X)
-    n_present = len(data) - missing
+    blocks = [X[:, columns] for columns in row_slices(data.n_features, len(data), BLOCK)]
+    if data.is_sparse or not blocks:
+        blocks = [X]
+    counts = [_count_values(block) for block in blocks]
+    n_missing = np.concatenate([block.n_missing for block in counts])
+    n_nonzero = np.concatenate([block.n_nonzero for block in counts])
+    total = np.concatenate([block.total for block in counts])
+    minimum, maximum = column_min_max(X)
+    n_present = len(data) - n_missing
     mean = np.divide(total, n_present, out=np.full(len(total), np.nan), where=n_present > 0)
-    codes = np.array([feature.holds_codes for feature in data.features], bool)
-    for column in (low, mean, high):
-        column[codes] = np.nan
-    kinds = tuple(feature.kind for feature in data.features)
-    return FeatureTable(data.feature_names, kinds, missing, nonzero, low, mean, high)
+    holds_codes = np.array([feature.holds_codes for feature in data.features], bool)
+    for statistic in (minimum, mean, maximum):
+        statistic[holds_codes] = np.nan
+    return FeatureTable(
+        name=data.feature_names,
+        kind=tuple(feature.kind for feature in data.features),
+        n_missing=n_missing,
+        n_nonzero=n_nonzero,
+        minimum=minimum,
+        mean=mean,
+        maximum=maximum,
+    )
 
 
-def _count(X: Any) -> tuple[Array, Array, Array]:
-    """Count the missing and the other values of each column that are not 0, and add these up."""
+class _ValueCounts(NamedTuple):
+    """Counts of missing and nonzero values, and the sum of values, per column."""
+
+    n_missing: Array
+    n_nonzero: Array
+    total: Array
+
+
+def _count_values(X: Any) -> _ValueCounts:
+    """Count the missing and the nonzero values of each column, and sum up its values."""
     if not sparse.issparse(X):
-        gaps = np.isnan(X)
-        filled = np.where(gaps, 0.0, X)
-        return gaps.sum(axis=0), np.count_nonzero(filled, axis=0), filled.sum(axis=0)
-    n, columns, gaps = X.shape[1], X.indices, np.isnan(X.data)
-    missing = np.bincount(columns[gaps], minlength=n)
-    total = np.bincount(columns, weights=np.where(gaps, 0.0, X.data), minlength=n)
-    return missing, np.bincount(columns, minlength=n) - missing, total
+        is_missing = np.isnan(X)
+        filled = np.where(is_missing, 0.0, X)
+        return _ValueCounts(
+            n_missing=is_missing.sum(axis=0),
+            n_nonzero=np.count_nonzero(filled, axis=0),
+            total=filled.sum(axis=0),
+        )
+    n_columns = X.shape[1]
+    is_missing = np.isnan(X.data)
+    n_missing = np.bincount(X.indices[is_missing], minlength=n_columns)
+    filled = np.where(is_missing, 0.0, X.data)
+    return _ValueCounts(
+        n_missing=n_missing,
+        n_nonzero=np.bincount(X.indices, minlength=n_columns) - n_missing,
+        total=np.bincount(X.indices, weights=filled, minlength=n_columns),
+    )
 
 
 def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[dict[str, Any]]:
-    """Look closer at some features: quartiles, or the most frequent values."""
-    values = _values(data, columns)
-    return [_describe(data.features[at], *found) for at, found in zip(columns, values, strict=True)]
+    """Return quartiles, or the most frequent values, of some features."""
+    return [
+        _describe_values(data.features[column], values, n_zeros, N_LISTED_VALUES)
+        for column, (values, n_zeros) in zip(columns, _sorted_values(data, columns), strict=True)
+    ]
 
 
 def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]:
-    """Count the values of a feature: in classes of equal width, or one by one if it is nominal."""
-    values, n_zeros = next(_values(data, [column]))
+    """Return a histogram of a feature, or the counts of its values if it is nominal."""
+    values, n_zeros = next(_sorted_values(data, [column]))
     if data.features[column].is_categorical:
-        listed = _describe(data.features[column], values, n_zeros, N_DRAWN)["values"]
-        return {"edges": [], "counts": [], "values": listed}
+        description = _describe_values(data.features[column], values, n_zeros, N_BINS)
+        return {"edges": [], "counts": [], "values": description["values"]}
     if n_zeros:
-        values = np.append(values, 0.0)  # stands for all zeros; counted below
+        values = np.append(values, 0.0)  # represents all zeros; the others are added below
     finite = values[np.isfinite(values)]
     if not len(finite):
         return {"edges": [], "counts": [], "values": []}
     low, high = float(finite.min()), float(finite.max())
-    if high - low < N_DRAWN and np.all(finite == np.round(finite)):
+    if high - low < N_BINS and np.all(finite == np.round(finite)):
         edges = np.arange(low, high + 2) - 0.5
     else:
-        edges = np.linspace(low, high if high > low else low + 1, N_DRAWN + 1)
+        edges = np.linspace(low, high if high > low else low + 1, N_BINS + 1)
     counts, _ = np.histogram(finite, edges)
     if n_zeros:
-        counts[min(int(np.searchsorted(edges, 0.0, "right")) - 1, len(counts) - 1)] += n_zeros - 1
+        bin_of_zero = min(int(np.searchsorted(edges, 0.0, "right")) - 1, len(counts) - 1)
+        counts[bin_of_zero] += n_zeros - 1
     return {"edges": edges.tolist(), "counts": counts.tolist(), "values": []}
 
 
-def _values(data: MultilabelDataset, columns: Sequence[int]) -> Iterator[tuple[Array, int]]:
-    """Sort the values of some columns; zeros that are not stored are only counted."""
+def _sorted_values(data: MultilabelDataset, columns: Sequence[int]) -> Iterator[tuple[Array, int]]:
+    """Yield the sorted values of each column and the number of zeros that are not stored."""
     X: Any = data.X[:, list(columns)]
-    X = sparse.csc_array(X) if data.is_sparse else X
-    for at in range(len(columns)):
-        stored = X.data[X.indptr[at] : X.indptr[at + 1]] if data.is_sparse else X[:, at]
-        yield np.sort(stored[~np.isnan(stored)]), len(data) - len(stored)
+    if data.is_sparse:
+        X = sparse.csc_array(X)
+    for index in range(len(columns)):
+        if data.is_sparse:
+            stored_values = X.data[X.indptr[index] : X.indptr[index + 1]]
+        else:
+            stored_values = X[:, index]
+        is_present = ~np.isnan(stored_values)
+        yield np.sort(stored_values[is_present]), len(data) - len(stored_values)
 
 
-def _describe(
-    feature: Feature, values: Array, n_zeros: int, n_listed: int = N_LISTED
+def _describe_values(
+    feature: Feature, values: Array, n_zeros: int, n_listed: int
 ) -> dict[str, Any]:
-    distinct, times = np.unique(values, return_counts=True)
+    """Return quartiles or the most frequent values, and the number of distinct values."""
+    distinct, counts = np.unique(values, return_counts=True)
     if n_zeros and 0.0 in distinct:
-        times[np.searchsorted(distinct, 0.0)] += n_zeros
+        counts[np.searchsorted(distinct, 0.0)] += n_zeros
     elif n_zeros:
-        distinct, times = np.append(distinct, 0.0), np.append(times, n_zeros)
+        distinct = np.append(distinct, 0.0)
+        counts = np.append(counts, n_zeros)
     if not feature.holds_codes:
         return {"quartiles": _quartiles(values, n_zeros), "values": [], "n_values": len(distinct)}
-    order = np.lexsort((distinct, -times))[:n_listed]
-    listed = [(_value(feature, distinct[k]), int(times[k])) for k in order]
-    return {"quartiles": None, "values": listed, "n_values": len(distinct)}
+    order = np.lexsort((distinct, -counts))[:n_listed]
+    most_frequent = [(_category_name(feature, distinct[k]), int(counts[k])) for k in order]
+    return {"quartiles": None, "values": most_frequent, "n_values": len(distinct)}
 
 
 def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
-    """Quartiles of sorted values among which so many zeros stand, as `numpy.quantile` has them."""
+    """Return the quartiles, as by `numpy.quantile`, of sorted values and further zeros."""
     n = len(values) + n_zeros
     if not n:
         return None
     n_negative = int(np.searchsorted(values, 0.0))
 
-    def ranked(at: int) -> float:
-        if at < n_negative:
-            return float(values[at])
-        return 0.0 if at < n_negative + n_zeros else float(values[at - n_zeros])
+    def value_of_rank(rank: int) -> float:
+        if rank < n_negative:
+            return float(values[rank])
+        return 0.0 if rank < n_negative + n_zeros else float(values[rank - n_zeros])
 
-    found = []
+    quartiles = []
     for share in (0.25, 0.5, 0.75):
-        place = (n - 1) * share
-        low = int(place)
-        below, above = ranked(low), ranked(min(low + 1, n - 1))
-        found.append(below + (above - below) * (place - low))
-    return found
+        position = (n - 1) * share
+        rank = int(position)
+        below = value_of_rank(rank)
+        above = value_of_rank(min(rank + 1, n - 1))
+        quartiles.append(below + (above - below) * (position - rank))
+    return quartiles
 
 
-def _value(feature: Feature, code: float) -> str:
-    at = int(code)
-    return feature.categories[at] if 0 <= at < len(feature.categories) else str(at)
+def _category_name(feature: Feature, code: float) -> str:
+    """Return the category of a code; the code itself if it is not declared."""
+    index = int(code)
+    return feature.categories[index] if 0 <= index < len(feature.categories) else str(index)

@@ -1,4 +1,4 @@
-"""Tables of pandas, polars and Arrow to data sets and back."""
+"""Conversion of pandas, polars and Arrow tables to data sets and back."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ from scumble.data.label_lists import labels_from_lists, labels_from_texts
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
 
-#: A table that a sparse data set would need to fill may have this many bytes.
-MOST_BYTES = 1 << 30
+#: Largest table, in bytes, that is filled with the zeros of a sparse data set: 1 GB, which a laptop
+#: can hold several times.
+MAX_FILLED_BYTES = 1 << 30
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
@@ -57,84 +58,105 @@ def read_frame(
     keep: ColumnSelection | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
-    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`."""
-    # Numbers become numeric features; text, categories and truth values nominal ones, a category
-    # that never occurs included (polars declares them for an Enum only); dates and times become
-    # date features in UTC. Labels from lists are put in the order of their names, or of their
-    # numbers if all are whole numbers. An index is not a column. What is guessed of columns that
-    # declare no categories stands in `scumble.data.feature_kinds.infer_feature_kinds`.
+    """Return the arguments of a data set, read from a table; see `MultilabelDataset.from_frame`.
+
+    Numbers become numeric features. Texts, categories and truth values become nominal features,
+    including categories that never occur (polars declares them for an Enum only). Dates and times
+    become date features in UTC. Labels from lists are in the order of their names, or of their
+    numbers if all are whole numbers. An index is not a column. For columns without declared
+    categories `scumble.data.feature_kinds.infer_feature_kinds` infers what they hold.
+    """
     if not is_frame(frame):
         raise not_a_table_error(frame, "from_frame")
-    names, column = frame_columns(frame, caller="from_frame")
-    if (twice := first_duplicate(names)) is not None:
-        raise DataError(f"Two columns of the table are called {twice!r}. Rename one of them.")
-    chosen, weighing = _listed(label_columns), _listed(weight_column)
-    if weight_column is not None and len(weighing) != 1:
+    names, get_cells = frame_columns(frame, caller="from_frame")
+    duplicate = first_duplicate(names)
+    if duplicate is not None:
+        raise DataError(f"Two columns of the table are called {duplicate!r}. Rename one of them.")
+    label_names = _as_name_list(label_columns)
+    weight_names = _as_name_list(weight_column)
+    ignored_names = _as_name_list(ignore)
+    text_names = _as_name_list(text)
+    category_names = _as_name_list(category)
+    names_to_keep = list(names) if keep is True else _as_name_list(keep)
+    if weight_column is not None and len(weight_names) != 1:
         raise parameter_error("weight_column", "from_frame", "be one column", weight_column)
-    taken = {"label_columns": chosen, "weight_column": weighing}
-    taken["ignore"] = _listed(ignore)
-    kept = list(names) if keep is True else _listed(keep)
-    texts, coded = _listed(text), _listed(category)
-    _refuse_unknown({**taken, "text": texts, "category": coded}, names)
-    _refuse_unknown({"keep": kept}, names)
-    place = {name: at for at, name in enumerate(names)}
+    exclusive_roles = {
+        "label_columns": label_names,
+        "weight_column": weight_names,
+        "ignore": ignored_names,
+        "text": text_names,
+        "category": category_names,
+    }
+    _check_column_roles(exclusive_roles, names)
+    _check_column_roles({"keep": names_to_keep}, names)
+    index_of = {name: index for index, name in enumerate(names)}
 
-    def cells(name: str) -> Any:
-        return column(place[name])
+    def cells_of(name: str) -> Any:
+        return get_cells(index_of[name])
 
     if isinstance(label_columns, str) or is_integer(label_columns):
-        lists, shown = _as_arrow(cells(chosen[0]), chosen[0]), f"column {chosen[0]!r}"
-        Y, labels = (
-            labels_from_lists(lists, shown)
-            if label_separator is None
-            else labels_from_texts(lists, label_separator, shown)
-        )
+        [label_name] = label_names
+        lists = _as_arrow(cells_of(label_name), label_name)
+        label_place = f"column {label_name!r}"
+        if label_separator is None:
+            Y, labels = labels_from_lists(lists, label_place)
+        else:
+            Y, labels = labels_from_texts(lists, label_separator, label_place)
     else:
         if label_separator is not None:
             raise ParameterError(
                 "The 'label_separator' parameter of from_frame parts the labels of one column: "
                 "give its name alone, label_columns='tags', not in a list."
             )
-        parts = [_label_column(name, cells(name)) for name in chosen]
-        none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
-        Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
-    weights = _weights(weighing[0], cells(weighing[0])) if weighing else None
-    left = {name for columns in taken.values() for name in columns}
-    rest = [name for name in names if name not in left]
-    raw = [_as_texts(cells(name), name) if name in coded else cells(name) for name in rest]
-    read = [
-        read_column(found, f"column {name!r}", caller="from_frame")
-        for name, found in zip(rest, raw, strict=True)
-    ]
-    features, X = features_from_columns(rest, read, Y.shape[0])
-    declared = [n for n, found in zip(rest, raw, strict=True) if _declares_categories(found)]
-    X, features = infer_feature_kinds(X, features, texts, {*kept, *coded, *declared}, where)
+        columns = [_label_column(name, cells_of(name)) for name in label_names]
+        no_columns = sparse.csr_array((frame.shape[0], 0), dtype=bool)
+        Y = sparse.hstack([no_columns, *columns], format="csr", dtype=bool)
+        labels = tuple(label_names)
+    weights = _weights(weight_names[0], cells_of(weight_names[0])) if weight_names else None
+
+    not_features = {*label_names, *weight_names, *ignored_names}
+    feature_names = [name for name in names if name not in not_features]
+    encoded_columns = []
+    declared_names = []
+    for name in feature_names:
+        cells = cells_of(name)
+        if name in category_names:
+            cells = _numbers_as_texts(cells, name)
+        if _declares_categories(cells):
+            declared_names.append(name)
+        encoded_columns.append(read_column(cells, f"column {name!r}", caller="from_frame"))
+    features, X = features_from_columns(feature_names, encoded_columns, Y.shape[0])
+    kept_names = {*names_to_keep, *category_names, *declared_names}
+    X, features = infer_feature_kinds(X, features, text_names, kept_names, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 
-def _listed(given: Any) -> list[str]:
-    """Make a list of one name or several."""
-    if given is None:
+def _as_name_list(selection: Any) -> list[str]:
+    """Return a list of column names, from one name or several; an empty list for None."""
+    if selection is None:
         return []
-    is_one = isinstance(given, str) or not np.iterable(given)
-    return [str(given)] if is_one else [str(name) for name in given]
+    if isinstance(selection, str) or not np.iterable(selection):
+        return [str(selection)]
+    return [str(name) for name in selection]
 
 
 def _declares_categories(column: Any) -> bool:
-    """Tell columns whose categories somebody has declared, so that there is nothing to guess."""
+    """Return whether a column declares its categories, so that there is nothing to infer."""
     import pyarrow as pa
 
-    kind = getattr(column, "type", None)
-    is_coded = isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
-    return is_coded or isinstance(column, PandasCategorical)
+    arrow_type = getattr(column, "type", None)
+    is_dictionary = isinstance(arrow_type, pa.DataType) and pa.types.is_dictionary(arrow_type)
+    return is_dictionary or isinstance(column, PandasCategorical)
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
-    """Make a table from a data set; see `MultilabelDataset.to_frame`."""
-    # `MultilabelDataset.from_frame` gives the same data set back, except for what a table has no
-    # place for: the data set's name, weights, the labels' hierarchy, the formats of dates (which
-    # are kept to the microsecond), texts of kind *string*, which come back as nominal, and the mark
-    # of an integer feature with missing values in a sparse pandas column.
+    """Convert a data set to a table; see `MultilabelDataset.to_frame`.
+
+    `MultilabelDataset.from_frame` restores the data set, except for what a table cannot hold: the
+    name of the data set, weights, the hierarchy of labels, the formats of dates (which are kept to
+    the microsecond), the kind *string*, which becomes nominal, and, in a sparse pandas column, the
+    mark of an integer feature with missing values.
+    """
     check_choice(backend, BACKENDS, name="backend", caller="to_frame")
     clash = set(dataset.feature_names) & set(dataset.labels)
     if clash:
@@ -142,29 +164,29 @@ def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
             f"{min(clash)!r} is the name of a feature and of a label. The columns of a table must "
             "have different names: rename one of them."
         )
-    _refuse_large(dataset, backend)
-    makers = {"pandas": _to_pandas, "polars": _to_polars, "pyarrow": _to_arrow}
-    return makers[backend](dataset)
+    _refuse_large_table(dataset, backend)
+    converters = {"pandas": _to_pandas, "polars": _to_polars, "pyarrow": _to_arrow}
+    return converters[backend](dataset)
 
 
-def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
-    """Refuse columns that are not there, and those that are to be two things at once."""
-    seen: dict[str, str] = {}
-    known = set(names)
-    for role, columns in wanted.items():
+def _check_column_roles(columns_of_role: dict[str, list[str]], names: Sequence[str]) -> None:
+    """Raise DataError for a column that does not exist, or that is named for two roles."""
+    existing_names = set(names)
+    role_of: dict[str, str] = {}
+    for role, columns in columns_of_role.items():
         for name in columns:
-            if name not in known:
-                shown = join_names(names, 20)
-                raise DataError(f"The table has no column {name!r}. Its columns are {shown}.")
-            if name in seen:
-                both = role if seen[name] == role else f"{seen[name]} and {role}"
-                raise DataError(f"Column {name!r} is named twice, in {both}. Expected it once.")
-            seen[name] = role
+            if name not in existing_names:
+                all_names = join_names(names, 20)
+                raise DataError(f"The table has no column {name!r}. Its columns are {all_names}.")
+            if name in role_of:
+                roles = role if role_of[name] == role else f"{role_of[name]} and {role}"
+                raise DataError(f"Column {name!r} is named twice, in {roles}. Expected it once.")
+            role_of[name] = role
 
 
 def _label_column(name: str, column: Any) -> sparse.csc_array:
-    """Read one 0/1 column; a sparse one of pandas stays sparse."""
-    if is_sparse_column(column) and not column.fill_value:  # neither stored nor seen: all zeros
+    """Convert a 0/1 column to a column of ``Y``; a sparse pandas column is not filled."""
+    if is_sparse_column(column) and not column.fill_value:  # cells that are not stored are zeros
         rows = column.sp_index.indices
         cells: Any = sparse.csc_array(
             (column.sp_values, rows, np.array([0, len(rows)])), shape=(len(column), 1)
@@ -177,21 +199,23 @@ def _label_column(name: str, column: Any) -> sparse.csc_array:
 
 
 def _weights(name: str, column: Any) -> Array:
-    read = read_column(to_dense_column(column), f"column {name!r}", caller="from_frame")
-    if read.date or read.categories not in (None, (False, True)):
+    """Return the weights of rows; raise DataError for a column that does not hold numbers."""
+    encoded = read_column(to_dense_column(column), f"column {name!r}", caller="from_frame")
+    if encoded.date or encoded.categories not in (None, (False, True)):
         raise DataError(
             f"from_frame: the weights in column {name!r} must be numbers. Got "
-            f"{'dates' if read.date else 'text or categories'} instead: convert the column."
+            f"{'dates' if encoded.date else 'text or categories'} instead: convert the column."
         )
-    return read.values
+    return encoded.values
 
 
 def _as_arrow(column: Any, name: str) -> Any:
+    """Convert a column of any table to an Arrow array."""
     return to_arrow_array(to_dense_column(column), f"column {name!r}", caller="from_frame")
 
 
-def _as_texts(column: Any, name: str) -> Any:
-    """Write the numbers of a column as texts, which become categories."""
+def _numbers_as_texts(column: Any, name: str) -> Any:
+    """Convert a column of numbers to texts, which become categories; return others unchanged."""
     import pyarrow as pa
 
     array = _as_arrow(column, name)
@@ -200,26 +224,32 @@ def _as_texts(column: Any, name: str) -> Any:
 
 
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
-    """Hand out the features one after the other, dense."""
+    """Yield each feature with its values as a dense array."""
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
-    return ((feature, get_column(X, at)) for at, feature in enumerate(dataset.features))
+    for index, feature in enumerate(dataset.features):
+        yield feature, get_column(X, index)
 
 
 def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
-    """Hand out the labels one after the other, dense."""
+    """Yield the name of each label with its column of ``Y`` as a dense array."""
     Y = dataset.Y.tocsc()
-    return ((name, get_column(Y, at)) for at, name in enumerate(dataset.labels))
+    for index, name in enumerate(dataset.labels):
+        yield name, get_column(Y, index)
 
 
 def _to_arrow(dataset: MultilabelDataset) -> Any:
+    """Convert a data set to an Arrow table."""
     import pyarrow as pa
 
-    columns = [column_from_feature(*column) for column in _feature_columns(dataset)]
-    columns += [pa.array(present) for _, present in label_columns(dataset)]
+    columns = [
+        column_from_feature(feature, values) for feature, values in _feature_columns(dataset)
+    ]
+    columns += [pa.array(is_present) for _, is_present in label_columns(dataset)]
     return pa.table(columns, names=[*dataset.feature_names, *dataset.labels])
 
 
 def _to_polars(dataset: MultilabelDataset) -> Any:
+    """Convert a data set to a polars DataFrame."""
     pl = import_optional_dependency("polars", purpose="to_frame('polars')", extra="frames")
     table = _to_arrow(dataset)
     columns = dict(zip(table.column_names, map(pl.Series, table.columns), strict=True))
@@ -228,66 +258,76 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
+    """Convert a data set to a pandas DataFrame; a sparse one gets sparse columns."""
     pd = import_optional_dependency("pandas", purpose="to_frame('pandas')", extra="frames")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
         labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)
-        return pd.concat([pd.DataFrame(index=index), *_sparse_parts(pd, dataset), labels], axis=1)
-    columns = {f.name: _series(pd, f, values) for f, values in _feature_columns(dataset)}
+        features = _sparse_feature_frames(pd, dataset)
+        return pd.concat([pd.DataFrame(index=index), *features, labels], axis=1)
+    columns = {
+        feature.name: _pandas_array(pd, feature, values)
+        for feature, values in _feature_columns(dataset)
+    }
     return pd.DataFrame({**columns, **dict(label_columns(dataset))}, index=index)
 
 
-def _series(pd: Any, feature: Feature, values: Array) -> Any:
-    """Make a pandas array: the plain type where there is one for the values."""
+def _pandas_array(pd: Any, feature: Feature, values: Array) -> Any:
+    """Return the values of a feature as a NumPy array if its type allows, else a pandas array."""
     if feature.kind == "nominal":
         return pd.Categorical.from_codes(category_codes(feature, values), feature.categories)
     if feature.kind == "numeric":
         missing = np.isnan(values)
         if not (feature.integer and are_integers(values[~missing])):
             return np.array(values)
-        whole = np.where(missing, 0, values).astype(np.int64)
-        return pd.arrays.IntegerArray(whole, missing) if missing.any() else whole
+        integers = np.where(missing, 0, values).astype(np.int64)
+        return pd.arrays.IntegerArray(integers, missing) if missing.any() else integers
     column = column_from_feature(feature, values)
     return pd.Series(column.to_pandas(), dtype="str") if feature.holds_codes else column.to_pandas()
 
 
-def _sparse_parts(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
-    """Make tables of neighbouring columns: sparse ones of numbers, dense ones of anything else."""
+def _sparse_feature_frames(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
+    """Yield tables of adjacent columns: sparse tables of numbers, dense tables of other kinds."""
     X = cast(Any, dataset.X).tocsc()
 
-    def sparse_type(at: int) -> Any:
-        feature = dataset.features[at]
-        stored = X.data[X.indptr[at] : X.indptr[at + 1]]
+    def sparse_dtype(index: int) -> Any:
+        feature = dataset.features[index]
+        stored_values = X.data[X.indptr[index] : X.indptr[index + 1]]
         if feature.kind != "numeric":
             return None
-        return np.int64 if feature.integer and are_integers(stored) else np.float64
+        return np.int64 if feature.integer and are_integers(stored_values) else np.float64
 
-    for kind, run in groupby(range(dataset.n_features), sparse_type):
-        columns = list(run)
-        features = [dataset.features[at] for at in columns]
-        if kind is None:
-            pairs = zip(features, columns, strict=True)
-            yield pd.DataFrame({f.name: _series(pd, f, get_column(X, at)) for f, at in pairs})
+    for dtype, group in groupby(range(dataset.n_features), sparse_dtype):
+        indices = list(group)
+        features = [dataset.features[index] for index in indices]
+        if dtype is None:
+            columns = {}
+            for feature, index in zip(features, indices, strict=True):
+                columns[feature.name] = _pandas_array(pd, feature, get_column(X, index))
+            yield pd.DataFrame(columns)
         else:
-            part = X[:, columns[0] : columns[-1] + 1].astype(kind)
-            yield _sparse_frame(pd, part, [feature.name for feature in features])
+            numbers = X[:, indices[0] : indices[-1] + 1].astype(dtype)
+            yield _sparse_frame(pd, numbers, [feature.name for feature in features])
 
 
 def _sparse_frame(pd: Any, matrix: Any, names: Sequence[str]) -> Any:
+    """Convert a sparse matrix to a DataFrame with sparse columns."""
     frame = pd.DataFrame.sparse.from_spmatrix(matrix)
     frame.columns = pd.Index(names, dtype=object)
     return frame
 
 
-def _refuse_large(dataset: MultilabelDataset, backend: str) -> None:
+def _refuse_large_table(dataset: MultilabelDataset, backend: str) -> None:
+    """Raise DataError if the zeros of a sparse data set would fill too much memory."""
     if backend == "pandas" and dataset.is_sparse:  # only categories and dates have to be filled
         filled = [f for f in dataset.features if f.kind != "numeric"]
-        bits = sum(8 if len(feature.categories) < 128 else 64 for feature in filled)
+        bits_per_row = sum(8 if len(feature.categories) < 128 else 64 for feature in filled)
     else:
-        bits = dataset.n_labels * (8 if backend == "pandas" else 1)
-        bits += 64 * dataset.n_features if dataset.is_sparse else 0
-    n_bytes = dataset.n_instances * bits // 8
-    if n_bytes > MOST_BYTES:
+        bits_per_row = dataset.n_labels * (8 if backend == "pandas" else 1)
+        if dataset.is_sparse:
+            bits_per_row += 64 * dataset.n_features
+    n_bytes = dataset.n_instances * bits_per_row // 8
+    if n_bytes > MAX_FILLED_BYTES:
         raise DataError(
             f"Filling a {backend} table with the zeros of this sparse data set would take "
             f"{n_bytes / 2**30:,.0f} GB. Use .X and .Y, which are sparse, or fewer rows or columns."

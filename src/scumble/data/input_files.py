@@ -1,4 +1,4 @@
-"""Where data comes from besides plain files: .zip archives and standard input."""
+"""Input from `.zip` archives and from standard input."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from scumble._core.progress import progress_bar
 from scumble._core.text import STDIO_PATH, join_names
 
 MAGIC = b"PK\x03\x04"
-#: A part of a data set that is published as a whole as well.
+#: The end of the name of a training or test part, which may be published beside the complete data.
 TRAIN_TEST_SUFFIX = re.compile(r"[-_](train|test)$", re.IGNORECASE)
-#: What zipfile raises for archives that are damaged, encrypted or packed in an unknown way; names
-#: that cannot be decoded are a ValueError.
-_FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
+#: Exceptions of zipfile for archives that are damaged, encrypted or compressed by an unknown
+#: method; ValueError stands for names that cannot be decoded.
+_ARCHIVE_ERRORS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
 
 
-#: Where standard input is kept at the moment, if it is.
-_kept_in: list[str] = []
+#: The folder with the buffered standard input, while `stdin_buffer_folder` is active.
+_buffer_folders: list[str] = []
 
 
 @contextmanager
 def stdin_buffer_folder() -> Iterator[str]:
-    """Let all that is read from standard input meanwhile be the same, and tell its folder."""
-    if _kept_in:
-        yield _kept_in[-1]
+    """Buffer standard input, so that it can be read several times; yield the buffer's folder."""
+    if _buffer_folders:
+        yield _buffer_folders[-1]
         return
     with ExitStack() as stack:
         with translate_temp_file_errors():
             folder = stack.enter_context(TemporaryDirectory(prefix="scumble-"))
-        _kept_in.append(folder)
+        _buffer_folders.append(folder)
         try:
             yield folder
         finally:
-            _kept_in.pop()
+            _buffer_folders.pop()
 
 
 @contextmanager
 def open_input_file(path: str | os.PathLike[str]) -> Iterator[InputFile]:
-    """Find a file to read, or standard input where the path is ``-``."""
+    """Yield the input file of a path; ``-`` is standard input."""
     if os.fspath(path) != STDIO_PATH:
         yield InputFile(path)
         return
@@ -55,7 +55,7 @@ def open_input_file(path: str | os.PathLike[str]) -> Iterator[InputFile]:
 
 
 class StandardInput(InputFile):
-    """What is piped into the process, kept in a folder because readers look at it twice."""
+    """Standard input, buffered in a folder because readers read it more than once."""
 
     supports_companion_files = False
 
@@ -68,13 +68,13 @@ class StandardInput(InputFile):
         path = os.path.join(folder, "stdin")
         if not os.path.exists(path):
             with translate_temp_file_errors(), open(path, "wb") as file:
-                while block := _piped():
+                while block := _read_stdin_block():
                     file.write(block)
         super().__init__(path, "standard input")
 
 
-def _piped() -> bytes:
-    """Read a part of standard input; empty at its end."""
+def _read_stdin_block() -> bytes:
+    """Read a block of standard input; return b"" at its end."""
     try:
         return sys.stdin.buffer.read(BLOCK_BYTES)
     except OSError as error:
@@ -85,9 +85,9 @@ def _piped() -> bytes:
 
 
 class ArchiveMember(InputFile):
-    """A file inside of an archive, read like any other."""
+    """A file inside a `.zip` archive."""
 
-    read_error_types = (*InputFile.read_error_types, *_FAULTS)
+    read_error_types = (*InputFile.read_error_types, *_ARCHIVE_ERRORS)
 
     def __init__(self, archive: InputFile, member: str) -> None:
         super().__init__(archive.path, str(PurePath(archive.where) / member))
@@ -106,74 +106,80 @@ class ArchiveMember(InputFile):
                 if progress:
                     size = archive.getinfo(self.member).compress_size
                     advance = stack.enter_context(progress_bar(f"Reading {self.name}", size))
-            except _FAULTS as error:
+            except _ARCHIVE_ERRORS as error:
                 raise self.error(f"the archive cannot be read: {error}.") from error
             size = os.fstat(raw.fileno()).st_size
             yield BoundedReader(self, stream, raw, size, advance)
 
     def other_members(self) -> list[ArchiveMember]:
         """List the other files of the archive."""
-        names = _members(self)
+        names = _member_names(self)
         return [ArchiveMember(self.archive, name) for name in names if name != self.member]
 
 
 def is_archive(source: InputFile) -> bool:
-    """Tell whether a file is an archive itself; whoever reads it meets its faults."""
+    """Return whether a file is a `.zip` archive; False if it cannot be read."""
     try:
         with open(source.path, "rb") as stream:
             return stream.read(len(MAGIC)) == MAGIC
-    except OSError:
+    except OSError:  # the reader reports it
         return False
 
 
 def find_data_member(
-    source: InputFile, suffixes: Sequence[str], wanted: str | None
+    source: InputFile, suffixes: Sequence[str], member: str | None
 ) -> ArchiveMember:
-    """Choose the file of an archive that holds the data: the wanted one, or the only one."""
-    # A train and a test part stand back behind the whole, and text behind other forms: it may be a
-    # word about the data.
-    names = _members(source)
+    """Return the file of an archive that holds the data: the named one, or the only one.
+
+    If several files have a suffix of a format, those of other formats than text are preferred,
+    because a text may be a description; then complete data sets to training and test parts; then a
+    file with the name of the archive.
+    """
+    names = _member_names(source)
     if "[Content_Types].xml" in names:
         raise source.error(
             "this is a document of an office program. Expected data: save the sheet as CSV."
         )
-    if wanted is not None:
-        if wanted not in names:
+    if member is not None:
+        if member not in names:
             raise source.error(
-                f"the archive holds no {wanted!r}. It holds {join_names(names, 10) or 'no file'}."
+                f"the archive holds no {member!r}. It holds {join_names(names, 10) or 'no file'}."
             )
-        return ArchiveMember(source, wanted)
-    found = _with_data(names, suffixes)
-    stems = {name: PurePosixPath(name).stem for name in found}
-    for preferred in (
+        return ArchiveMember(source, member)
+    candidates = _select_by_suffix(names, suffixes)
+    stems = {name: PurePosixPath(name).stem for name in candidates}
+    preferences = (
         lambda name: not name.lower().endswith(".txt"),
         lambda name: not TRAIN_TEST_SUFFIX.search(stems[name]),
         lambda name: stems[name].lower() == source.path.stem.lower(),
-    ):
-        found = [name for name in found if preferred(name)] or found
-    if len(found) != 1:
+    )
+    for is_preferred in preferences:
+        candidates = [name for name in candidates if is_preferred(name)] or candidates
+    if len(candidates) != 1:
+        hint = ": name it with member=..." if names else "."
         raise source.error(
             f"the archive holds {join_names(names, 10) or 'no file'}. Expected one file with data"
-            + (": name it with member=..." if names else ".")
+            f"{hint}"
         )
-    return ArchiveMember(source, found[0])
+    return ArchiveMember(source, candidates[0])
 
 
 def list_data_members(source: InputFile, suffixes: Sequence[str]) -> list[str]:
-    """List the files of an archive that may hold the data, by their names."""
-    return _with_data(_members(source), suffixes)
+    """List the names of the files in an archive that may hold the data."""
+    return _select_by_suffix(_member_names(source), suffixes)
 
 
-def _with_data(names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+def _select_by_suffix(names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """Return the names that end in one of the suffixes."""
     return [name for name in names if PurePosixPath(name).suffix.lower() in suffixes]
 
 
-def _members(source: InputFile) -> list[str]:
-    """List the files of an archive, without what systems and editors leave there."""
+def _member_names(source: InputFile) -> list[str]:
+    """List the files of an archive, without those that systems and editors add."""
     try:
         with zipfile.ZipFile(source.path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
-    except _FAULTS as error:
+    except _ARCHIVE_ERRORS as error:
         raise source.error(f"the archive is damaged ({error}). Fetch it again.") from error
     return [
         name

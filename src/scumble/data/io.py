@@ -1,13 +1,14 @@
-"""`read` and `write`: find the form of a file by its content, or write one by its name."""
+"""`read` and `write`: data sets from and to files, in the format of the content or the suffix."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,17 +38,17 @@ def read(
         The file, plain or compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.zip``); ``"-"``
         reads standard input.
     format : str, optional
-        One of the names in ``scumble.catalogue.names("format")``; by default the form is found
-        by looking into the file.
+        One of the names in ``scumble.catalogue.names("format")``; by default the format is
+        recognised by the content of the file.
     labels : sequence, int or str, optional
-        Which columns are labels: names, column numbers from 0, a count (negative: from the end),
-        or the path of a MULAN XML file. By default what the file, or its XML, says.
+        The columns that are labels: names, column numbers from 0, a count (negative: from the end),
+        or the path of a MULAN XML file. By default as the file, or its XML file, declares.
     member : str, optional
-        The name of the file inside of a ``.zip`` archive, where several hold data. A MULAN pair,
-        ARFF and XML, counts as one.
+        The name of the file inside a ``.zip`` archive that holds several data files. A MULAN pair
+        of ARFF and XML counts as one.
     **options : object
-        Further options of the format's own reader. ``ignore`` names columns to leave out and
-        ``text`` columns whose words are learnt (see `scumble.learn.TextColumns`) in any format.
+        Further options of the reader of the format. In any format ``ignore`` names columns to leave
+        out and ``text`` columns whose words are learnt (see `scumble.learn.TextColumns`).
 
     Returns
     -------
@@ -57,7 +58,7 @@ def read(
     Raises
     ------
     ScumbleError
-        If the file cannot be read, with the place.
+        If the file cannot be read; the message names file, line and column.
 
     Examples
     --------
@@ -71,16 +72,18 @@ def read(
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
     """
     with open_dataset_file(_checked_path(path, "read"), member) as source:
-        chosen = find_format(source, format)
-        rest = _options_for_features(chosen.read, options)
-        _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
-        data = chosen.read(source, labels=labels, **options)
-        if not rest:
+        file_format = find_format(source, format)
+        common_options = _pop_common_options(file_format.read, options)
+        _refuse_unknown_options(file_format.read, options, f"reading {file_format.name} files")
+        data = file_format.read(source, labels=labels, **options)
+        if not common_options:
             return data
         from scumble.data.formats.label_choice import choose_features
 
-        # Nothing is left out unasked here, so there is nothing to keep.
-        return choose_features(source, data, ignore=rest.get("ignore"), text=rest.get("text"))
+        # ``keep`` has no effect: such a reader leaves out no column by itself.
+        return choose_features(
+            source, data, ignore=common_options.get("ignore"), text=common_options.get("text")
+        )
 
 
 def write(
@@ -90,25 +93,25 @@ def write(
     format: str | None = None,
     **options: Any,
 ) -> None:
-    """Write a data set to a file: whole or not at all, and always the same bytes.
+    """Write a data set to a file: completely or not at all, and always with the same bytes.
 
     Parameters
     ----------
     dataset : MultilabelDataset
         The data.
     path : str or Path
-        The file. Its suffix decides the form (``.arff`` means MULAN, with an ``.xml`` beside
-        it) and the compression. ``"-"`` writes to standard output, with a format that makes one
-        file.
+        The file. Its suffix determines the format (``.arff`` means MULAN, with an additional
+        ``.xml`` file) and the compression. ``"-"`` writes to standard output, if the format
+        consists of one file.
     format : str, optional
         One of the names in ``scumble.catalogue.names("format")``.
     **options : object
-        Further options of the format's own writer.
+        Further options of the writer of the format.
 
     Warns
     -----
     ScumbleWarning
-        If the format cannot carry something this data set holds.
+        If the format cannot store everything that the data set holds.
 
     Examples
     --------
@@ -131,23 +134,23 @@ def write(
 def _write_to(
     dataset: MultilabelDataset,
     target: OutputFile,
-    shown: str,
+    path_text: str,
     format: str | None,
     options: dict[str, Any],
 ) -> None:
-    """Write what becomes visible when the target is committed; messages call it ``shown``."""
+    """Write a data set to an open target; messages call the target ``path_text``."""
     from scumble.data.formats.base import present_parts
 
-    chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
-    _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
-    lost = sorted(present_parts(dataset, target.stem) - chosen.preserved_parts)
-    if lost:
+    file_format = _format_for_writing(format, target.suffix, path_text)
+    _refuse_unknown_options(file_format.write, options, f"writing {file_format.name} files")
+    lost_parts = sorted(present_parts(dataset, target.stem) - file_format.preserved_parts)
+    if lost_parts:
         warnings.warn(
-            f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
+            f"{path_text}: the {file_format.name} format cannot carry: {', '.join(lost_parts)}.",
             ScumbleWarning,
             stacklevel=3,
         )
-    chosen.write(dataset, target, **options)
+    file_format.write(dataset, target, **options)
 
 
 def write_parts(
@@ -156,29 +159,29 @@ def write_parts(
     *,
     format: str | None = None,
 ) -> None:
-    """Write data sets that belong together, named after their files: all of them, or none."""
+    """Write data sets that belong together, named after their files: all of them or none."""
     with atomic_write_all(paths) as targets:
         for part, target in zip(parts, targets, strict=True):
-            named = replace(part, name=target.stem)
-            _write_to(named, target, str(target.path), format, {})
+            renamed = replace(part, name=target.stem)
+            _write_to(renamed, target, str(target.path), format, {})
 
 
 def train_test_paths(path: str | os.PathLike[str]) -> list[Path]:
-    """Name the training and the test part of a data set as MULAN does."""
+    """Return the paths of the training and the test part of a data set, named as by MULAN."""
     target = OutputFile(path)
-    rest = target.path.name[len(target.stem) :]
-    return [target.path.with_name(f"{target.stem}-{part}{rest}") for part in ("train", "test")]
+    suffixes = target.path.name[len(target.stem) :]
+    return [target.path.with_name(f"{target.stem}-{part}{suffixes}") for part in ("train", "test")]
 
 
 @contextmanager
 def open_dataset_file(path: str | os.PathLike[str], member: str | None) -> Iterator[InputFile]:
-    """Find what to read: the file itself, or the one in an archive that holds the data."""
+    """Yield the file to read: the file itself, or the member of an archive with the data."""
     from scumble.data.input_files import find_data_member, is_archive, open_input_file
 
     with open_input_file(path) as source:
         if is_archive(source):
-            suffixes = [suffix for form in next(_formats()).values() for suffix in form.suffixes]
-            source = find_data_member(source, suffixes, member)
+            builtin_formats = next(_formats())
+            source = find_data_member(source, _all_suffixes(builtin_formats), member)
         elif member is not None:
             raise ParameterError(
                 f"{os.fspath(path)} is no .zip archive: there is no 'member' {member!r} in it. "
@@ -190,7 +193,7 @@ def open_dataset_file(path: str | os.PathLike[str], member: str | None) -> Itera
 def input_paths(
     path: str | os.PathLike[str], *, format: str | None = None, labels: Any = None
 ) -> list[Path]:
-    """List the files that `read` would open: the file itself, and the XML of a MULAN one."""
+    """List the files that `read` would open: the file itself and, for MULAN, its XML file."""
     from scumble.data.input_files import is_archive
 
     if os.fspath(path) == STDIO_PATH:
@@ -198,62 +201,77 @@ def input_paths(
     source = InputFile(path)
     if is_archive(source):
         return [source.path]
-    beside = find_format(source, format).companion_file(source)
-    # Where the user says which labels there are, an XML file of another name is not read.
-    is_read = beside is not None and (labels is None or source.stem.startswith(beside.stem))
-    return [source.path, beside] if beside is not None and is_read else [source.path]
+    companion = find_format(source, format).companion_file(source)
+    if companion is None:
+        return [source.path]
+    # If the user specifies the labels, an XML file of another name is not read.
+    if labels is not None and not source.stem.startswith(companion.stem):
+        return [source.path]
+    return [source.path, companion]
 
 
 def output_paths(path: str | os.PathLike[str], *, format: str | None = None) -> list[Path]:
-    """List the files that `write` would make: the file itself, and the XML of a MULAN one."""
+    """List the files that `write` would create: the file itself and, for MULAN, its XML file."""
     target = OutputFile(path)
-    chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, os.fspath(path))
-    beside = chosen.companion_file(target)
-    return [target.path] if beside is None else [target.path, beside]
+    file_format = _format_for_writing(format, target.suffix, os.fspath(path))
+    companion = file_format.companion_file(target)
+    return [target.path] if companion is None else [target.path, companion]
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
+    """Return the path; raise ParameterTypeError if it is not a str or a Path."""
     if not isinstance(path, str | os.PathLike):
-        text = repr(path)  # a page, if it is a data frame, say
-        shown = text if len(text) <= 80 and "\n" not in text else f"a {type(path).__name__}"
+        text = repr(path)
+        if len(text) > 80 or "\n" in text:  # a data frame, for example
+            text = f"a {type(path).__name__}"
         raise ParameterTypeError(
-            f"{caller}: the path of a file must be a str or a Path. Got {shown} instead."
+            f"{caller}: the path of a file must be a str or a Path. Got {text} instead."
         )
     return path
 
 
-def _refuse_unknown_options(function: Any, options: dict[str, Any], what: str) -> None:
+def _refuse_unknown_options(function: Any, options: dict[str, Any], purpose: str) -> None:
+    """Raise ParameterError for an option that is not a keyword of a reader or writer."""
     parameters = inspect.signature(function).parameters.values()
-    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "labels"]
-    unknown = [name for name in options if name not in known]
+    allowed = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "labels"]
+    unknown = [name for name in options if name not in allowed]
     if unknown:
-        raise ParameterError(
-            f"There is no option {unknown[0]!r} for {what}. "
-            + (f"Expected one of {', '.join(known)}." if known else "Expected none.")
-        )
+        expected = f"Expected one of {', '.join(allowed)}." if allowed else "Expected none."
+        raise ParameterError(f"There is no option {unknown[0]!r} for {purpose}. {expected}")
 
 
-def _options_for_features(reader: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Take out what every format understands, though its own reader does not ask for it."""
-    general = {"ignore", "text", "keep"} - inspect.signature(reader).parameters.keys()
-    return {name: options.pop(name) for name in general & options.keys()}
+def _pop_common_options(reader: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Remove and return the options of every format that the reader itself does not take."""
+    common_names = {"ignore", "text", "keep"} - inspect.signature(reader).parameters.keys()
+    return {name: options.pop(name) for name in common_names & options.keys()}
 
 
 def _formats() -> Iterator[dict[str, Format]]:
-    """Give our formats, and then those of other packages as well, which takes longer."""
+    """Yield the formats of this package; then, if these do not suffice, those of plugins too."""
     import scumble.data.formats  # noqa: F401  (importing it registers all formats)
 
     yield dict(registered_objects("format"))
-    load_plugins()
+    load_plugins()  # takes longer
     yield dict(registered_objects("format"))
 
 
+def _all_suffixes(formats: Mapping[str, Format]) -> list[str]:
+    """List the suffixes of all formats."""
+    return list(chain.from_iterable(form.suffixes for form in formats.values()))
+
+
 def find_format(source: InputFile, name: str | None) -> Format:
-    """Find the form of a file: by its name where one is given, or else by looking into it."""
-    return _by_name(name) if name is not None else _format_from_content(source)
+    """Return the format of a file, by the name of the format or else by the file's content."""
+    return _format_by_name(name) if name is not None else _format_from_content(source)
 
 
-def _by_name(name: str) -> Format:
+def _format_for_writing(name: str | None, suffix: str, path_text: str) -> Format:
+    """Return the format of a file to write, by the name of the format or else by the suffix."""
+    return _format_by_name(name) if name is not None else _format_by_suffix(suffix, path_text)
+
+
+def _format_by_name(name: str) -> Format:
+    """Return the format with a name; raise ParameterError if there is none."""
     for formats in _formats():
         if name in formats:
             return formats[name]
@@ -264,11 +282,12 @@ def _by_name(name: str) -> Format:
 
 
 def _format_from_content(source: InputFile) -> Format:
+    """Return the format that recognises the first bytes of a file with the highest score."""
     head = source.head()
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")
     for formats in _formats():
-        scores = {name: form.sniff(source, head) for name, form in formats.items()}
+        scores = {name: file_format.sniff(source, head) for name, file_format in formats.items()}
         best = max(scores, key=lambda name: scores[name])
         if scores[best] > 0:
             return formats[best]
@@ -278,13 +297,17 @@ def _format_from_content(source: InputFile) -> Format:
     )
 
 
-def _by_suffix(suffix: str, shown: str) -> Format:
+def _format_by_suffix(suffix: str, path_text: str) -> Format:
+    """Return the format that a suffix belongs to, preferably as its first suffix."""
     for formats in _formats():
-        suited = [form for form in formats.values() if suffix in form.suffixes]
-        if suited:
-            return next((form for form in suited if suffix == form.suffixes[0]), suited[0])
-    known = sorted({s for form in formats.values() for s in form.suffixes})
+        matches = [form for form in formats.values() if suffix in form.suffixes]
+        for file_format in matches:
+            if file_format.suffixes[0] == suffix:
+                return file_format
+        if matches:
+            return matches[0]
+    all_suffixes = sorted(set(_all_suffixes(formats)))
     raise ParameterError(
-        f"{shown}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
-        f"of {' '.join(known)}, or name the format with format=..."
+        f"{path_text}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
+        f"of {' '.join(all_suffixes)}, or name the format with format=..."
     )

@@ -1,10 +1,11 @@
-"""A first look at a plain table: how it is written, its first rows, what its columns are for."""
+"""Preview of a plain table: how the file is written, its first rows, the roles of its columns."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
 from scumble._core.files import BLOCK_BYTES, COMPRESSIONS, InputFile
@@ -25,47 +26,51 @@ from scumble.data.formats.delimited import cells as text_cells, layout
 from scumble.data.formats.delimited.values import preview_text_columns
 from scumble.data.io import find_format, open_dataset_file
 
-#: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
+#: Bytes of a text file that are inspected: the first block of its reader, so that both agree.
 HEAD = BLOCK_BYTES
-#: What can be said of how a file is written.
+#: Options of a reader that `preview` takes.
 PREVIEW_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
-#: Rows that are shown.
-SHOWN = 8
-#: Columns that are shown: so many of the first, and of the last; labels between, if not more.
-FIRST, LAST, MOST_BETWEEN = 40, 20, 40
-#: Characters of a cell that are shown.
-CELL = 60
-#: Control characters that no text has.
-_NO_TEXT = bytes(set(range(32)) - set(b"\t\n\f\r\x1a"))
+#: Number of rows in a preview.
+N_ROWS = 8
+#: Number of columns in a preview, from either end; and of labels between them, all or none.
+N_FIRST_COLUMNS, N_LAST_COLUMNS, MAX_LABELS_BETWEEN = 40, 20, 40
+#: Longest text of a cell in a preview, in characters.
+MAX_CELL_LENGTH = 60
+#: The delimiter is guessed from this many bytes.
+DELIMITER_SAMPLE_BYTES = 65536
+#: A text is taken for UTF-16 if more than this share of every other byte is zero.
+MIN_ZERO_SHARE_OF_UTF16 = 0.4
+#: Control characters that do not occur in texts.
+_NON_TEXT_BYTES = bytes(set(range(32)) - set(b"\t\n\f\r\x1a"))
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What can be told of a file by its beginning."""
+    """Format, columns and first rows of a file, inferred from its beginning."""
 
     format: str
-    #: Whether it is a plain table, whose columns have to be told apart; if not, that is all.
+    #: Whether it is a plain table, whose columns need roles; if not, only ``format`` is set.
     asks: bool = False
-    # How a text file is written; None of others.
+    # How a text file is written; None for other formats.
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str | None = None
     header: bool | None = None
     n_columns: int = 0
-    #: The first and last ones, a list of labels, and labels if few: ``at``, the number from 0;
-    #: ``key``, what options of readers call it, its name or number; ``name``; ``role``; ``roles``,
-    #: all that it may be; and ``why``.
+    #: The first and last columns, a list of labels, and labels if they are few, as mappings:
+    #: ``at``, the number of the column from 0; ``key``, its name or number in reader options;
+    #: ``name``; ``role``; ``roles``, all that it may have; and ``why``, the reason.
     columns: list[dict[str, Any]] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)  # the first cells of these columns
-    #: All columns that are guessed to be labels, also those that are not shown.
+    #: Numbers of all columns that are guessed to be labels, including those not in ``columns``.
     labels: list[int] = field(default_factory=list)
-    #: Whether all rows were looked at, so that its reader finds the same.
+    #: Whether all rows were inspected, so that the reader draws the same conclusions.
     is_whole: bool = False
-    #: What parts the labels of the column that is guessed to hold lists; "" for brackets.
+    #: The separator in the column that is guessed to hold lists of labels; "" for brackets.
     separator: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return the fields as values for JSON."""
         return asdict(self)
 
 
@@ -79,7 +84,7 @@ def preview(
     decimal: str | None = None,
     header: bool | None = None,
 ) -> Preview:
-    r"""Look at the beginning of a file; what is given is not guessed.
+    r"""Preview a file from its beginning; options that are passed are not guessed.
 
     Examples
     --------
@@ -87,24 +92,24 @@ def preview(
     >>> from scumble.data.preview import preview
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
     >>> _ = path.write_text("minutes;tags\n1,5;war|love\n2,0;love|sea\n1,0;love\n")
-    >>> found = preview(path)
-    >>> found.delimiter, found.decimal, found.separator
+    >>> films = preview(path)
+    >>> films.delimiter, films.decimal, films.separator
     (';', ',', '|')
-    >>> [(column["name"], column["role"]) for column in found.columns]
+    >>> [(column["name"], column["role"]) for column in films.columns]
     [('minutes', 'number'), ('tags', 'list')]
     """
     with open_dataset_file(path, member) as source:
-        chosen = find_format(source, format).name
-        if chosen == "csv":
-            how = layout.CsvOptions(delimiter=delimiter, header=header, decimal=decimal)
-            return _of_text(_Beginning(source), encoding, how)
-        if chosen in ("parquet", "arrow") and _is_plain(source):
-            return _of_columns(source, chosen)
-        return Preview(chosen)
+        name = find_format(source, format).name
+        if name == "csv":
+            options = layout.CsvOptions(delimiter=delimiter, header=header, decimal=decimal)
+            return _preview_text(_FileHead(source), encoding, options)
+        if name in ("parquet", "arrow") and _is_uncompressed_file(source):
+            return _preview_arrow(source, name)
+        return Preview(name)
 
 
-class _Beginning(InputFile):
-    """The first bytes of a file, read like a whole one."""
+class _FileHead(InputFile):
+    """The first bytes of a file, with the interface of a complete file."""
 
     def __init__(self, source: InputFile) -> None:
         self.__dict__.update(source.__dict__)
@@ -114,14 +119,17 @@ class _Beginning(InputFile):
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[Any]:
-        """Open what was read."""
+        """Open the bytes as a binary stream."""
         yield BytesIO(self.content)
 
 
-def _of_text(source: _Beginning, encoding: str | None, options: layout.CsvOptions) -> Preview:
+def _preview_text(source: _FileHead, encoding: str | None, options: layout.CsvOptions) -> Preview:
+    """Preview a table in a text file."""
     encoding = encoding or _likely_encoding(source)
     text = _first_lines(source, encoding)
-    delimiter = options.delimiter or text_cells.sniff_delimiter(source, text[:65536])[0]
+    delimiter = options.delimiter
+    if not delimiter:
+        delimiter = text_cells.sniff_delimiter(source, text[:DELIMITER_SAMPLE_BYTES])[0]
     cells, _, _ = text_cells.split_block(source, text, delimiter, 0, 0, at_end=not source.is_cut)
     if not len(cells):
         raise source.error("the file holds no rows. Expected a table.")
@@ -134,7 +142,7 @@ def _of_text(source: _Beginning, encoding: str | None, options: layout.CsvOption
     rows = body[:MAX_INSPECTED_ROWS]
     lists = layout.find_list_columns(rows) if len(rows) else []
     heads = preview_text_columns(rows, names, decimal, lists)
-    found = _described(heads, len(rows), lambda at, row: rows.cell(row, at))
+    contents = _preview_columns(heads, len(rows), lambda column, row: rows.cell(row, column))
     return Preview(
         format="csv",
         delimiter=delimiter,
@@ -142,19 +150,19 @@ def _of_text(source: _Beginning, encoding: str | None, options: layout.CsvOption
         decimal=decimal,
         header=names is not None,
         is_whole=not source.is_cut and len(rows) == len(body),
-        **found,
+        **contents,
     )
 
 
-def _likely_encoding(source: _Beginning) -> str:
-    """Tell the encoding of a text: what its reader finds, or else what makes a text of it."""
+def _likely_encoding(source: _FileHead) -> str:
+    """Guess the encoding of a text: as its reader does, or else one that decodes it."""
     head = source.content
     if text_cells.detect_encoding(head) == "utf-16":
         return "utf-16"
-    for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
-        if zeros.count(0) > 0.4 * len(zeros):
+    for encoding, high_bytes in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
+        if high_bytes.count(0) > MIN_ZERO_SHARE_OF_UTF16 * len(high_bytes):
             return encoding
-    control = next((byte for byte in _NO_TEXT if byte in head), None)
+    control = next((byte for byte in _NON_TEXT_BYTES if byte in head), None)
     if control is not None:
         raise source.error(
             f"this is no text: there is a byte 0x{control:02x} in it. Expected a table with a line "
@@ -170,8 +178,8 @@ def _likely_encoding(source: _Beginning) -> str:
     return "latin-1"
 
 
-def _first_lines(source: _Beginning, encoding: str) -> bytes:
-    """Give the lines that are whole, as UTF-8."""
+def _first_lines(source: _FileHead, encoding: str) -> bytes:
+    """Return the complete lines as UTF-8."""
     blocks = text_cells.text_blocks(source, encoding)
     text = next(blocks, b"") if source.is_cut else b"".join(blocks)
     if not text.strip():
@@ -181,57 +189,61 @@ def _first_lines(source: _Beginning, encoding: str) -> bytes:
     return text
 
 
-def _is_plain(source: InputFile) -> bool:
-    """Tell whether columns can be read from the file as it lies there."""
+def _is_uncompressed_file(source: InputFile) -> bool:
+    """Return whether Arrow can read columns directly from the file."""
     with open(source.path, "rb") as raw:
         head = raw.read(8)
     return type(source) is InputFile and not any(map(head.startswith, COMPRESSIONS.values()))
 
 
-def _of_columns(source: InputFile, form: str) -> Preview:
-    with translate_arrow_errors(source, form.capitalize()):
-        first = _first_of_parquet if form == "parquet" else _first_of_arrow
-        table, is_whole = first(source)
+def _preview_arrow(source: InputFile, format: str) -> Preview:
+    """Preview a table in a Parquet or Arrow file."""
+    with translate_arrow_errors(source, format.capitalize()):
+        if format == "parquet":
+            table, is_complete = _first_rows_of_parquet(source)
+        else:
+            table, is_complete = _first_rows_of_arrow(source)
     if METADATA_KEY in (table.schema.metadata or {}):
-        return Preview(form)
+        return Preview(format)
     heads = preview_arrow_columns(table)
-    found = _described(heads, len(table), lambda at, row: _shown(table.column(at)[row]))
-    return Preview(format=form, is_whole=is_whole, **found)
+    contents = _preview_columns(
+        heads, len(table), lambda column, row: _cell_text(table.column(column)[row])
+    )
+    return Preview(format=format, is_whole=is_complete, **contents)
 
 
-def _first_of_parquet(source: InputFile) -> tuple[Any, bool]:
-    """Give the first rows, and whether these are all."""
+def _first_rows_of_parquet(source: InputFile) -> tuple[Any, bool]:
+    """Return a table with the first rows, and whether these are all rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(source.path) as file:
-        batches = [
-            batch for batch, _ in zip(file.iter_batches(MAX_INSPECTED_ROWS), range(1), strict=False)
-        ]
+        batches = list(islice(file.iter_batches(MAX_INSPECTED_ROWS), 1))
         table = pa.Table.from_batches(batches, file.schema_arrow)
         return table, len(table) == file.metadata.num_rows
 
 
-def _first_of_arrow(source: InputFile) -> tuple[Any, bool]:
-    """Give the first rows, and whether these are all."""
+def _first_rows_of_arrow(source: InputFile) -> tuple[Any, bool]:
+    """Return a table with the first rows, and whether these are all rows."""
     import pyarrow as pa
 
     with pa.memory_map(str(source.path)) as raw:
         is_file = source.head(6) == b"ARROW1"
-        with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw) as reader:
+        open_reader = pa.ipc.open_file if is_file else pa.ipc.open_stream
+        with open_reader(raw) as reader:
             if is_file:
                 batches = [reader.get_batch(0)] if reader.num_record_batches else []
             else:
-                batches = [batch for batch, _ in zip(reader, range(1), strict=False)]
+                batches = list(islice(reader, 1))
             table = pa.Table.from_batches(batches, reader.schema)
-            is_whole = (
+            is_complete = (
                 is_file and reader.num_record_batches < 2 and len(table) <= MAX_INSPECTED_ROWS
             )
-            return table.slice(0, MAX_INSPECTED_ROWS), is_whole
+            return table.slice(0, MAX_INSPECTED_ROWS), is_complete
 
 
-def _shown(cell: Any) -> str:
-    """Write a cell; of a list no more than is looked at."""
+def _cell_text(cell: Any) -> str:
+    """Return a cell as text; of a list only the first values."""
     import pyarrow as pa
 
     values = getattr(cell, "values", None)
@@ -241,32 +253,45 @@ def _shown(cell: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _described(
-    heads: Sequence[ColumnPreview], n_rows: int, cell: Callable[[int, int], str]
+def _preview_columns(
+    heads: Sequence[ColumnPreview], n_rows: int, cell_text: Callable[[int, int], str]
 ) -> dict[str, Any]:
-    """Describe the columns that are shown, and tell which ones are labels."""
+    """Return the fields of `Preview` that describe columns; `cell_text` takes column and row."""
     guesses = infer_column_roles(heads)
-    n = len(heads)
-    labels = [at for at, guess in enumerate(guesses) if guess.role == LABEL]
-    lists = [at for at, guess in enumerate(guesses) if guess.role == LIST]
-    between = [at for at in (*labels, *lists) if FIRST <= at < n - LAST]
-    shown = [at for at in range(n) if at < FIRST or at >= n - LAST]
-    if len(between) <= MOST_BETWEEN:
-        shown = sorted({*shown, *between})
+    n_columns = len(heads)
+    first_of_last = n_columns - N_LAST_COLUMNS
+    labels = [index for index, guess in enumerate(guesses) if guess.role == LABEL]
+    lists = [index for index, guess in enumerate(guesses) if guess.role == LIST]
+    between = [index for index in (*labels, *lists) if N_FIRST_COLUMNS <= index < first_of_last]
+    columns = [i for i in range(n_columns) if i < N_FIRST_COLUMNS or i >= first_of_last]
+    if len(between) <= MAX_LABELS_BETWEEN:
+        columns = sorted({*columns, *between})
+
+    def cells_of_row(row: int) -> list[str]:
+        return [_shorten(cell_text(column, row), MAX_CELL_LENGTH) for column in columns]
+
     return {
         "asks": True,
-        "n_columns": n,
-        "columns": [_column(at, heads[at].name, guesses[at]) for at in shown],
-        "rows": [[_cut(cell(at, row), CELL) for at in shown] for row in range(min(SHOWN, n_rows))],
+        "n_columns": n_columns,
+        "columns": [_describe_column(i, heads[i].name, guesses[i]) for i in columns],
+        "rows": [cells_of_row(row) for row in range(min(N_ROWS, n_rows))],
         "labels": labels,
         "separator": next((guess.separator for guess in guesses if guess.separator), ""),
     }
 
 
-def _column(at: int, name: str, guess: InferredRole) -> dict[str, Any]:
-    named = {"at": at, "key": column_key(name, at), "name": _cut(name, MAX_KEY_LENGTH)}
-    return {**named, "role": guess.role, "roles": list(guess.roles), "why": guess.reason}
+def _describe_column(index: int, name: str, guess: InferredRole) -> dict[str, Any]:
+    """Return the entry of `Preview.columns` for a column."""
+    return {
+        "at": index,
+        "key": column_key(name, index),
+        "name": _shorten(name, MAX_KEY_LENGTH),
+        "role": guess.role,
+        "roles": list(guess.roles),
+        "why": guess.reason,
+    }
 
 
-def _cut(text: str, length: int) -> str:
+def _shorten(text: str, length: int) -> str:
+    """Cut a text to a number of characters, with an ellipsis at its end."""
     return text if len(text) <= length else f"{text[: length - 1]}…"

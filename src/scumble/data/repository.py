@@ -1,7 +1,7 @@
-"""The shelf of public data: sets known by name, found on this machine or fetched and verified.
+"""The repository of public data sets, which are found on this machine or downloaded and verified.
 
-``SCUMBLE_DATA`` names folders that are searched first; what is fetched goes to a cache folder
-(``SCUMBLE_CACHE``, or where this system keeps caches).
+The folders of the environment variable ``SCUMBLE_DATA`` are searched first. Downloads are stored in
+a cache folder: that of ``SCUMBLE_CACHE``, or the system's folder for caches.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ from scumble._core.errors import (
 )
 from scumble._core.files import CompressiblePath
 
-if TYPE_CHECKING:  # `scumble gui NAME` looks for the name before all else: no numpy for that
+if TYPE_CHECKING:  # `scumble gui NAME` looks up the name first and should not import NumPy for that
     from scumble.data.dataset import MultilabelDataset
 
 __all__ = [
@@ -41,15 +41,17 @@ __all__ = [
     "locate",
 ]
 
+#: Name of the data set that is included in the package.
 EMBEDDED = "debtags"
+#: Parts in which some data sets are published, besides the complete data.
 PARTS = ("train", "test")
-#: Suffixes of data files in the order in which they are preferred.
+#: Suffixes of data files in order of preference.
 SUFFIXES = (".arff", ".parquet", ".csv", ".svm", ".libsvm", ".txt", ".dat")
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that can be fetched.
+    """A file that can be downloaded.
 
     Parameters
     ----------
@@ -58,9 +60,9 @@ class RemoteFile:
     size : int
         Its size in bytes.
     sha256 : str
-        Its checksum, which decides whether it is believed.
-    addresses : tuple of str
-        Where it is published, tried in turn.
+        Its checksum; a file with another one is rejected.
+    urls : tuple of str
+        The addresses of the file, in the order in which they are tried.
 
     Examples
     --------
@@ -77,29 +79,29 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class RepositoryEntry:
-    """What is known of a public data set.
+    """The description of a public data set.
 
     Parameters
     ----------
     name : str
-        How it is asked for.
+        Its name.
     title : str
-        One line about it.
+        A description in one line.
     domain : str
         What its instances are: text, images, music, ...
     format : str
-        The form of its files.
+        The format of its files.
     aliases : tuple of str
-        Other names for it.
-    files : tuple of File
-        What can be fetched; the first holds the data. Empty if no address is known.
+        Further names of the data set.
+    files : tuple of RemoteFile
+        The files that can be downloaded; the first holds the data. Empty if no address is known.
     measures : mapping of str to float
-        What to expect: instances, features, labels, labelsets, cardinality, mean_ir, max_ir,
+        The expected instances, features, labels, labelsets, cardinality, mean_ir, max_ir and
         scumble.
     fallback : str or None
-        The set that is given, with a warning, where this one is absent.
+        The data set that is loaded instead, with a warning, if this one is not available.
     note : str
-        How to get it if it cannot be fetched.
+        How to get the data set if it cannot be downloaded.
 
     Examples
     --------
@@ -121,17 +123,17 @@ class RepositoryEntry:
 
     @property
     def can_be_fetched(self) -> bool:
-        """Whether an address and a checksum are known."""
+        """Whether the data set can be downloaded from a known address."""
         return bool(self.files)
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Which published parts, train and test, can be fetched."""
+        """The parts, train and test, that can be downloaded."""
         return tuple(part for part in PARTS if _main_file(self, part) is not None)
 
 
 def entries() -> tuple[RepositoryEntry, ...]:
-    """Return all data sets on the shelf.
+    """Return the descriptions of all data sets in the repository.
 
     Examples
     --------
@@ -143,7 +145,7 @@ def entries() -> tuple[RepositoryEntry, ...]:
 
 
 def find(name: str) -> RepositoryEntry:
-    """Find a data set by its name or an alias; upper and lower case do not matter.
+    """Return the description of a data set, by its name or an alias; case does not matter.
 
     Examples
     --------
@@ -151,9 +153,9 @@ def find(name: str) -> RepositoryEntry:
     >>> repository.find("corel16k").name
     'corel16k010'
     """
-    entry = _known(name)
+    entry = _find_or_none(name)
     if entry is None:
-        raise _unknown(name)
+        raise _unknown_name_error(name)
     return entry
 
 
@@ -162,35 +164,36 @@ def load(
 ) -> MultilabelDataset:
     """Load a public data set by name.
 
-    It is looked for in the folders of ``SCUMBLE_DATA``, then in the cache, and fetched if it is
-    in neither. ``"debtags"`` travels with the package. Folders of ``SCUMBLE_DATA`` may also hold
-    sets that are not on the shelf.
+    The data set is searched in the folders of ``SCUMBLE_DATA``, then in the cache, and downloaded
+    if it is in neither. ``"debtags"`` is included in the package. The folders of ``SCUMBLE_DATA``
+    may also hold data sets that are not in the repository.
 
     Parameters
     ----------
     name : str
-        A name on the shelf, see `entries`.
+        A name in the repository, see `entries`, or of a file in a folder of ``SCUMBLE_DATA``.
     part : {"train", "test"}, optional
-        One of the published parts, where there are any, instead of the whole.
+        A published part instead of the complete data; not all data sets have parts.
     download : bool
-        Whether it may be fetched.
+        Whether the data set may be downloaded.
     **options : object
         Further options of `scumble.read`.
 
     Returns
     -------
     MultilabelDataset
-        Named as on the shelf.
+        The data; its name is that in the repository.
 
     Raises
     ------
     ScumbleError
-        If the set is unknown, absent, cannot be fetched or cannot be read.
+        If the data set is unknown or not available, or cannot be downloaded or read.
 
     Warns
     -----
     ScumbleWarning
-        If another set takes its place, or a local file is not the set the shelf describes.
+        If another data set is loaded instead, or if a local file does not have the size that the
+        repository describes.
 
     Examples
     --------
@@ -203,57 +206,57 @@ def load(
 
     if part is not None:
         check_choice(part, PARTS, name="part", caller="load")
-    entry = _known(name)
+    entry = _find_or_none(name)
     if entry is not None and entry.name == EMBEDDED:
         if part is not None or options:
             raise ParameterError(
-                f"{EMBEDDED!r} travels with the package: it has no parts, no options."
+                f"{EMBEDDED!r} is included in the package: it has no parts and no options."
             )
         from scumble.data.embedded import load_debtags
 
         return load_debtags()
-    path = _present(name, entry, part)
+    path = _local_file(name, entry, part)
     if entry is None:
         if path is None:
-            raise _unknown(name)
+            raise _unknown_name_error(name)
         return read(path, **options)
     if path is None and entry.fallback is not None:
-        other = find(entry.fallback)
-        here = _present(other.name, other, part) is not None
-        if not here and not (download and _main_file(other, part)):
-            raise _absent(entry, part)
-        dataset = load(other.name, part=part, download=download, **options)
-        _warn_fallback(entry, other)
+        fallback = find(entry.fallback)
+        is_local = _local_file(fallback.name, fallback, part) is not None
+        if not is_local and not (download and _main_file(fallback, part)):
+            raise _not_available_error(entry, part)
+        dataset = load(fallback.name, part=part, download=download, **options)
+        _warn_of_fallback(entry, fallback)
         return dataset
     if path is None:
         if not download:
-            raise _absent(entry, part)
+            raise _not_available_error(entry, part)
         path = fetch(entry.name, part=part)
     dataset = read(path, **options)
     if part is None:
-        _warn_if_other(dataset, entry, path)
+        _warn_if_sizes_differ(dataset, entry, path)
     return replace(dataset, name=entry.name)
 
 
 def locate(name: str, *, part: str | None = None) -> Path:
-    r"""Find the file of a data set on this machine.
+    r"""Return the path of a data set on this machine.
 
     Parameters
     ----------
     name : str
-        A name on the shelf, or of a file in a folder that ``SCUMBLE_DATA`` names.
+        A name in the repository, or of a file in a folder of ``SCUMBLE_DATA``.
     part : {"train", "test"}, optional
-        One of the published parts instead of the whole.
+        A published part instead of the complete data.
 
     Returns
     -------
     Path
-        The file.
+        The file with the data.
 
     Raises
     ------
     ScumbleError
-        If the set is unknown or absent.
+        If the data set is unknown or not on this machine.
 
     Examples
     --------
@@ -266,32 +269,32 @@ def locate(name: str, *, part: str | None = None) -> Path:
     ...     repository.locate("films").name
     'films.csv'
     """
-    entry = _known(name)
-    path = _present(name, entry, part)
+    entry = _find_or_none(name)
+    path = _local_file(name, entry, part)
     if path is not None:
         return path
     if entry is None:
-        raise _unknown(name)
+        raise _unknown_name_error(name)
     if entry.fallback is not None:
-        other = find(entry.fallback)
-        path = _present(other.name, other, part)
+        fallback = find(entry.fallback)
+        path = _local_file(fallback.name, fallback, part)
         if path is not None:
-            _warn_fallback(entry, other)
+            _warn_of_fallback(entry, fallback)
             return path
-    raise _absent(entry, part)
+    raise _not_available_error(entry, part)
 
 
 def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
-    """Fetch a data set into the cache, unless it is there already.
+    """Download a data set to the cache, unless it is already there.
 
     Parameters
     ----------
     name : str
-        A name on the shelf.
+        A name in the repository.
     part : {"train", "test"}, optional
-        One of the published parts instead of the whole.
+        A published part instead of the complete data.
     force : bool
-        Whether to fetch it even if it is there.
+        Whether to download it even if it is in the cache.
 
     Returns
     -------
@@ -301,7 +304,7 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
     Raises
     ------
     DownloadError
-        If no address is known, none answers, or the file is not the one that was promised.
+        If no address is known, no server answers, or the file has another size or checksum.
 
     Examples
     --------
@@ -309,18 +312,18 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
     >>> repository.fetch("debtags")
     Traceback (most recent call last):
     ...
-    scumble._core.errors.DownloadError: 'debtags' travels with the package: there is nothing to
+    scumble._core.errors.DownloadError: 'debtags' is included in the package: there is nothing to
     fetch.
     """
-    from scumble.data.download import checksum  # the web's modules are slow to import
+    from scumble.data.download import checksum  # urllib and http are slow to import
 
     entry = find(name)
     main = _main_file(entry, part)
     if main is None:
-        raise _no_address(entry, part)
+        raise _no_address_error(entry, part)
     folder = cache_folder() / entry.name
     companions = [file for file in entry.files if CompressiblePath(file.name).suffix == ".xml"]
-    for file in [*companions, main]:  # the data last: where they are, all is there
+    for file in [*companions, main]:  # the data come last, so that their presence implies the rest
         path = folder / file.name
         if force or not (path.is_file() and checksum(path) == file.sha256):
             _fetch_file(file, path)
@@ -328,12 +331,13 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
 
 
 def cache_folder() -> Path:
-    """Tell where fetched data sets are kept.
+    """Return the folder of downloaded data sets.
 
     Returns
     -------
     Path
-        The folder that ``SCUMBLE_CACHE`` names, or one where this system keeps caches.
+        The folder of the environment variable ``SCUMBLE_CACHE``, or one in the system's folder for
+        caches.
 
     Examples
     --------
@@ -344,8 +348,9 @@ def cache_folder() -> Path:
     ...     repository.cache_folder().name
     'my data'
     """
-    if chosen := os.environ.get("SCUMBLE_CACHE"):
-        return Path(chosen).expanduser()
+    folder = os.environ.get("SCUMBLE_CACHE")
+    if folder:
+        return Path(folder).expanduser()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
@@ -357,51 +362,80 @@ def cache_folder() -> Path:
 
 @cache
 def _entries_by_name() -> dict[str, RepositoryEntry]:
+    """Read the descriptions of all data sets from ``repository.toml``."""
     content = tomllib.loads((files(__package__) / "repository.toml").read_text(encoding="utf-8"))
     sources = content["sources"]
-    return {name: _entry(name, row, sources) for name, row in sorted(content["sets"].items())}
+    return {
+        name: _entry_from_toml(name, fields, sources)
+        for name, fields in sorted(content["sets"].items())
+    }
 
 
-def _entry(name: str, row: dict[str, Any], sources: dict[str, Any]) -> RepositoryEntry:
-    bases = sources[row.pop("source")]["addresses"] if "source" in row else []
-    files = tuple(
-        RemoteFile(f["name"], f["size"], f["sha256"], tuple(base + f["path"] for base in bases))
-        for f in row.pop("files", ())
+def _entry_from_toml(name: str, fields: dict[str, Any], sources: dict[str, Any]) -> RepositoryEntry:
+    """Build the description of a data set from a table of ``repository.toml``."""
+    base_urls = sources[fields["source"]]["addresses"] if "source" in fields else []
+    remote_files = tuple(
+        RemoteFile(
+            name=file["name"],
+            size=file["size"],
+            sha256=file["sha256"],
+            urls=tuple(base + file["path"] for base in base_urls),
+        )
+        for file in fields.get("files", ())
     )
-    aliases, measures = tuple(row.pop("aliases", ())), MappingProxyType(row.pop("measures"))
-    return RepositoryEntry(name, **row, aliases=aliases, files=files, measures=measures)
+    return RepositoryEntry(
+        name=name,
+        title=fields["title"],
+        domain=fields["domain"],
+        format=fields["format"],
+        aliases=tuple(fields.get("aliases", ())),
+        files=remote_files,
+        measures=MappingProxyType(fields["measures"]),
+        fallback=fields.get("fallback"),
+        note=fields.get("note", ""),
+    )
 
 
-def _known(name: str) -> RepositoryEntry | None:
+def _find_or_none(name: str) -> RepositoryEntry | None:
+    """Return the description of a data set, by its name or an alias; None if there is none."""
     if not isinstance(name, str):
         raise ParameterError(f"A data set is asked for by its name. Got {name!r} instead.")
-    wanted = name.casefold()
-    found = (e for e in entries() if wanted in map(str.casefold, (e.name, *e.aliases)))
-    return next(found, None)
+    folded_name = name.casefold()
+    for entry in entries():
+        if folded_name in map(str.casefold, (entry.name, *entry.aliases)):
+            return entry
+    return None
 
 
 def _main_file(entry: RepositoryEntry, part: str | None) -> RemoteFile | None:
+    """Return the remote file with the data, or with a part of them; None if there is none."""
     if part is None:
         return entry.files[0] if entry.files else None
     stem = f"{entry.name}-{part}"
     return next((file for file in entry.files if CompressiblePath(file.name).stem == stem), None)
 
 
-def _present(name: str, entry: RepositoryEntry | None, part: str | None) -> Path | None:
-    """Look through the folders of ``SCUMBLE_DATA``, then the cache."""
+def _local_file(name: str, entry: RepositoryEntry | None, part: str | None) -> Path | None:
+    """Return the file of a data set in a folder of ``SCUMBLE_DATA``, or else in the cache."""
     names = [name] if entry is None else [entry.name, *entry.aliases]
-    stems = [each if part is None else f"{each}-{part}" for each in names]
+    stems = names if part is None else [f"{name}-{part}" for name in names]
+    # In a folder of its own, the file may also have the name under which it is published.
+    stems_in_own_folder = list(stems)
     if entry is not None and part is None and entry.files:
-        stems.append(CompressiblePath(entry.files[0].name).stem)
-    for folder in _data_folders():
-        for place in _places(folder, names):
-            found = _data_file(place, stems if place != folder else stems[: len(names)])
-            if found is not None:
-                return found
-    return None if entry is None else _cached(entry, part)
+        stems_in_own_folder.append(CompressiblePath(entry.files[0].name).stem)
+    for data_folder in _data_folders():
+        for folder in _folders_of_dataset(data_folder, names):
+            path = _find_data_file(folder, stems_in_own_folder)
+            if path is not None:
+                return path
+        path = _find_data_file(data_folder, stems)
+        if path is not None:
+            return path
+    return None if entry is None else _cached_file(entry, part)
 
 
-def _cached(entry: RepositoryEntry, part: str | None) -> Path | None:
+def _cached_file(entry: RepositoryEntry, part: str | None) -> Path | None:
+    """Return the file of a data set in the cache, if it has the expected size."""
     main = _main_file(entry, part)
     if main is None:
         return None
@@ -410,7 +444,9 @@ def _cached(entry: RepositoryEntry, part: str | None) -> Path | None:
 
 
 def _data_folders() -> list[Path]:
-    folders = [Path(part) for part in os.environ.get("SCUMBLE_DATA", "").split(os.pathsep) if part]
+    """List the folders of ``SCUMBLE_DATA``; raise ParameterError if one does not exist."""
+    paths = os.environ.get("SCUMBLE_DATA", "").split(os.pathsep)
+    folders = [Path(path) for path in paths if path]
     for folder in folders:
         if not folder.is_dir():
             raise ParameterError(
@@ -420,55 +456,60 @@ def _data_folders() -> list[Path]:
     return folders
 
 
-def _places(folder: Path, names: list[str]) -> Iterator[Path]:
-    wanted = {name.casefold() for name in names}
-    below = sorted(path for path in folder.iterdir() if path.name.casefold() in wanted)
-    yield from (path for path in below if path.is_dir())
-    yield folder
+def _folders_of_dataset(folder: Path, names: list[str]) -> list[Path]:
+    """List the subfolders that are named like a data set, whose names are ``names``."""
+    folded_names = {name.casefold() for name in names}
+    return sorted(
+        path for path in folder.iterdir() if path.name.casefold() in folded_names and path.is_dir()
+    )
 
 
-def _data_file(folder: Path, stems: list[str]) -> Path | None:
-    """Choose the file with the first of ``stems`` and the best of `SUFFIXES`."""
-    wanted = [stem.casefold() for stem in stems]
-    ranked = []
+def _find_data_file(folder: Path, stems: list[str]) -> Path | None:
+    """Return the file with the first of ``stems``, and among these the first of `SUFFIXES`."""
+    folded_stems = [stem.casefold() for stem in stems]
+    candidates = []
     for path in folder.iterdir():
-        stem, suffix = CompressiblePath(path).stem.casefold(), CompressiblePath(path).suffix
-        if stem in wanted and suffix in SUFFIXES and path.is_file():
-            ranked.append((wanted.index(stem), SUFFIXES.index(suffix), len(path.name), path))
-    return min(ranked)[-1] if ranked else None
+        stem = CompressiblePath(path).stem.casefold()
+        suffix = CompressiblePath(path).suffix
+        if stem in folded_stems and suffix in SUFFIXES and path.is_file():
+            rank = (folded_stems.index(stem), SUFFIXES.index(suffix), len(path.name))
+            candidates.append((*rank, path))
+    return min(candidates)[-1] if candidates else None
 
 
-def _warn_fallback(entry: RepositoryEntry, other: RepositoryEntry) -> None:
+def _warn_of_fallback(entry: RepositoryEntry, fallback: RepositoryEntry) -> None:
+    """Warn that another data set is used instead of one that is not available."""
     warnings.warn(
-        f"{entry.name!r} is not in SCUMBLE_DATA ({entry.note}). {other.name!r} takes its place: "
-        f"{other.title}.",
+        f"{entry.name!r} is not in SCUMBLE_DATA ({entry.note}). {fallback.name!r} takes its place: "
+        f"{fallback.title}.",
         ScumbleWarning,
         stacklevel=3,
     )
 
 
-def _warn_if_other(dataset: MultilabelDataset, entry: RepositoryEntry, path: Path) -> None:
-    other = [
-        f"{count} {what} (expected {entry.measures[what]})"
-        for what in ("instances", "features", "labels")
-        if (count := getattr(dataset, f"n_{what}")) != entry.measures[what]
-    ]
-    if other:
+def _warn_if_sizes_differ(dataset: MultilabelDataset, entry: RepositoryEntry, path: Path) -> None:
+    """Warn if a local file has another number of instances, features or labels than expected."""
+    differences = []
+    for noun in ("instances", "features", "labels"):
+        count = getattr(dataset, f"n_{noun}")
+        if count != entry.measures[noun]:
+            differences.append(f"{count} {noun} (expected {entry.measures[noun]})")
+    if differences:
         warnings.warn(
-            f"{path} is not the {entry.name!r} the shelf describes: it has {', '.join(other)}.",
+            f"{path} is not the {entry.name!r} of the repository: it has {', '.join(differences)}.",
             ScumbleWarning,
             stacklevel=3,
         )
 
 
 def _fetch_file(file: RemoteFile, path: Path) -> None:
-    """Try the addresses in turn; the checksum decides which one is believed."""
+    """Download a file from the first of its addresses that delivers it with the right checksum."""
     from scumble.data.download import download
 
     failures = []
-    for address in file.urls:
+    for url in file.urls:
         try:
-            download(address, path, size=file.size, sha256=file.sha256)
+            download(url, path, size=file.size, sha256=file.sha256)
             return
         except DownloadError as error:
             failures.append(str(error))
@@ -478,8 +519,11 @@ def _fetch_file(file: RemoteFile, path: Path) -> None:
     )
 
 
-def _unknown(name: str) -> ParameterError:
-    names = [each for entry in entries() for each in (entry.name, *entry.aliases)]
+def _unknown_name_error(name: str) -> ParameterError:
+    """Build the error for a name that is not in the repository."""
+    names: list[str] = []
+    for entry in entries():
+        names += [entry.name, *entry.aliases]
     hint = did_you_mean(name, names)
     if os.path.sep in name or Path(name).suffix.lower() in SUFFIXES:
         hint = " To read a file, use scumble.read."
@@ -489,12 +533,13 @@ def _unknown(name: str) -> ParameterError:
     )
 
 
-def _absent(entry: RepositoryEntry, part: str | None) -> DataError:
-    what = entry.name if part is None else f"{entry.name}-{part}"
+def _not_available_error(entry: RepositoryEntry, part: str | None) -> DataError:
+    """Build the error for a data set that is not on this machine; it says how to get it."""
+    name = entry.name if part is None else f"{entry.name}-{part}"
     if entry.name == EMBEDDED:
         return DataError(
-            f"{what!r} travels inside scumble and is no file. Load it by its name, or make a file "
-            f"of it: scumble convert {entry.name} {entry.name}.arff"
+            f"{name!r} is included in scumble and is not a file. Load it by its name, or make a "
+            f"file of it: scumble convert {entry.name} {entry.name}.arff"
         )
     if _main_file(entry, part) is not None:
         hint = (
@@ -502,18 +547,20 @@ def _absent(entry: RepositoryEntry, part: str | None) -> DataError:
             f"scumble data get {entry.name}."
         )
     else:
-        hint = str(_no_address(entry, part))
-    searched = os.environ.get("SCUMBLE_DATA") or "(not set)"
+        hint = str(_no_address_error(entry, part))
+    data_folders = os.environ.get("SCUMBLE_DATA") or "(not set)"
     return DataError(
-        f"{what!r} is neither in SCUMBLE_DATA {searched} nor in the cache {cache_folder()}. {hint}"
+        f"{name!r} is neither in SCUMBLE_DATA {data_folders} nor in the cache {cache_folder()}. "
+        f"{hint}"
     )
 
 
-def _no_address(entry: RepositoryEntry, part: str | None) -> DownloadError:
+def _no_address_error(entry: RepositoryEntry, part: str | None) -> DownloadError:
+    """Build the error for a data set, or a part, without a known address."""
     if part is not None:
         return DownloadError(f"No address is known for the {part} part of {entry.name!r}.")
     if entry.name == EMBEDDED:
-        return DownloadError(f"{EMBEDDED!r} travels with the package: there is nothing to fetch.")
+        return DownloadError(f"{EMBEDDED!r} is included in the package: there is nothing to fetch.")
     return DownloadError(
         f"No address is known for {entry.name!r} ({entry.note}). Put {entry.name}.arff and "
         f"{entry.name}.xml into a folder and let SCUMBLE_DATA name that folder."
@@ -521,17 +568,17 @@ def _no_address(entry: RepositoryEntry, part: str | None) -> DownloadError:
 
 
 def availability(name: str) -> str:
-    """Tell where a data set is, in a word.
+    """Return "embedded", "here", "to fetch" or "SCUMBLE_DATA only": where a data set is.
 
     Examples
     --------
     >>> from scumble.data import repository
-    >>> repository.place("debtags")
+    >>> repository.availability("debtags")
     'embedded'
     """
     entry = find(name)
     if entry.name == EMBEDDED:
         return "embedded"
-    if _present(entry.name, entry, None) is not None:
+    if _local_file(entry.name, entry, None) is not None:
         return "here"
     return "to fetch" if entry.can_be_fetched else "SCUMBLE_DATA only"

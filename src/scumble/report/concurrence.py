@@ -1,4 +1,4 @@
-"""The concurrence report: one plain summary, from which every ink draws."""
+"""The concurrence report as a dictionary, from which the text, HTML and PDF reports are made."""
 
 import math
 from collections import Counter
@@ -23,24 +23,24 @@ from scumble.measures.difficult import (
 )
 from scumble.measures.summary import to_json_value
 
-#: Majority partners shown per difficult label, as in mldr.
+#: Number of majority labels listed for a difficult label, as in mldr.
 N_PARTNERS = 10
-#: Labelsets listed, the most frequent ones.
+#: Number of most frequent labelsets that are listed.
 N_LABELSETS = 25
-#: A frequent label is named as company of a rare one from this part of the rare one's instances on.
-GOOD_PART = 0.1
-#: The level of its three data sets for which resampling changed next to nothing.
+#: Sentences name a frequent label if it is in at least this share of a rare label's instances.
+MIN_NAMED_SHARE = 0.1
+#: SCUMBLE above which, on three data sets of the paper, resampling changed almost nothing.
 VERY_HIGH_CONCURRENCE = 0.3
 _HELPS_LITTLE = (
     "share their instances with frequent ones. Above about 0.1 the paper found that resampling "
     "alone helps little, since clones of rare labels bring frequent ones along."
 )
-#: What the paper says of SCUMBLE up to a level.
+#: Statement of the paper about SCUMBLE up to each level.
 MEANINGS = {
     HIGH_CONCURRENCE: "rare and frequent labels seldom share instances. At this level the paper "
     "found that resampling works as intended.",
-    BORDERLINE_CONCURRENCE: "rare labels share instances with frequent ones. This is the border: the paper found "
-    "that resampling works up to about 0.1 and fails well above.",
+    BORDERLINE_CONCURRENCE: "rare labels share instances with frequent ones. This is the border: "
+    "the paper found that resampling works up to about 0.1 and fails well above.",
     VERY_HIGH_CONCURRENCE: f"rare labels often {_HELPS_LITTLE}",
     math.inf: f"rare labels very often {_HELPS_LITTLE} On its three data sets above 0.3 resampling "
     "lowered MeanIR by 6 % and raised MaxIR by as much, against a fall by half on those up to 0.1.",
@@ -56,32 +56,32 @@ def concurrence_report(
     random_state: int | None = None,
     origin: str = "",
 ) -> dict[str, Any]:
-    """Gather what the concurrence report says, as plain values.
+    """Return the content of the concurrence report.
 
     Parameters
     ----------
     data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
-        The data; a column of label lists will do.
+        The data; the labels alone suffice.
     n_labels : int, optional
-        How many difficult labels to list; see `scumble.measures.difficult_labels`.
+        Number of difficult labels; see `scumble.measures.difficult_labels`.
     n_partners : int
-        How many majority partners of each.
+        Maximum number of co-occurring majority labels per difficult label.
     treatments : sequence of str
-        Resamplers to try, such as ``"remedial"`` or ``"remedial+mlsmote"``.
+        Resamplers to apply, such as ``"remedial"`` or ``"remedial+mlsmote"``.
     random_state : int, optional
         The seed of the resamplers.
     origin : str
-        Where the data comes from and when the report was made, to be printed below its title.
+        The origin of the data and the date, which is printed below the title.
 
     Returns
     -------
     dict
-        ``version`` (of this package), ``origin``, ``summary`` (all measures), ``verdict_sentences``
+        ``version`` (of this package), ``origin``, ``summary`` (all measures), ``verdict``
         (sentences), ``labels`` (by decreasing SCUMBLELbl), ``difficult`` (each with its
         ``partners``), ``labelsets`` (the most frequent ones of those that occur more than once),
-        ``features`` (how many of each kind), ``chord`` (see `scumble.plots.chord_layout`) and
-        ``treatments`` (what `scumble.resample.apply_chain` reports of each, with its ``method``
-        and ``chord``). Ready for JSON.
+        ``features`` (counts by kind), ``chord`` (see `scumble.plots.chord_layout`) and
+        ``treatments`` (the reports of `scumble.resample.apply_chain`, each with ``method`` and
+        ``chord``). All values can be written as JSON.
 
     Examples
     --------
@@ -96,14 +96,19 @@ def concurrence_report(
     >>> report["difficult"][0]["partners"][0]["name"]
     'a'
     """
-    from scumble.plots.chord_layout import chord_layout  # here: it brings all plots along
+    from scumble.plots.chord_layout import chord_layout  # imports all plots
 
     summary = characterize(data)
-    data = _with_features(data)
-    meetings, table = cooccurrence_counter(data.Y), summary.labels
-    difficult = rank_difficult_labels(meetings, table.irlbl, table.scumble, data.labels, n_labels)
+    data = _as_dataset(data)
+    difficult = rank_difficult_labels(
+        cooccurrence_counter(data.Y),
+        summary.labels.irlbl,
+        summary.labels.scumble,
+        data.labels,
+        n_labels,
+    )
     chord = chord_layout(data, summary=summary)
-    drawn = [arc.label for arc in chord.arcs]
+    labels_in_chord = [arc.label for arc in chord.arcs]
     labelsets = frequent_labelsets(data, summary, top=N_LABELSETS)
     return {
         "version": __version__,
@@ -112,16 +117,18 @@ def concurrence_report(
         "verdict": verdict_sentences(summary, difficult),
         "labels": label_rows(summary, sort="scumble"),
         "difficult": [difficult_label_to_dict(label, n_partners) for label in difficult],
-        # What occurs once says little, and may fill pages with its names.
+        # Labelsets that occur once are not informative, and their names could fill pages.
         "labelsets": [row for row in labelsets if row["count"] > 1],
         "features": features_by_kind(data),
         "chord": chord.to_json(),
-        "treatments": [_treated(data, method, drawn, random_state) for method in treatments],
+        "treatments": [
+            _treatment_report(data, method, labels_in_chord, random_state) for method in treatments
+        ],
     }
 
 
-def _with_features(data: Any) -> MultilabelDataset:
-    """Take labels alone for a data set without features."""
+def _as_dataset(data: Any) -> MultilabelDataset:
+    """Return the data set; labels alone become a data set without features."""
     if isinstance(data, MultilabelDataset):
         return data
     labels, names = check_named_labels(data, caller="concurrence_report")
@@ -129,121 +136,130 @@ def _with_features(data: Any) -> MultilabelDataset:
 
 
 def origin_text(source: str) -> str:
-    """Name where data comes from, and this day."""
+    """Return a sentence with the origin of data and the current date."""
     return f"From {source}; made on {date.today().isoformat()}."
 
 
 def size_text(summary: dict[str, Any]) -> str:
-    """Say how large a data set is."""
-    nouns = ("instance", "feature", "label")
-    sizes = {noun: summary[f"n_{noun}s"] for noun in nouns}
-    return ", ".join("–" if n is None else pluralize(n, noun) for noun, n in sizes.items())
+    """Return the numbers of instances, features and labels as text."""
+    sizes = []
+    for noun in ("instance", "feature", "label"):
+        n = summary[f"n_{noun}s"]
+        sizes.append("–" if n is None else pluralize(n, noun))
+    return ", ".join(sizes)
 
 
 def more_labelsets_text(report: dict[str, Any]) -> str:
-    """Say how many labelsets a report does not list, and how many of them occur once."""
-    n_all, n_single = (report["summary"][key] for key in ("n_labelsets", "n_single_labelsets"))
-    n_more = n_all - len(report["labelsets"])
+    """Return the number of labelsets that are not listed, and of those that occur once, as text."""
+    n_single = report["summary"]["n_single_labelsets"]
+    n_more = report["summary"]["n_labelsets"] - len(report["labelsets"])
     if n_more <= 0:
         return ""
     if n_single == 0:
         return f"and {n_more:,} more"
-    once = "once each" if n_single > 1 else "once"
+    verb = "occurs once" if n_single == 1 else "occur once each"
     if n_more == n_single:
-        lead = "and " if report["labelsets"] else ""
-        return f"{lead}{pluralize(n_more, 'labelset')} that occur{'s' * (n_more == 1)} {once}"
-    return f"and {n_more:,} more, of which {n_single:,} occur{'s' * (n_single == 1)} {once}"
+        conjunction = "and " if report["labelsets"] else ""
+        return f"{conjunction}{pluralize(n_more, 'labelset')} that {verb}"
+    return f"and {n_more:,} more, of which {n_single:,} {verb}"
 
 
-def _treated(
-    data: MultilabelDataset, method: str, drawn: list[int], random_state: int | None
+def _treatment_report(
+    data: MultilabelDataset, method: str, labels: list[int], random_state: int | None
 ) -> dict[str, Any]:
-    """Report what resamplers do to a data set, with the chord diagram of the same labels."""
+    """Return the effect of resamplers on a data set, with a chord diagram of the labels."""
     from scumble.learn import TextColumns
     from scumble.plots.chord_layout import chord_layout
     from scumble.resample import apply_chain, make_chain
 
-    numbers = TextColumns.of(data).transform(data)  # between texts there are no distances
+    numbers = TextColumns.of(data).transform(data)  # resamplers need distances between rows
     after, report = apply_chain(numbers, make_chain(method, random_state=random_state))
-    chord = chord_layout(after, drawn, keep_order=True)
+    chord = chord_layout(after, labels, keep_order=True)
     return {"method": method, **report, "chord": chord.to_json()}
 
 
 def frequent_labelsets(
     data: MultilabelDataset, summary: Summary, *, top: int | None = None
 ) -> list[dict[str, Any]]:
-    """List the labelsets, most frequent first."""
-    found = summary.labelsets
-    order = found.order[:top]
-    rows = found.first_row[order]
+    """Return labels, count, imbalance and SCUMBLE of the labelsets, most frequent first."""
+    labelsets = summary.labelsets
+    order = labelsets.order[:top]
+    rows = labelsets.first_row[order]
+    labels_of_rows = data.Y[rows].tolil().rows
+    counts = labelsets.counts[order].tolist()
     return [
         {
             "labels": [data.labels[label] for label in labels],
-            "count": int(found.counts[at]),
-            "imbalance": found.max_count / int(found.counts[at]),
+            "count": count,
+            "imbalance": labelsets.max_count / count,
             "scumble": float(summary.scumble_by_instance[row]),
         }
-        for labels, at, row in zip(data.Y[rows].tolil().rows, order, rows, strict=True)
+        for labels, count, row in zip(labels_of_rows, counts, rows, strict=True)
     ]
 
 
 def labelset_rows(
     data: MultilabelDataset, *, top: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """List the labelsets, most frequent first, and tell how many there are."""
+    """Return the most frequent labelsets, and the number of all labelsets."""
     summary = characterize(data)
     return frequent_labelsets(data, summary, top=top), summary.n_labelsets
 
 
 def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
-    """Count the features of each kind."""
+    """Return the number of features of each kind."""
     return dict(Counter(feature.kind for feature in data.features))
 
 
 def verdict_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
-    """Say in words what the numbers mean."""
+    """Return sentences that interpret the measures."""
     masked = [label for label in difficult if label.partners and label.scumble > 0]
     sentences = [
-        _on_imbalance(summary),
-        _on_concurrence(summary),
-        _on_difficult(masked),
-        _on_others(masked),
-        # By the rules that `scumble.advise` follows, and what was measured for them.
-        *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
-        _on_gaps(summary),
+        _imbalance_sentence(summary),
+        _concurrence_sentence(summary),
+        _most_difficult_sentence(masked),
+        _other_difficult_sentence(masked),
     ]
+    if summary.n_minority:  # by the rules of `scumble.advise`, with the evidence for them
+        sentences += treatment_sentences(summary.scumble)
+    sentences.append(_missing_labels_sentence(summary))
     return [sentence for sentence in sentences if sentence]
 
 
 def label_rows(
     summary: Summary, *, sort: str = "order", top: int | None = None
 ) -> list[dict[str, Any]]:
-    """List the labels with their measures."""
-    rare = summary.labels.is_minority
+    """Return the measures of labels in data order, by name or by decreasing value of a measure."""
     rows = [
-        {**to_json_value(row), "is_minority": bool(rare[at])}
-        for at, row in enumerate(summary.labels)
+        {**to_json_value(row), "is_minority": bool(is_minority)}
+        for row, is_minority in zip(summary.labels, summary.labels.is_minority, strict=True)
     ]
     if sort == "name":
         rows.sort(key=lambda row: row["name"])
     elif sort != "order":
-        rows.sort(key=lambda row: float("-inf") if row[sort] is None else row[sort], reverse=True)
+        rows.sort(key=lambda row: -math.inf if row[sort] is None else row[sort], reverse=True)
     return rows[:top]
 
 
 def difficult_label_to_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
-    """Describe a difficult label and what masks it."""
-    told = to_json_value(asdict(replace(label, partners=label.partners[:n_partners])))
-    shown = told.pop("partners")
-    return {**told, "n_partners": len(label.partners), "partners": shown}
+    """Return a difficult label and its most frequent co-occurring labels as values for JSON."""
+    description = to_json_value(asdict(replace(label, partners=label.partners[:n_partners])))
+    partners = description.pop("partners")
+    return {**description, "n_partners": len(label.partners), "partners": partners}
 
 
-def _on_imbalance(summary: Summary) -> str:
+def _imbalance_sentence(summary: Summary) -> str:
+    """Return a sentence about MeanIR and MaxIR."""
     if not summary.mean_ir >= 1:
         return "No label ever occurs, so there is nothing to measure."
     if summary.max_ir < 1.5:
         return f"The labels are about equally frequent (MaxIR {summary.max_ir:.2f})."
-    degree = "mildly" if summary.mean_ir < 1.5 else "clearly" if summary.mean_ir < 20 else "highly"
+    if summary.mean_ir < 1.5:
+        degree = "mildly"
+    elif summary.mean_ir < 20:
+        degree = "clearly"
+    else:
+        degree = "highly"
     return (
         f"The labels are {degree} imbalanced: on average a label is {summary.mean_ir:,.1f} times "
         f"rarer than the most frequent one, the rarest {summary.max_ir:,.1f} times. "
@@ -251,7 +267,8 @@ def _on_imbalance(summary: Summary) -> str:
     )
 
 
-def _on_concurrence(summary: Summary) -> str:
+def _concurrence_sentence(summary: Summary) -> str:
+    """Return a sentence about SCUMBLE, with the statement of the paper about its level."""
     if not summary.scumble >= 0 or not summary.mean_ir >= 1:
         return ""
     if summary.scumble == 0:
@@ -260,52 +277,59 @@ def _on_concurrence(summary: Summary) -> str:
     return f"SCUMBLE is {summary.scumble:.3f}: {meaning}"
 
 
-def _on_difficult(masked: Sequence[DifficultLabel]) -> str:
-    """Name the most difficult label, and the frequent ones in a good part of its instances."""
-    # Majority labels mask a minority label "when they appear together", says the paper: the word is
-    # kept for labels that are themselves highly concurrent.
+def _most_difficult_sentence(masked: Sequence[DifficultLabel]) -> str:
+    """Name the most difficult label, and up to three frequent labels that co-occur with it."""
+    # According to the paper, majority labels mask a minority label "when they appear together". The
+    # sentence says so only of labels that are themselves highly concurrent.
     if not masked:
         return ""
-    first = masked[0]
-    company = ", ".join(
-        f"{partner.name} ({100 * partner.joint_count / first.count:.0f} % of them)"
-        for partner in _companions(first)[:3]
+    label = masked[0]
+    partners = ", ".join(
+        f"{partner.name} ({100 * partner.joint_count / label.count:.0f} % of them)"
+        for partner in _frequent_partners(label)[:3]
     )
-    of_which = f"{first.name} ({pluralize(first.count, 'instance')})"
-    if not company:
-        return f"The most difficult label is {of_which}; it meets no frequent label often."
-    if first.scumble > HIGH_CONCURRENCE:
-        return f"The most difficult label is {of_which}, masked by {company}."
-    return f"Of the rare labels {of_which} shares most: with {company}."
+    label_text = f"{label.name} ({pluralize(label.count, 'instance')})"
+    if not partners:
+        return f"The most difficult label is {label_text}; no frequent label co-occurs often."
+    if label.scumble > HIGH_CONCURRENCE:
+        return f"The most difficult label is {label_text}, masked by {partners}."
+    return f"Of the rare labels {label_text} shares most: with {partners}."
 
 
-def _companions(label: DifficultLabel) -> list[CooccurringLabel]:
-    """List the partners that are in a good part of a label's instances."""
-    return [each for each in label.partners if each.joint_count >= GOOD_PART * label.count]
+def _frequent_partners(label: DifficultLabel) -> list[CooccurringLabel]:
+    """List the majority labels in a considerable share of a difficult label's instances."""
+    min_joint_count = MIN_NAMED_SHARE * label.count
+    return [partner for partner in label.partners if partner.joint_count >= min_joint_count]
 
 
-def _on_others(masked: Sequence[DifficultLabel]) -> str:
-    """Name what masks the difficult labels as a group."""
+def _other_difficult_sentence(masked: Sequence[DifficultLabel]) -> str:
+    """Name further difficult labels, and the majority label that co-occurs with most of them."""
     if len(masked) < 2:
         return ""
-    others = ", ".join(label.name for label in masked[1:4])
-    met = Counter(partner.name for label in masked for partner in _companions(label))
-    name, times = met.most_common(1)[0] if met else ("", 0)
-    if times < 2:
-        return f"Next in difficulty: {others}."
-    share = f"{times} of the {len(masked)}"
-    if times == len(masked):
-        share = "both" if times == 2 else f"all {times}"
+    next_names = ", ".join(label.name for label in masked[1:4])
+    n_labels_of_partner: Counter[str] = Counter()
+    for label in masked:
+        n_labels_of_partner.update(partner.name for partner in _frequent_partners(label))
+    [(partner_name, n_labels)] = n_labels_of_partner.most_common(1) or [("", 0)]
+    if n_labels < 2:
+        return f"Next in difficulty: {next_names}."
+    if n_labels < len(masked):
+        labels_text = f"{n_labels} of the {len(masked)}"
+    else:
+        labels_text = "both" if n_labels == 2 else f"all {n_labels}"
     return (
-        f"Next in difficulty: {others}. The frequent label {name} is in at least a tenth of the "
-        f"instances of {share} difficult labels."
+        f"Next in difficulty: {next_names}. The frequent label {partner_name} is in at least a "
+        f"tenth of the instances of {labels_text} difficult labels."
     )
 
 
-def _on_gaps(summary: Summary) -> str:
-    n_unseen, n_bare, gaps = summary.n_unseen, summary.n_unlabelled, []
-    if n_unseen:
-        gaps.append(f"{pluralize(n_unseen, 'label')} never occur{'s' * (n_unseen == 1)}")
-    if n_bare:
-        gaps.append(f"{pluralize(n_bare, 'instance')} {'has' if n_bare == 1 else 'have'} no label")
-    return f"Note: {' and '.join(gaps)}." if gaps else ""
+def _missing_labels_sentence(summary: Summary) -> str:
+    """Return a note about unseen labels and unlabelled instances; "" if there are none."""
+    notes = []
+    if summary.n_unseen:
+        verb = "occurs" if summary.n_unseen == 1 else "occur"
+        notes.append(f"{pluralize(summary.n_unseen, 'label')} never {verb}")
+    if summary.n_unlabelled:
+        verb = "has" if summary.n_unlabelled == 1 else "have"
+        notes.append(f"{pluralize(summary.n_unlabelled, 'instance')} {verb} no label")
+    return f"Note: {' and '.join(notes)}." if notes else ""

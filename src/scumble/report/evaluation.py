@@ -1,7 +1,4 @@
-"""What classifiers are worth: alone, compared, advised, or by their predictions.
-
-Laid out for the terminal, and the advice as a page.
-"""
+"""Text reports of evaluations, comparisons and advice; and the page of an advice."""
 
 from typing import Any
 
@@ -9,38 +6,51 @@ from scumble._core.text import display_path, escape_controls, format_number
 from scumble.report.terminal import Line, Segment, cells, table, wrap_lines
 
 MIB = 2**20
-#: What is told of a group of labels.
-OF_GROUPS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1", "never_predicted")
-#: Labels with the largest gains and losses that are shown.
+#: Metrics that are listed for a group of labels.
+GROUP_METRICS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1", "never_predicted")
+#: Number of labels that are listed from either end of the order by gain.
 N_LABELS = 8
-#: What is shown of them.
-GAINS = {"training_positives": ",.0f", "before": ".3f", "after": ".3f", "gain": "+.3f"}
+#: Columns of the table of gains, with formats.
+GAIN_FORMATS = {"training_positives": ",.0f", "before": ".3f", "after": ".3f", "gain": "+.3f"}
 MARKS = {"better": "+", "worse": "-"}
-#: What is told of a method that was tried for an advice.
+#: Metrics of the methods in an advice, with titles.
 TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
 
 
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the metrics of a cross-validation with what it cost."""
-    resampled = (
-        "" if result["resample"] is None else f" after {escape_controls(result['resample'])}"
-    )
-    tested = result.get("test")
-    where = f"{len(result['folds'])} folds" if tested is None else f"tested on {_read(tested)}"
-    base = escape_controls((result.get("base") or "").rpartition(".")[2])
-    learner = f"{escape_controls(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
-    title = f"{escape_controls(result['data']) or 'data'}: {learner}, {where}"
+    """Render the metrics of a cross-validation or a test, and time and memory, as text."""
+    is_tested = result.get("test") is not None
     groups = result.get("groups", ())
-    # One test part has one value, and no spread.
-    heads = ("mean", "sd", "pooled") if tested is None else ("value",)
-    told = {name: one for name, one in result["metrics"].items() if not groups or "." not in name}
-    rows = [(name, *_numbers(one["mean"], one["sd"])[: len(heads)]) for name, one in told.items()]
-    lines: list[Line] = [[Segment(title, "title")]]
+    lines: list[Line] = [[Segment(_evaluation_title(result), "title")]]
+    heads: tuple[str, ...] = ("mean", "sd", "pooled")
+    if is_tested:  # a test part has a single value without a standard deviation
+        heads = ("value",)
+    rows = []
+    for name, metric in result["metrics"].items():
+        if groups and "." in name:  # a metric of a group, which has its own table
+            continue
+        numbers = _format_metrics(metric["mean"], metric["sd"])
+        rows.append((name, *numbers[: len(heads)]))
     lines += table(("metric", *heads[:2]), rows, width=width)
     for group in groups:
-        lines += table((f"{group} labels", *heads), _group(result, group, len(heads)))
-    lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
+        lines += table((f"{group} labels", *heads), _group_rows(result, group, len(heads)))
+    notes = [*_resampling_notes(result), _cost_text(result)]
+    lines += [[Segment(note, "dim")] for note in notes]
     return lines
+
+
+def _evaluation_title(result: dict[str, Any]) -> str:
+    """Return a title with data, classifier, resampling and folds of an evaluation."""
+    data = escape_controls(result["data"]) or "data"
+    learner = escape_controls(result["classifier"])
+    base = escape_controls((result.get("base") or "").rpartition(".")[2])
+    if base:
+        learner += f" of {base}"
+    if result["resample"] is not None:
+        learner += f" after {escape_controls(result['resample'])}"
+    if result.get("test") is None:
+        return f"{data}: {learner}, {len(result['folds'])} folds"
+    return f"{data}: {learner}, tested on {_path_text(result['test'])}"
 
 
 def render_prediction_report(
@@ -50,93 +60,107 @@ def render_prediction_report(
     show_all_metrics: bool = False,
     width: int | None = None,
 ) -> list[Line]:
-    """Lay out what predictions are worth: metrics, then labels, the rarest first."""
+    """Render the metrics of predictions, then those of each label, the rarest first, as text."""
     title = (
-        f"{_read(result['predictions'])} against {_read(result['truth'])}: "
+        f"{_path_text(result['predictions'])} against {_path_text(result['truth'])}: "
         f"{result['n_instances']:,} instances, {result['n_labels']:,} labels"
     )
     if result["cut"] is not None:
-        title += f", predicted from a score of {result['cut']:g} on"
-    rows = [(name, *_numbers(value)) for name, value in result["metrics"].items()]
-    rare = {f"minority.{name}" for name in OF_GROUPS}
+        title += f", predicted at scores of {result['cut']:g} or more"
+    rows = [(name, *_format_metrics(value)) for name, value in result["metrics"].items()]
+    minority_metrics = {f"minority.{name}" for name in GROUP_METRICS}
     if not show_all_metrics:  # all metrics of all groups are too many to read
-        rows = [row for row in rows if "." not in row[0] or row[0] in rare]
+        rows = [row for row in rows if "." not in row[0] or row[0] in minority_metrics]
     ranked = sorted(result["labels"], key=lambda label: label["positives"])
-    shown = ranked[:top] if top else ranked
-    columns = {name: spec for name, spec in _COLUMNS.items() if shown and name in shown[0]}
-    told = [(escape_controls(one["name"]), *cells(one, columns)) for one in shown]
+    listed = ranked[:top] if top else ranked
+    formats = {}
+    if listed:
+        formats = {name: spec for name, spec in LABEL_METRIC_FORMATS.items() if name in listed[0]}
+    label_rows = [(escape_controls(label["name"]), *cells(label, formats)) for label in listed]
+    label_head = ("label", *(name.replace("_", " ") for name in formats))
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", "value"), rows, width=width)
-    lines += table(("label", *(name.replace("_", " ") for name in columns)), told, width=width)
-    if len(shown) < len(ranked):
-        more = f"the {len(shown)} rarest of {len(ranked):,} labels; --top 0 shows all"
-        lines.append([Segment(more, "dim")])
+    lines += table(label_head, label_rows, width=width)
+    if len(listed) < len(ranked):
+        note = f"the {len(listed)} rarest of {len(ranked):,} labels; --top 0 shows all"
+        lines.append([Segment(note, "dim")])
     return lines
 
 
-#: What is told of a label, where it is known, with formats.
-_COLUMNS = dict.fromkeys(("positives", "training_positives"), ",.0f")
-_COLUMNS |= dict.fromkeys(("true_positives", "false_positives"), ",.0f")
-_COLUMNS |= dict.fromkeys(("precision", "recall", "f1", "auc"), ",.4f")
+#: Columns of the table of labels, with formats; only those that a result has are listed.
+LABEL_METRIC_FORMATS = {
+    "positives": ",.0f",
+    "training_positives": ",.0f",
+    "true_positives": ",.0f",
+    "false_positives": ",.0f",
+    "precision": ",.4f",
+    "recall": ",.4f",
+    "f1": ",.4f",
+    "auc": ",.4f",
+}
 
 
-def _group(result: dict[str, Any], group: str, n_numbers: int) -> list[tuple[str, ...]]:
-    """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
+def _group_rows(result: dict[str, Any], group: str, n_columns: int) -> list[tuple[str, ...]]:
+    """Return the rows of a label group: metric, mean, standard deviation and pooled value."""
     rows = []
-    for name in OF_GROUPS:
-        spread, pooled = (result[kind][f"{group}.{name}"] for kind in ("metrics", "pooled"))
-        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)[:n_numbers]))
+    for name in GROUP_METRICS:
+        metric = result["metrics"][f"{group}.{name}"]
+        pooled = result["pooled"][f"{group}.{name}"]
+        numbers = _format_metrics(metric["mean"], metric["sd"], pooled)
+        rows.append((name, *numbers[:n_columns]))
     return rows
 
 
-def _numbers(*values: float | None) -> list[str]:
+def _format_metrics(*values: float | None) -> list[str]:
+    """Format values of metrics."""
     return [format_number(value, ",.4f") for value in values]
 
 
-def _treatment(result: dict[str, Any]) -> list[str]:
-    """Tell what resampling did to the training parts, on average."""
+def _resampling_notes(result: dict[str, Any]) -> list[str]:
+    """Return a note about the mean effect of resampling on the training parts, if there is one."""
     folds = [fold for fold in result["folds"] if fold["before"] is not None]
     if not folds:
         return []
 
-    def mean(when: str, measure: str) -> float:
-        values = [fold[when][measure] for fold in folds]
-        return sum(v for v in values if v is not None) / max(1, len(values) - values.count(None))
+    def change(measure: str, spec: str) -> str:
+        means = []
+        for stage in ("before", "after"):
+            values = [fold[stage][measure] for fold in folds]
+            defined = [value for value in values if value is not None]
+            means.append(sum(defined) / max(1, len(defined)))
+        return f"{means[0]:{spec}} to {means[1]:{spec}}"
 
-    rows, ratios, scores = (
-        [mean(when, measure) for when in ("before", "after")]
-        for measure in ("n_instances", "mean_ir", "scumble")
-    )
     return [
-        f"training parts: {rows[0]:,.0f} to {rows[1]:,.0f} instances, MeanIR {ratios[0]:,.2f} to "
-        f"{ratios[1]:,.2f}, SCUMBLE {scores[0]:.4f} to {scores[1]:.4f}"
+        f"training parts: {change('n_instances', ',.0f')} instances, MeanIR "
+        f"{change('mean_ir', ',.2f')}, SCUMBLE {change('scumble', '.4f')}"
     ]
 
 
-def _cost(result: dict[str, Any]) -> str:
+def _cost_text(result: dict[str, Any]) -> str:
+    """Return time, memory and seed of an evaluation as a sentence."""
     seconds = result["seconds"]
-    before = "" if result["resample"] is None else f"{seconds['resample']:.2f} s to resample, "
-    what = "a fold" if result.get("test") is None else "it"
+    resampling = "" if result["resample"] is None else f"{seconds['resample']:.2f} s to resample, "
+    subject = "a fold" if result.get("test") is None else "it"
     return (
-        f"{what} took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
-        f"predict; at most {result['peak_memory'] / MIB:,.0f} MiB; seed {result['random_state']}"
+        f"{subject} took {resampling}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s "
+        f"to predict; at most {result['peak_memory'] / MIB:,.0f} MiB; seed {result['random_state']}"
     )
 
 
-def _read(path: str) -> str:
-    """Name a file that was read."""
+def _path_text(path: str) -> str:
+    """Return the name of an input file, or "standard input"."""
     return escape_controls(display_path(path, "standard input"))
 
 
-def render_method_comparison(found: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out a comparison: means, a sentence for each method, and what the labels gain.
+def render_method_comparison(comparison: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Render a comparison: means, a sentence for each method, and gains per label, as text.
 
     Parameters
     ----------
-    found : dict
+    comparison : dict
         From `scumble.evaluate.Comparison.to_dict`.
     width : int, optional
-        Cells a line may take.
+        Maximum width of a line, in characters.
 
     Returns
     -------
@@ -148,89 +172,97 @@ def render_method_comparison(found: dict[str, Any], *, width: int | None = None)
     >>> import scumble
     >>> from scumble.report import render_method_comparison
     >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
-    >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
-    >>> print("".join(part.text for part in render_method_comparison(found.to_dict())[0]))
+    >>> comparison = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
+    >>> print("".join(part.text for part in render_method_comparison(comparison.to_dict())[0]))
     synthetic: 2 methods on 3 folds, each against br
     """
     from scumble.evaluate.groups import metric_title
 
-    n_folds = _n_folds(found)
-    judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
-    title = f"{escape_controls(found['data']) or 'data'}: {len(found['methods'])} methods on {judged}, each "
-    lines: list[Line] = [[Segment(f"{title}against {escape_controls(found['baseline'])}", "title")]]
-    head = ("method", *map(metric_title, found["metrics"]), "seconds a fold")
-    lines += table(head, _method_rows(found), width=width)
-    where = "folds" if n_folds > 1 else "rows"
-    marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
-    lines += [[Segment(marked, "dim")], []]
-    lines += wrap_lines((*found["verdicts"], *best_sentences(found)), width)
-    return lines + _gain_lines(found, width)
-
-
-def _n_folds(found: dict[str, Any]) -> int:
-    return len(next(iter(found["methods"][0]["folds"].values())))
-
-
-def _method_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    marks = {
-        (one["method"], one["metric"]): MARKS.get(one["verdict"], " ")
-        for one in found["differences"]
-    }
+    data = escape_controls(comparison["data"]) or "data"
+    n_methods = len(comparison["methods"])
+    n_folds = _n_folds(comparison)
+    test_rows = f"{n_folds} folds" if n_folds > 1 else "a test part"
+    baseline = escape_controls(comparison["baseline"])
+    title = f"{data}: {n_methods} methods on {test_rows}, each against {baseline}"
+    head = ("method", *map(metric_title, comparison["metrics"]), "seconds a fold")
+    noun = "folds" if n_folds > 1 else "rows"
+    legend = f"+ better and - worse than the first, beyond what chance in these {noun} explains"
     return [
-        (
-            method["name"],
-            *(
-                f"{format_number(mean, ',.3f')} {marks.get((method['name'], metric), ' ')}"
-                for metric, mean in method["means"].items()
-            ),
-            f"{method['seconds']:,.2f}",
-        )
-        for method in found["methods"]
+        [Segment(title, "title")],
+        *table(head, _method_rows(comparison), width=width),
+        [Segment(legend, "dim")],
+        [],
+        *wrap_lines((*comparison["verdicts"], *best_sentences(comparison)), width),
+        *_gain_lines(comparison, width),
     ]
 
 
-def best_sentences(found: dict[str, Any]) -> list[str]:
-    """Name the best, and warn of choosing it among many."""
-    best, optimism = found["best"], found["optimism"]
-    if best == found["baseline"]:
+def _n_folds(comparison: dict[str, Any]) -> int:
+    """Return the number of folds of a comparison; 1 for a test part."""
+    return len(next(iter(comparison["methods"][0]["folds"].values())))
+
+
+def _method_rows(comparison: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the rows of methods: name, means with marks, and seconds per fold."""
+    marks = {
+        (difference["method"], difference["metric"]): MARKS.get(difference["verdict"], " ")
+        for difference in comparison["differences"]
+    }
+    rows = []
+    for method in comparison["methods"]:
+        means = [
+            f"{format_number(mean, ',.3f')} {marks.get((method['name'], metric), ' ')}"
+            for metric, mean in method["means"].items()
+        ]
+        rows.append((method["name"], *means, f"{method['seconds']:,.2f}"))
+    return rows
+
+
+def best_sentences(comparison: dict[str, Any]) -> list[str]:
+    """Return a sentence with the best method, and a warning if it was selected among several."""
+    best = comparison["best"]
+    optimism = comparison["optimism"]
+    n_methods = len(comparison["methods"])
+    if best == comparison["baseline"]:
         return [f"Nothing here has a better mean than {best}."]
-    told = f"Best mean: {best}."
-    if len(found["methods"]) > 2:
-        where = "folds" if _n_folds(found) > 1 else "rows"
-        much = (
-            "; by how much, they cannot tell" if optimism is None else f" by about {optimism:.3f}"
+    text = f"Best mean: {best}."
+    if n_methods > 2:
+        noun = "folds" if _n_folds(comparison) > 1 else "rows"
+        amount = "; by how much, they cannot tell"
+        if optimism is not None:
+            amount = f" by about {optimism:.3f}"
+        text += (
+            f" It was picked as the best of {n_methods} on these {noun}, which flatters it{amount}."
         )
-        told += (
-            f" It was picked as the best of {len(found['methods'])} on these {where}, which "
-            f"flatters it{much}."
-        )
-    return [told]
+    return [text]
 
 
-def _gain_lines(found: dict[str, Any], width: int | None) -> list[Line]:
-    """Show what the best method gives to labels, and takes from them."""
-    gains = found["gains"]
-    if found["best"] == found["baseline"] or not gains:
+def _gain_lines(comparison: dict[str, Any], width: int | None) -> list[Line]:
+    """Return a table of the labels that gain and lose most by the best method."""
+    gains = comparison["gains"]
+    if comparison["best"] == comparison["baseline"] or not gains:
         return []
-    shown = gains if len(gains) <= 2 * N_LABELS else [*gains[:N_LABELS], *gains[-N_LABELS:]]
-    rows = [(row["name"], *cells(row, GAINS)) for row in shown]
-    up, down = (sum(row["gain"] * sign > 0 for row in gains) for sign in (1, -1))
-    told = f"{up} of {len(gains)} labels gain by {found['best']}, {down} lose"
-    if len(shown) < len(gains):
-        told += f"; the {N_LABELS} at either end"
+    n_better = sum(row["gain"] > 0 for row in gains)
+    n_worse = sum(row["gain"] < 0 for row in gains)
+    title = f"{n_better} of {len(gains)} labels gain by {comparison['best']}, {n_worse} lose"
+    listed = gains
+    if len(gains) > 2 * N_LABELS:
+        listed = [*gains[:N_LABELS], *gains[-N_LABELS:]]
+        title += f"; the {N_LABELS} at either end"
+    rows = [(row["name"], *cells(row, GAIN_FORMATS)) for row in listed]
     head = ("label", "training rows", "F1 before", "after", "gain")
-    return [[], [Segment(escape_controls(told), "title")], *table(head, rows, width=width)]
+    return [[], [Segment(escape_controls(title), "title")], *table(head, rows, width=width)]
 
 
 def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out an advice: what is wrong, what helps, what does not, how sure, what to do.
+    """Render an advice as text: problems, what helps, what does not, certainty, what to do.
 
     Parameters
     ----------
     advice : dict
         From `scumble.advice.Advice.to_dict`.
     width : int, optional
-        Cells a line may take.
+        Maximum width of a line, in characters.
 
     Returns
     -------
@@ -249,26 +281,27 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
     lines: list[Line] = [
         [Segment(f"Advice for {escape_controls(advice['data']) or 'this data'}", "title")]
     ]
-    for heading, told in advice["sentences"].items():
-        if not told:
+    for heading, sentences in advice["sentences"].items():
+        if not sentences:
             continue
-        lines += [[], [Segment(heading, "title")], *wrap_lines(told, width)]
+        lines += [[], [Segment(heading, "title")], *wrap_lines(sentences, width)]
         if heading == "What is wrong":
-            lines += _at_risk(advice, width)
+            lines += _risk_lines(advice, width)
         if heading == "What helps here" and not advice["nothing_to_learn"]:
-            lines += [[], *_methods(advice, width)]
+            lines += [[], *_advised_methods_table(advice, width)]
     if not advice["nothing_to_learn"]:
-        told = [advice["shell"], "or, in Python:", *advice["python"]]
-        lines += [[], [Segment("What to do", "title")]]
         lines += [
-            [Segment(escape_controls(line), "dim" if line.startswith("or,") else "")]
-            for line in told
+            [],
+            [Segment("What to do", "title")],
+            [Segment(escape_controls(advice["shell"]))],
+            [Segment("or, in Python:", "dim")],
+            *([Segment(escape_controls(line))] for line in advice["python"]),
         ]
     return lines
 
 
 def render_advice_page(advice: dict[str, Any]) -> str:
-    """Lay out an advice as a page that needs nothing but itself.
+    """Render an advice as a self-contained HTML page.
 
     Parameters
     ----------
@@ -278,7 +311,7 @@ def render_advice_page(advice: dict[str, Any]) -> str:
     Returns
     -------
     str
-        HTML, light and dark, with tables that can be sorted; it loads nothing.
+        HTML for light and dark mode, with sortable tables; it loads no other files.
 
     Examples
     --------
@@ -291,45 +324,51 @@ def render_advice_page(advice: dict[str, Any]) -> str:
     """
     from scumble.report.pages import render_page
 
-    content = {"advice": advice, "methods": _ordered(advice), "titles": TITLES}
+    content = {"advice": advice, "methods": _sort_methods(advice), "titles": TITLES}
     return render_page("advice.html.j2", content, "report.js", "report.css")
 
 
-def _at_risk(advice: dict[str, Any], width: int | None) -> list[Line]:
-    """Show the rare labels in the most unequal company, and what is known of them."""
-    by_name = {label["name"]: label for label in advice["labels"]}
-    rows = [_risk(by_name[name]) for name in advice["at_risk"]]
-    if not rows:
+def _risk_lines(advice: dict[str, Any], width: int | None) -> list[Line]:
+    """Return a table of the rare labels with the highest concurrence."""
+    if not advice["at_risk"]:
         return []
-    head = ("label at risk", "rows", "times rarer", "SCUMBLE", "meets most")
+    by_name = {label["name"]: label for label in advice["labels"]}
+    rows = []
+    for name in advice["at_risk"]:
+        label = by_name[name]
+        cooccurring = ""
+        if label["company"] is not None:
+            cooccurring = f"{label['company']}, {label['company_share']:.0%}"
+        rows.append(
+            (
+                name,
+                *cells(label, {"rows": ",d", "irlbl": ",.1f", "scumble": ".2f"}),
+                cooccurring,
+                *cells(label, {"f1_untreated": ".3f", "f1": ".3f"}),
+            )
+        )
+    head = ("label at risk", "rows", "times rarer", "SCUMBLE", "mostly with")
     return [[], *table((*head, "F1 untreated", "advised"), rows, width=width)]
 
 
-def _risk(label: dict[str, Any]) -> tuple[str, ...]:
-    met = label["company"]
-    return (
-        label["name"],
-        *cells(label, {"rows": ",d", "irlbl": ",.1f", "scumble": ".2f"}),
-        "" if met is None else f"{met}, {label['company_share']:.0%}",
-        *cells(label, {"f1_untreated": ".3f", "f1": ".3f"}),
-    )
-
-
-def _methods(advice: dict[str, Any], width: int | None) -> list[Line]:
-    rows = [
-        (
-            one["name"] + (" *" if one["chosen"] else ""),
-            *(format_number(one["expected"][metric]["value"], ",.3f") for metric in TITLES),
-            format_number(one["gain"]["value"], "+.3f"),
-            f"{one['seconds']:,.1f}",
-        )
-        for one in _ordered(advice)
-    ]
+def _advised_methods_table(advice: dict[str, Any], width: int | None) -> list[Line]:
+    """Return a table of the methods with expected metrics, change of macro F1 and seconds."""
+    rows = []
+    styles = []
+    for method in _sort_methods(advice):
+        expected = [format_number(method["expected"][metric]["value"], ",.3f") for metric in TITLES]
+        gain = format_number(method["gain"]["value"], "+.3f")
+        mark = " *" if method["chosen"] else ""
+        rows.append((method["name"] + mark, *expected, gain, f"{method['seconds']:,.1f}"))
+        styles.append("rare" if method["chosen"] else "")
     head = ("method (* advised)", *TITLES.values(), "change", "seconds")
-    styles = ["rare" if row[0].endswith(" *") else "" for row in rows]
     return table(head, rows, styles=styles, width=width)
 
 
-def _ordered(advice: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sort methods by macro F1, the best first."""
-    return sorted(advice["methods"], key=lambda one: -(one["expected"]["macro_f1"]["value"] or 0.0))
+def _sort_methods(advice: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sort the methods of an advice by macro F1, the best first."""
+
+    def macro_f1(method: dict[str, Any]) -> float:
+        return method["expected"]["macro_f1"]["value"] or 0.0
+
+    return sorted(advice["methods"], key=macro_f1, reverse=True)

@@ -1,4 +1,4 @@
-"""Reports as pages: HTML with script and style in one file, and PDF, set by typst."""
+"""Reports as HTML pages with script and style in one file, and as PDF, typeset by typst."""
 
 import base64
 import hashlib
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble._core.optional import import_optional_dependency
 from scumble._core.text import escape_controls, format_number, format_significant
@@ -28,18 +28,18 @@ EXPLANATION = (
     "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
     "are instances with that label alone."
 )
-#: Marks a place where a line may end; takes no room.
+#: The zero-width space, at which a line may be broken.
 MAY_BREAK = "\u200b"
-#: Letters and digits in a row after which a word counts as endless.
-ENDLESS = 24
-#: Combining class of the signs that tie two letters of an Indic script together.
+#: Number of letters and digits in a row after which a word may be broken.
+MAX_UNBROKEN_LETTERS = 24
+#: Unicode combining class of the signs that join two letters of an Indic script.
 VIRAMA = 9
-#: For private use, at the very end of Unicode: no font has it.
-NOBODYS = "\U0010fffd"
-#: What is told of a partner, with formats; see `cells`.
-OF_PARTNER = {"irlbl": ",.1f", "scumble": ""}
-#: Sets each letter on a page of its own.
-SPECIMEN = b"""
+#: A character for private use that no font has, the last one of Unicode.
+CHARACTER_WITHOUT_FONT = "\U0010fffd"
+#: Columns of the table of co-occurring labels, with formats; see `cells`.
+PARTNER_FORMATS = {"irlbl": ",.1f", "scumble": ""}
+#: A typst document with a page for each letter.
+LETTER_PAGES = b"""
 #set page(width: auto, height: auto, margin: 0pt)
 #set text(font: ("Libertinus Serif", "DejaVu Sans Mono"))
 #for letter in json(bytes(sys.inputs.letters)) { page(letter) }
@@ -47,21 +47,21 @@ SPECIMEN = b"""
 
 
 def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> str:
-    """Render a concurrence report; every name is escaped.
+    """Render a concurrence report as an HTML page; all names are escaped.
 
     Parameters
     ----------
     report : dict
         From `scumble.report.concurrence_report`.
     treatment : dict, optional
-        One more treatment to show before and after, from `scumble.resample.apply_remedial` or
+        An additional treatment to show before and after, from `scumble.resample.apply_remedial` or
         `scumble.resample.apply_chain`.
 
     Returns
     -------
     str
-        A page that needs nothing but itself: light and dark, sortable, with a chord diagram that
-        can be pointed at. It may run no script but its own and load nothing.
+        A self-contained page for light and dark mode, with sortable tables and an interactive chord
+        diagram. It runs no other scripts and loads no other files.
 
     Examples
     --------
@@ -75,34 +75,35 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
     content = {
         "report": report,
         "treatments": treatments,
-        "chords": [report["chord"], *(each["chord"] for each in treatments)],
+        "chords": [report["chord"], *(item["chord"] for item in treatments)],
         "measures": measure_rows(report),
         "size": size_text(report["summary"]),
         "more_labelsets": more_labelsets_text(report),
     }
-    parts = ("chord.js", "report.js", "report.css", "chord.css")
-    return render_page("concurrence.html.j2", content, *parts)
+    assets = ("chord.js", "report.js", "report.css", "chord.css")
+    return render_page("concurrence.html.j2", content, *assets)
 
 
-def render_page(template: str, content: dict[str, Any], *parts: str) -> str:
-    """Fill a template; the page may run no script but those given, and load nothing."""
-    script, style = (
-        "".join(read_asset(part) for part in parts if part.endswith(kind))
-        for kind in (".js", ".css")
-    )
+def render_page(template: str, content: dict[str, Any], *assets: str) -> str:
+    """Render a template with scripts and style sheets; the page may run no other scripts."""
+    script = "".join(read_asset(name) for name in assets if name.endswith(".js"))
+    style = "".join(read_asset(name) for name in assets if name.endswith(".css"))
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
-    known = {"style": style, "script": script, "script_hash": base64.b64encode(digest).decode()}
-    return str(_template(template).render(**content, **known))
+    script_hash = base64.b64encode(digest).decode()  # for the Content-Security-Policy
+    page = _load_template(template).render(
+        **content, style=style, script=script, script_hash=script_hash
+    )
+    return str(page)
 
 
 def read_asset(name: str) -> str:
-    """Return the text of a script or style sheet that comes with the reports."""
+    """Return the text of a script or style sheet of the reports."""
     return (files(PACKAGE) / "assets" / name).read_text(encoding="utf-8")
 
 
 @cache
-def _template(name: str) -> Any:
-    """Load a template; what comes from files is escaped."""
+def _load_template(name: str) -> Any:
+    """Load a Jinja template that escapes all values."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -119,24 +120,24 @@ def _template(name: str) -> Any:
 
 
 def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> bytes:
-    """Set a concurrence report as PDF: numbered pages, all tables, the chord as vectors.
+    """Render a concurrence report as PDF, with numbered pages, all tables and chord diagrams.
 
     Parameters
     ----------
     report : dict
         From `scumble.report.concurrence_report`.
     treatment : dict, optional
-        One more treatment to show before and after, from `scumble.resample.apply_remedial` or
+        An additional treatment to show before and after, from `scumble.resample.apply_remedial` or
         `scumble.resample.apply_chain`.
 
     Returns
     -------
     bytes
-        The content of the file; the same report gives the same bytes.
+        The content of the file; the same report always gives the same bytes.
 
     Notes
     -----
-    Names and sentences reach typst as JSON, so that nothing in them is ever taken for markup.
+    Names and sentences are passed to typst as JSON, so that they are never interpreted as markup.
 
     Examples
     --------
@@ -148,53 +149,66 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     """
     typst = import_optional_dependency("typst", purpose="render_pdf", extra="pdf")
     treatments = prepare_treatments(report, treatment)
-    pictures = _chords(report, treatments)
-    content = _content(report, treatments)
-    content["chords"] = [{"method": method} for method, _ in pictures]
-    lost = unprintable(json.dumps(content, ensure_ascii=False), typst)
-    printed = escape_letters(content, lost, after=MAY_BREAK)
-    content = {**printed, "name": content["title"], "note": _note(lost)}
+    chords = _draw_chords(report, treatments)
+    content = _pdf_content(report, treatments)
+    content["chords"] = [{"method": chord.method} for chord in chords]
+    missing = unprintable(json.dumps(content, ensure_ascii=False), typst)
+    printable_content = escape_letters(content, missing, after=MAY_BREAK)
+    # The name is for the PDF's metadata, which needs no font.
+    content = {**printable_content, "name": content["title"], "note": _font_note(missing)}
     template = (files(PACKAGE) / "templates" / "concurrence.typ").read_bytes()
-    inputs = {f"chord-{at}": svg for at, (_, svg) in enumerate(pictures)}
+    inputs = {f"chord-{number}": chord.svg for number, chord in enumerate(chords)}
     inputs["report"] = json.dumps(content, allow_nan=False)
-    rendered: bytes = typst.compile(template, format="pdf", sys_inputs=inputs)
-    return rendered
+    pdf: bytes = typst.compile(template, format="pdf", sys_inputs=inputs)
+    return pdf
 
 
-def _note(lost: frozenset[str]) -> str:
-    if not lost:
+def _font_note(missing: frozenset[str]) -> str:
+    """Return a note about letters that no font has; "" if there are none."""
+    if not missing:
         return ""
-    n_lost = f"{len(lost):,} letters are" if len(lost) > 1 else "One letter is"
+    subject = f"{len(missing):,} letters are" if len(missing) > 1 else "One letter is"
     return (
-        f"{n_lost} in no font of the machine that made this, and written as codes such as "
-        f"{code(min(lost))}. With a font that has them (Noto has all scripts) names are printed as "
-        "they are; the HTML report always holds them."
+        f"{subject} in no font of the machine that made this, and written as codes such as "
+        f"{code(min(missing))}. With a font that has them (Noto has all scripts) names are printed "
+        "as they are; the HTML report always holds them."
     )
 
 
-def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Draw the chord of the data, and of what each treatment makes of it."""
+class _ChordPicture(NamedTuple):
+    """A chord diagram as SVG, and the method that was applied to the data before."""
+
+    method: str
+    svg: str
+
+
+def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[_ChordPicture]:
+    """Draw the chord diagrams of the data and of the result of each treatment."""
     from scumble.plots import ChordLayout, plot_bytes, plot_chord
     from scumble.plots.saving import letters_without_font
 
-    found = [("", report["chord"])]
-    found += [
-        (escape_controls(each["method"]), each["chord"]) for each in treatments if each["chord"]
-    ]
-    lost = letters_without_font(json.dumps([chord for _, chord in found], ensure_ascii=False))
-    drawn = [(method, chord) for method, chord in found if chord["arcs"]]
-    layouts = [
-        (method, ChordLayout.from_json(escape_letters(chord, lost))) for method, chord in drawn
-    ]
-    first = layouts[0][1] if layouts else None
-    return [
-        (method, plot_bytes(plot_chord(layout, like=first, dark=False), "svg").decode())
-        for method, layout in layouts
-    ]
+    methods = [""]
+    chords = [report["chord"]]
+    for treatment in treatments:
+        if treatment["chord"]:
+            methods.append(escape_controls(treatment["method"]))
+            chords.append(treatment["chord"])
+    missing = letters_without_font(json.dumps(chords, ensure_ascii=False))
+    first_layout = None
+    pictures = []
+    for method, chord in zip(methods, chords, strict=True):
+        if not chord["arcs"]:
+            continue
+        layout = ChordLayout.from_json(escape_letters(chord, missing))
+        if first_layout is None:
+            first_layout = layout  # all diagrams use the same colours for a label
+        figure = plot_chord(layout, like=first_layout, dark=False)
+        pictures.append(_ChordPicture(method, plot_bytes(figure, "svg").decode()))
+    return pictures
 
 
-def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[str, Any]:
-    """Turn the report into words, cell by cell."""
+def _pdf_content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return all texts and tables of the PDF as strings."""
     summary = report["summary"]
     return {
         "title": escape_controls(summary["name"]) or "Data set",
@@ -203,16 +217,26 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
         "verdict": [escape_controls(sentence) for sentence in report["verdict"]],
         "explanation": EXPLANATION,
         "measures": measure_rows(report),
-        "treatments": [_treatment(each) for each in treatments],
-        "difficult": [_difficult(label) for label in report["difficult"]],
+        "treatments": [
+            {
+                "method": escape_controls(treatment["method"]),
+                "titles": treatment["titles"],
+                "rows": treatment["rows"],
+                "notes": treatment["notes"],
+            }
+            for treatment in treatments
+        ],
+        "difficult": [_difficult_label_content(label) for label in report["difficult"]],
         "labels": {
             "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
-            "rows": [[_name(label), *cells(label, LABEL_FORMATS)] for label in report["labels"]],
+            "rows": [
+                [_printable_name(label), *cells(label, LABEL_FORMATS)] for label in report["labels"]
+            ],
             "rare": [label["is_minority"] for label in report["labels"]],
         },
         "labelsets": {
             "head": ["labelset", "count", "imbalance", "SCUMBLE"],
-            "rows": [_labelset(row) for row in report["labelsets"]],
+            "rows": [_labelset_cells(row) for row in report["labelsets"]],
             "more": more_labelsets_text(report),
         },
         "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
@@ -220,78 +244,83 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
     }
 
 
-def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
-    told = {key: treatment[key] for key in ("titles", "rows", "notes")}
-    return {"method": escape_controls(treatment["method"]), **told}
-
-
-def _difficult(label: dict[str, Any]) -> dict[str, Any]:
+def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
+    """Return the texts about a difficult label, and the table of co-occurring majority labels."""
+    facts = f"in {describe_difficult_label(label)}"
+    if not label["partners"]:
+        facts += "; co-occurs with no majority label"
     n_hidden = label["n_partners"] - len(label["partners"])
-    alone = "" if label["partners"] else "; meets no majority label"
     return {
-        "name": _name(label),
-        "facts": f"in {describe_difficult_label(label)}{alone}",
+        "name": _printable_name(label),
+        "facts": facts,
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
-            [_name(partner), *joint_count_cells(partner, label), *cells(partner, OF_PARTNER)]
+            [
+                _printable_name(partner),
+                *joint_count_cells(partner, label),
+                *cells(partner, PARTNER_FORMATS),
+            ]
             for partner in label["partners"]
         ],
         "more": f"and {n_hidden:,} more" if n_hidden else "",
     }
 
 
-def _labelset(row: dict[str, Any]) -> list[str]:
+def _labelset_cells(row: dict[str, Any]) -> list[str]:
+    """Return the cells of a labelset: names of its labels, count, imbalance and SCUMBLE."""
     name = insert_word_breaks(", ".join(map(escape_controls, row["labels"]))) or "(no label)"
     return [name, *cells(row, LABELSET_FORMATS)]
 
 
-def _name(row: dict[str, Any]) -> str:
+def _printable_name(row: dict[str, Any]) -> str:
+    """Return the name of a label with visible control characters and optional line breaks."""
     return insert_word_breaks(escape_controls(row["name"]))
 
 
-# Names on paper: where a line may end, and letters that no font at hand can print
+# Names in a PDF: optional line breaks, and letters that are in no font ----------------------------
 
 
 def insert_word_breaks(name: str) -> str:
-    """Let a long name end its line after any punctuation, and within endless words."""
-    found: list[str] = []
+    """Insert `MAY_BREAK` after punctuation and symbols, and within very long words."""
+    characters: list[str] = []
     n_letters = 0
-    for at, char in enumerate(name):
-        found.append(char)
-        kind = unicodedata.category(char)
-        n_letters = n_letters + 1 if kind[0] in "LMN" else 0
-        is_end = kind[0] == "P" or kind in ("Sm", "Sc") or n_letters >= ENDLESS
-        if is_end and not _is_joined(char, name[at + 1 : at + 2]):
-            found.append(MAY_BREAK)
+    for index, char in enumerate(name):
+        characters.append(char)
+        category = unicodedata.category(char)
+        n_letters = n_letters + 1 if category[0] in "LMN" else 0
+        is_symbol = category[0] == "P" or category in ("Sm", "Sc")
+        may_break = is_symbol or n_letters >= MAX_UNBROKEN_LETTERS
+        if may_break and not _is_joined(char, name[index + 1 : index + 2]):
+            characters.append(MAY_BREAK)
             n_letters = 0
-    return "".join(found)
+    return "".join(characters)
 
 
 def _is_joined(char: str, following: str) -> bool:
-    """Tell whether a letter and what follows must not be parted; nothing is parted from the end."""
+    """Return whether there must be no break between two characters; True at the end of a name."""
     if not following or unicodedata.category(following)[0] == "M":
         return True
     return unicodedata.combining(char) == VIRAMA
 
 
 def unprintable(text: str, typst: Any) -> frozenset[str]:
-    """Ask typst for which letters it finds no font: they all look the same."""
+    """Return the letters for which typst finds no font, all of which it draws as the same box."""
     letters = sorted(letter for letter in set(text) if not letter.isascii())
     if not letters:
         return frozenset()
-    inputs = {"letters": json.dumps([NOBODYS, *letters])}
-    box, *pages = typst.compile(SPECIMEN, format="svg", sys_inputs=inputs)
+    inputs = {"letters": json.dumps([CHARACTER_WITHOUT_FONT, *letters])}
+    box, *pages = typst.compile(LETTER_PAGES, format="svg", sys_inputs=inputs)
     return frozenset(letter for letter, page in zip(letters, pages, strict=True) if page == box)
 
 
 def escape_letters(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
-    """Write letters as codes, in all texts of a JSON value."""
-    codes = {ord(each): json.dumps(f"{code(each)}{after}")[1:-1] for each in letters}
+    """Replace letters by their codes, followed by ``after``, in all texts of a JSON value."""
+    codes = {ord(letter): json.dumps(f"{code(letter)}{after}")[1:-1] for letter in letters}
     if not codes:
         return content
     return json.loads(json.dumps(content, ensure_ascii=False).translate(codes))
 
 
 def code(letter: str) -> str:
-    r"""Write a letter as Python does in ASCII."""
+    r"""Return the escape sequence of a letter in Python, such as ``\u20ac``."""
     return letter.encode("unicode_escape").decode()

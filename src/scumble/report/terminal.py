@@ -1,7 +1,7 @@
 """Reports for the terminal, as lines of styled segments.
 
-Text is laid out here once; the front door decides about colour. Names come from files, so
-control characters in them are made visible and can never reach the terminal.
+The layout of the text is made here; the caller decides about colours. Names come from files, so
+control characters in them are made visible and never reach the terminal.
 """
 
 import re
@@ -20,7 +20,7 @@ from scumble.report.treatment import measure_change_rows, step_notes, step_title
 
 
 class Segment(NamedTuple):
-    """A piece of text and how it should look."""
+    """A piece of text with its style."""
 
     text: str
     style: str = ""  # "", "title", "head", "rare" or "dim"
@@ -36,17 +36,31 @@ def table(
     styles: Sequence[str] = (),
     width: int | None = None,
 ) -> list[Line]:
-    """Lay out a table: the first column flush left, all others flush right."""
-    lines = align(head, [[escape_controls(cell) for cell in row] for row in rows], width)
-    looks = [("head", "head"), *((style, "") for style in styles or [""] * (len(lines) - 1))]
+    """Return the lines of a table; the first column is aligned left, all others right.
+
+    ``styles`` are the styles of the first column, one per row.
+    """
+    escaped_rows = [list(map(escape_controls, row)) for row in rows]
+    head_cells, *lines_of_cells = align(head, escaped_rows, width)
+    lines = [_table_line(head_cells, "head", "head")]
+    for cells_of_line, style in zip(
+        lines_of_cells, styles or [""] * len(lines_of_cells), strict=True
+    ):
+        lines.append(_table_line(cells_of_line, style, ""))
+    return lines
+
+
+def _table_line(cells_of_line: Sequence[str], first_style: str, style: str) -> Line:
+    """Return a line of a table with a style for the first cell and one for the others."""
+    first, *remaining = cells_of_line
     return [
-        [Segment(first, style), Segment("".join(f"  {cell}" for cell in others), rest)]
-        for (first, *others), (style, rest) in zip(lines, looks, strict=True)
+        Segment(first, first_style),
+        Segment("".join(f"  {cell}" for cell in remaining), style),
     ]
 
 
 def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
-    """Write some values of a row, each by its format; an empty one means significant digits."""
+    """Format some values of a row; an empty format specification means significant digits."""
     return [
         format_number(row[key], spec) if spec else format_significant(row[key])
         for key, spec in specs.items()
@@ -54,19 +68,22 @@ def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
 
 
 def wrap_lines(texts: Iterable[str], width: int | None, style: str = "") -> list[Line]:
-    """Break sentences into lines."""
-    return [[Segment(part, style)] for text in texts for part in wrap(escape_controls(text), width)]
+    """Wrap sentences into lines of a width."""
+    lines: list[Line] = []
+    for text in texts:
+        lines += [[Segment(part, style)] for part in wrap(escape_controls(text), width)]
+    return lines
 
 
 def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out a concurrence report.
+    """Render a concurrence report as text.
 
     Parameters
     ----------
     report : dict
         From `scumble.report.concurrence_report`.
     width : int, optional
-        Cells a line may take.
+        Maximum width of a line, in characters.
 
     Returns
     -------
@@ -107,11 +124,15 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
 
 
 def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
-    met = "it meets" if label["partners"] else "it meets no majority label"
+    """Return the lines about a difficult label and the majority labels that co-occur with it."""
+    if label["partners"]:
+        introduction = "it co-occurs with"
+    else:
+        introduction = "it co-occurs with no majority label"
     lines: list[Line] = [
         [],
         [Segment("Difficult label "), Segment(escape_controls(label["name"]), "rare")],
-        [Segment(f"  {describe_difficult_label(label)}; {met}")],
+        [Segment(f"  {describe_difficult_label(label)}; {introduction}")],
     ]
     if not label["partners"]:
         return lines
@@ -124,33 +145,33 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
         for partner in label["partners"]
     ]
     lines += table(("    majority label", "together", "share", "SCUMBLE"), rows, width=width)
-    hidden = label["n_partners"] - len(label["partners"])
-    if hidden:
-        lines.append([Segment(f"    and {hidden} more", "dim")])
+    n_hidden = label["n_partners"] - len(label["partners"])
+    if n_hidden:
+        lines.append([Segment(f"    and {n_hidden} more", "dim")])
     return lines
 
 
 def describe_difficult_label(label: dict[str, Any]) -> str:
-    """Write how often a difficult label occurs, how rare it is and in how unequal company."""
+    """Return count, IRLbl and SCUMBLELbl of a difficult label as text."""
     irlbl, scumble = cells(label, {"irlbl": ",.1f", "scumble": ""})
     return f"{pluralize(label['count'], 'instance')}, IRLbl {irlbl}, SCUMBLE {scumble}"
 
 
 def joint_count_cells(partner: dict[str, Any], label: dict[str, Any]) -> tuple[str, str]:
-    """Write how often a label meets a partner, and in which part of its instances."""
-    times = partner["joint_count"]
-    return format_number(times), f"{100 * times / label['count']:.0f} %"
+    """Return the joint count of two labels, and its share of the first label's instances."""
+    joint_count = partner["joint_count"]
+    return format_number(joint_count), f"{100 * joint_count / label['count']:.0f} %"
 
 
 def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the traits of a data set before and after a treatment.
+    """Render the measures of a data set before and after resampling as text.
 
     Parameters
     ----------
     report : dict
         From `scumble.resample.apply_remedial` or `scumble.resample.apply_chain`.
     width : int, optional
-        Cells a line may take.
+        Maximum width of a line, in characters.
 
     Returns
     -------
@@ -170,22 +191,22 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     instances                        4         5
     """
     titles = step_titles(report)
-    notes = zip(titles, step_notes(report), strict=True)
-    several = len(report["steps"]) > 1
-    said = [f"{title}: {note}" if several else note for title, note in notes]
+    notes = step_notes(report)
+    if len(report["steps"]) > 1:
+        notes = [f"{title}: {note}" for title, note in zip(titles, notes, strict=True)]
     lines = table(("", "before", *titles), measure_change_rows(report), width=width)
-    return [*lines, [], *wrap_lines(said, width)]
+    return [*lines, [], *wrap_lines(notes, width)]
 
 
 def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
-    """Lay out what several methods do to a data set.
+    """Render the effect of several resamplers on a data set as text.
 
     Parameters
     ----------
     rows : list of dict
         From `scumble.resample.compare_methods`.
     width : int, optional
-        Cells a line may take.
+        Maximum width of a line, in characters.
 
     Returns
     -------
@@ -202,15 +223,25 @@ def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -
     >>> [line[0].text.strip() for line in render_comparison(rows)]
     ['method', 'none', 'remedial']
     """
-    done = [(row["method"], *cells(row, COMPARED)) for row in rows if row["error"] is None]
     head = ("method", "instances", "added", "removed", "MeanIR", "MaxIR", "CVIR", "SCUMBLE", "s")
-    failed = [f"{row['method']} failed: {row['error']}" for row in rows if row["error"] is not None]
-    return [*table(head, done, width=width), *wrap_lines(failed, width, "dim")]
+    lines = [
+        (row["method"], *cells(row, COMPARISON_FORMATS)) for row in rows if row["error"] is None
+    ]
+    errors = [f"{row['method']} failed: {row['error']}" for row in rows if row["error"] is not None]
+    return [*table(head, lines, width=width), *wrap_lines(errors, width, "dim")]
 
 
-#: What tables show of a resampler, a label and a labelset, with formats.
-COMPARED = dict.fromkeys(("n_instances", "n_added", "n_removed"), ",d")
-COMPARED |= {"mean_ir": ",.2f", "max_ir": ",.2f", "cvir": ".4f", "scumble": ".4f", "seconds": ".2f"}
+#: Columns, with formats, of tables of resamplers, of labels and of labelsets.
+COMPARISON_FORMATS = {
+    "n_instances": ",d",
+    "n_added": ",d",
+    "n_removed": ",d",
+    "mean_ir": ",.2f",
+    "max_ir": ",.2f",
+    "cvir": ".4f",
+    "scumble": ".4f",
+    "seconds": ".2f",
+}
 LABEL_FORMATS = {
     "count": ",d",
     "frequency": ".4f",
@@ -220,6 +251,7 @@ LABEL_FORMATS = {
 }
 LABELSET_FORMATS = {"count": ",d", "imbalance": ",.2f", "scumble": ""}
 
+#: Rows of a table of all measures: title, key, format. A title after a colon is indented.
 SUMMARY_ROWS = (
     ("Instances", "n_instances", ",d"),
     ("Instances: without labels", "n_unlabelled", ",d"),
@@ -244,65 +276,73 @@ SUMMARY_ROWS = (
 
 
 def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """List all measures of a report."""
-    values, kinds = report["summary"], report["features"].items()
-    rows = [(title, format_number(values[key], spec)) for title, key, spec in SUMMARY_ROWS]
-    return rows + [(f"Features: {kind}", format_number(count)) for kind, count in kinds]
-
-
-def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the measures of a data set; a part of something stands indented below it."""
+    """Return titles and values of all measures of a report, and counts of features by kind."""
     rows = [
-        (re.sub(".*: ", "  ", title), format_number(numbers[key], spec))
+        (title, format_number(report["summary"][key], spec)) for title, key, spec in SUMMARY_ROWS
+    ]
+    for kind, count in report["features"].items():
+        rows.append((f"Features: {kind}", format_number(count)))
+    return rows
+
+
+def render_summary(summary: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Render the measures of a data set as text; parts of a count are indented below it."""
+    rows = [
+        (re.sub(".*: ", "  ", title), format_number(summary[key], spec))
         for title, key, spec in SUMMARY_ROWS
     ]
-    title: Line = [Segment(escape_controls(numbers["name"]) or "data set", "title")]
+    title: Line = [Segment(escape_controls(summary["name"]) or "data set", "title")]
     return [title, *table(("", ""), rows, width=width)[1:]]
 
 
 def render_labels(
     rows: list[dict[str, Any]], *, frequency: bool = True, width: int | None = None
 ) -> list[Line]:
-    """Lay out the labels with their measures."""
-    shown = {key: spec for key, spec in LABEL_FORMATS.items() if frequency or key != "frequency"}
-    head = ("label", "count", *(["frequency"] if frequency else []), "IRLbl", "SCUMBLE", "CV")
-    lines = [
-        (row["name"] + (" *" if row["is_minority"] else ""), *cells(row, shown)) for row in rows
-    ]
-    styles = ["rare" if row["is_minority"] else "" for row in rows]
+    """Render the measures of labels as a table; minority labels are marked by a star."""
+    formats = dict(LABEL_FORMATS)
+    head = ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"]
+    if not frequency:
+        del formats["frequency"]
+        head.remove("frequency")
+    lines = []
+    styles = []
+    for row in rows:
+        mark = " *" if row["is_minority"] else ""
+        lines.append((row["name"] + mark, *cells(row, formats)))
+        styles.append("rare" if row["is_minority"] else "")
     return table(head, lines, styles=styles, width=width)
 
 
 def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the thresholds of labels."""
-    title = report["metric"].upper()
-    never = {"inf": "never", "-inf": "always"}
+    """Render the decision thresholds of labels as a table."""
+    metric = report["metric"].upper()
+    text_of_infinity = {"inf": "never", "-inf": "always"}
     rows = [
         (
             str(row["label"]),
             format_number(row["positives"]),
-            never.get(row["threshold"]) or format_significant(row["threshold"]),
+            text_of_infinity.get(row["threshold"]) or format_significant(row["threshold"]),
             *cells(row, {"predicted": ",d", "expected": ".4f"}),
         )
         for row in report["labels"]
     ]
-    head = ("label", "positives", "threshold", "predicted", f"expected {title}")
+    head = ("label", "positives", "threshold", "predicted", f"expected {metric}")
     lines = table(head, rows, width=width)
-    words = (
-        f"Mean {title} to expect {format_number(report['mean_expected'], '.4f')}; "
+    sentence = (
+        f"Mean {metric} to expect {format_number(report['mean_expected'], '.4f')}; "
         f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
     )
-    return [*lines, [], *wrap_lines([words], width)]
+    return [*lines, [], *wrap_lines([sentence], width)]
 
 
 def render_labelsets(
     rows: list[dict[str, Any]], n_all: int, *, width: int | None = None
 ) -> list[Line]:
-    """Lay out the labelsets."""
-    shown = [
+    """Render labelsets as a table; ``n_all`` is their number including those not listed."""
+    cells_of_rows = [
         (", ".join(row["labels"]) or "(no label)", *cells(row, LABELSET_FORMATS)) for row in rows
     ]
-    lines = table(("labelset", "count", "imbalance", "SCUMBLE"), shown, width=width)
+    lines = table(("labelset", "count", "imbalance", "SCUMBLE"), cells_of_rows, width=width)
     if n_all > len(rows):
         lines.append([Segment(f"and {n_all - len(rows):,} more (--top 0 shows all)", "dim")])
     return lines

@@ -1,4 +1,4 @@
-"""What treatments did, in words: before and after one of them, and several side by side."""
+"""Effects of resampling: before and after one resampler or chain, and several side by side."""
 
 import math
 from itertools import pairwise
@@ -6,7 +6,7 @@ from typing import Any
 
 from scumble._core.text import format_number, format_significant, pluralize
 
-#: The rows of a before/after table: attribute of `Summary`, title, how to print it.
+#: The rows of a before/after table: attribute of `Summary`, title, format.
 BEFORE_AFTER_MEASURES = (
     ("n_instances", "instances", ",d"),
     ("n_labelsets", "labelsets", ",d"),
@@ -21,7 +21,8 @@ BEFORE_AFTER_MEASURES = (
     ("scumble_cv", "SCUMBLE.CV", ".4f"),
     ("tcs", "TCS", ".4f"),
 )
-#: What is shown of each method: key, title, and whether less of it is better; None: neither.
+#: The measures that resamplers are compared by: key, title, and whether less is better (None: it is
+#: neither better nor worse).
 MEASURES = (
     ("scumble", "SCUMBLE", True),
     ("mean_ir", "MeanIR", True),
@@ -31,12 +32,12 @@ MEASURES = (
     ("n_unlabelled", "Rows without labels", True),
 )
 BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
-#: What these measures cannot tell.
+#: A reminder that measures of data do not show the effect on classifiers.
 CAVEAT = "whether that helps a classifier, only cross-validation tells"
 
 
 def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Write the traits of a data set before a treatment, and after each step."""
+    """Return the rows of a table of measures before resampling and after each step."""
     steps = (treatment["before"], *treatment["steps"])
     return [
         (title, *(format_number(step[key], spec) for step in steps))
@@ -45,135 +46,174 @@ def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def step_titles(report: dict[str, Any]) -> list[str]:
-    """Name the columns of a before/after table."""
+    """Return the titles of the columns, after the first, of a before/after table."""
     if "methods" in report:
-        return [f"after {_title(step)}" for step in report["methods"]]
+        return [f"after {_method_title(method)}" for method in report["methods"]]
     n_steps = len(report["steps"])
-    return ["after"] if n_steps == 1 else [f"pass {at}" for at in range(1, n_steps + 1)]
+    if n_steps == 1:
+        return ["after"]
+    return [f"pass {number}" for number in range(1, n_steps + 1)]
 
 
 def step_notes(report: dict[str, Any]) -> list[str]:
-    """Say in words what each step did."""
+    """Return a sentence about each step: rows added and removed, and one-sided rows."""
     if "methods" in report:
-        unlabelled = [each["n_unlabelled"] for each in (report["before"], *report["steps"])]
+        n_unlabelled = [summary["n_unlabelled"] for summary in (report["before"], *report["steps"])]
         return [
-            f"{pluralize(step['n_added'], 'instance')} added, {step['n_removed']:,} removed."
-            + _on_one_sided(step, after - before)
-            for step, (before, after) in zip(report["methods"], pairwise(unlabelled), strict=False)
+            f"{pluralize(method['n_added'], 'instance')} added, {method['n_removed']:,} removed."
+            + _one_sided_note(method, after - before)
+            for method, (before, after) in zip(
+                report["methods"], pairwise(n_unlabelled), strict=False
+            )
         ]
     notes = [
-        f"{met['n_above_mean']:,} instances above the mean, {met['n_one_sided']:,} of them with "
-        f"only frequent or only rare labels; {met['n_added']:,} clones added."
-        for met in report["passes"]
+        f"{remedial_pass['n_above_mean']:,} instances above the mean, "
+        f"{remedial_pass['n_one_sided']:,} of them with only frequent or only rare labels; "
+        f"{remedial_pass['n_added']:,} clones added."
+        for remedial_pass in report["passes"]
     ]
     if len(notes) == len(report["steps"]):
         return notes
-    # Data outside of memory is measured after the last pass only.
-    return [" ".join(f"Pass {at}: {note}" for at, note in enumerate(notes, start=1))]
+    # Out-of-core data is measured after the last pass only, so there is only one column.
+    return [" ".join(f"Pass {number}: {note}" for number, note in enumerate(notes, start=1))]
 
 
-def _on_one_sided(step: dict[str, Any], n_unlabelled: int) -> str:
-    """Say that copies without labels were made, and why it matters (see the guide, one_sided)."""
-    n_one_sided = step.get("n_one_sided") or 0
+def _one_sided_note(method: dict[str, Any], n_new_unlabelled: int) -> str:
+    """Return a note about one-sided rows and the copies without labels that they caused.
+
+    The effect of such copies is described in the guide, page "Decoupling".
+    """
+    n_one_sided = method.get("n_one_sided") or 0
     if n_one_sided == 0:
         return ""
-    met = f" {pluralize(n_one_sided, 'instance')} had only rare or only frequent labels"
-    if n_unlabelled <= 0:
-        return f"{met} and stayed whole."
+    start = f" {pluralize(n_one_sided, 'instance')} had only rare or only frequent labels"
+    if n_new_unlabelled <= 0:
+        return f"{start} and stayed whole."
     return (
-        f"{met}: of each pair of rows made from one of them, one has no label at all "
-        f"({pluralize(n_unlabelled, 'row')} in all). Such a row tells a classifier that none of "
-        "the labels applies: on enron it lowered the recall of binary relevance from 0.50 to 0.28, "
-        "where one_sided=keep, which leaves these instances whole, gave 0.49."
+        f"{start}: of each pair of rows made from one of them, one has no label at all "
+        f"({pluralize(n_new_unlabelled, 'row')} in all). Such a row tells a classifier that none "
+        "of the labels applies: on enron it lowered the recall of binary relevance from 0.50 to "
+        "0.28, where one_sided=keep, which leaves these instances whole, gave 0.49."
     )
 
 
 def prepare_treatments(
     report: dict[str, Any], treatment: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """List the treatments a report shows, ready to be laid out."""
-    found = [*report.get("treatments", ()), *([] if treatment is None else [treatment])]
-    return [_laid_out(each) for each in found]
+    """Return the treatments of a report and an additional one, with titles, rows and notes."""
+    treatments = list(report.get("treatments", ()))
+    if treatment is not None:
+        treatments.append(treatment)
+    return [_prepare_treatment(item) for item in treatments]
 
 
-def _laid_out(each: dict[str, Any]) -> dict[str, Any]:
-    titles = step_titles(each)
-    notes = [f"{title}: {note}" for title, note in zip(titles, step_notes(each), strict=True)]
-    told = {
-        "method": _method_of(each),
+def _prepare_treatment(treatment: dict[str, Any]) -> dict[str, Any]:
+    """Add the texts of a page to a treatment: method, titles, rows and notes."""
+    titles = step_titles(treatment)
+    notes = step_notes(treatment)
+    return {
+        "chord": None,
+        **treatment,
+        "method": _treatment_title(treatment),
         "titles": titles,
-        "rows": measure_change_rows(each),
-        "notes": notes,
+        "rows": measure_change_rows(treatment),
+        "notes": [f"{title}: {note}" for title, note in zip(titles, notes, strict=True)],
     }
-    return {"chord": None, **each, **told}
 
 
-def _method_of(report: dict[str, Any]) -> str:
-    titles = " + ".join(_title(step) for step in report.get("methods", ()))
+def _treatment_title(report: dict[str, Any]) -> str:
+    """Return the title of a resampler or a chain."""
+    titles = " + ".join(_method_title(method) for method in report.get("methods", ()))
     return titles or report.get("method") or "REMEDIAL"
 
 
-def _title(step: dict[str, Any]) -> str:
-    return str(step.get("title") or step["method"])
+def _method_title(method: dict[str, Any]) -> str:
+    """Return the title, or else the name, of a resampler."""
+    return str(method.get("title") or method["method"])
 
 
 def resampler_comparison(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Judge every change against the data as it is, by what `compare_methods` gives."""
+    """Compare the rows of `compare_methods` with the original data, which is the first row.
+
+    A change has a ``value``, a ``part`` of the value before (None if that is 0) and a ``verdict``.
+    NaN is replaced by None.
+    """
     from scumble.measures.summary import to_json_value
 
-    # `part` of a change is that of the value before, None where that is 0; NaN is None.
-    first, *others = map(to_json_value, rows)
-    before = {key: first[key] for key, _, _ in MEASURES}
-    methods = [_judge(row, before) for row in others]
+    original, *resampled = map(to_json_value, rows)
+    before = {key: original[key] for key, _, _ in MEASURES}
+    methods = [_compare_with_original(row, before) for row in resampled]
     return {
         "measures": [
-            {"key": key, "title": title, "less_is_better": less} for key, title, less in MEASURES
+            {"key": key, "title": title, "less_is_better": less_is_better}
+            for key, title, less_is_better in MEASURES
         ],
         "before": before,
         "methods": methods,
-        "verdict": _verdict(methods, before),
+        "verdict": _verdict_sentence(methods, before),
     }
 
 
-def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    told = ("method", "error", "n_added", "n_removed", "seconds")
-    judged = MEASURES if row["error"] is None else ()
-    changes = {key: _change(before[key], row[key], less) for key, _, less in judged}
-    return {**{key: row.get(key) for key in told}, "changes": changes}
+def _compare_with_original(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of `compare_methods` with the changes of its measures."""
+    changes = {}
+    if row["error"] is None:
+        for key, _, less_is_better in MEASURES:
+            changes[key] = _change(before[key], row[key], less_is_better)
+    return {
+        "method": row.get("method"),
+        "error": row.get("error"),
+        "n_added": row.get("n_added"),
+        "n_removed": row.get("n_removed"),
+        "seconds": row.get("seconds"),
+        "changes": changes,
+    }
 
 
-def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:
+def _change(
+    before: float | None, after: float | None, less_is_better: bool | None
+) -> dict[str, Any]:
+    """Return value, relative change and verdict of a measure."""
     if before is None or after is None:
         return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
-    verdict = CHANGED if less is None else BETTER if (after < before) == less else WORSE
     if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
         verdict = SAME
+    elif less_is_better is None:
+        verdict = CHANGED
+    else:
+        verdict = BETTER if (after < before) == less_is_better else WORSE
     part = (after - before) / before if before else None
     return {"value": after, "part": part, "verdict": verdict}
 
 
-def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
-    """Name the methods that lower concurrence and imbalance most, in one sentence."""
-    best = {
-        title: (one["method"], _most(title, before[key], one["changes"][key]))
-        for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
-        if (one := _lowest(methods, key)) is not None
-    }
-    if not best:
+def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
+    """Name the methods that lower SCUMBLE and MeanIR most."""
+    by_scumble = _lowest(methods, "scumble")
+    by_mean_ir = _lowest(methods, "mean_ir")
+    scumble_text = _decrease_text("SCUMBLE", before["scumble"], by_scumble, "scumble")
+    mean_ir_text = _decrease_text("MeanIR", before["mean_ir"], by_mean_ir, "mean_ir")
+    if by_scumble is None and by_mean_ir is None:
         return f"No method lowers SCUMBLE or MeanIR here; {CAVEAT.replace('that', 'one of them')}."
-    if len(best) == 1:
-        [(title, (method, told))] = best.items()
-        other = "MeanIR" if title == "SCUMBLE" else "SCUMBLE"
-        return f"{method} lowers {told}, and no method lowers {other}; {CAVEAT}."
-    (first, scumble), (second, mean_ir) = best.values()
-    rest = mean_ir if second == first else f"{second} lowers {mean_ir}"
-    return f"{first} lowers {scumble}, and {rest}; {CAVEAT}."
+    if by_mean_ir is None:
+        method = by_scumble["method"]  # type: ignore[index]  # not None as well
+        return f"{method} lowers {scumble_text}, and no method lowers MeanIR; {CAVEAT}."
+    if by_scumble is None:
+        method = by_mean_ir["method"]
+        return f"{method} lowers {mean_ir_text}, and no method lowers SCUMBLE; {CAVEAT}."
+    if by_mean_ir["method"] != by_scumble["method"]:
+        mean_ir_text = f"{by_mean_ir['method']} lowers {mean_ir_text}"
+    return f"{by_scumble['method']} lowers {scumble_text}, and {mean_ir_text}; {CAVEAT}."
 
 
 def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
-    better = [one for one in methods if one["changes"].get(key, {}).get("verdict") == BETTER]
-    return min(better, key=lambda one: one["changes"][key]["value"], default=None)
+    """Return the method with the lowest value of a measure, if it improves on the original."""
+    better = [m for m in methods if m["changes"].get(key, {}).get("verdict") == BETTER]
+    return min(better, key=lambda method: method["changes"][key]["value"], default=None)
 
 
-def _most(title: str, before: float, change: dict[str, Any]) -> str:
-    return f"{title} most ({format_significant(before)} to {format_significant(change['value'])})"
+def _decrease_text(title: str, before: float, method: dict[str, Any] | None, key: str) -> str:
+    """Return the decrease of a measure as text; "" without a method."""
+    if method is None:
+        return ""
+    after = method["changes"][key]["value"]
+    return f"{title} most ({format_significant(before)} to {format_significant(after)})"

@@ -1,4 +1,4 @@
-"""The same answers when the data does not fit: DuckDB on one machine, Spark on many."""
+"""The same results for data that does not fit into memory: DuckDB on one machine, Spark on many."""
 
 import typing
 
@@ -18,7 +18,7 @@ if typing.TYPE_CHECKING:
     )
     from scumble.scale.thresholds import label_thresholds
 
-# Names load on first use: whether a file fits into memory is asked without the engines.
+# Names load on first use: the check whether a file fits into memory needs no engine.
 __all__ = [
     "DuckDBEngine",
     "Engine",

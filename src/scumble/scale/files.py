@@ -1,4 +1,4 @@
-"""Files to read: which are meant, their form, the memory they would take; and where results go."""
+"""Input files, their format and the memory they need; and the folder for results."""
 
 import glob
 import os
@@ -15,26 +15,26 @@ from scumble._core.files import CompressiblePath
 from scumble._core.validation import check_choice
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-#: The forms of files, with their suffixes.
+#: The formats of files, with their suffixes.
 FORMATS = {
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc"),
     "csv": (".csv", ".tsv"),
 }
-#: Reading takes about this many times the bytes of the columns: they are held as they are read,
-#: as label and feature matrices, and once more while these are put together.
+#: Memory for reading, as a multiple of the bytes of the columns: they are stored as read, as label
+#: and feature matrices, and once more while these are built.
 GROWTH = 3
-#: Compressed text grows by about this much.
+#: Size of text as a multiple of its compressed size, approximately.
 EXPANSION = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one form."""
+    """Files of one format."""
 
-    paths: tuple[str, ...]  # local files in order, or object-store paths as they were given
-    format: str  # the form of the files
-    roots: tuple[str, ...]  # the same as the user gave them, where these are folders or files
+    paths: tuple[str, ...]  # local files in order, or object-store paths as specified
+    format: str
+    roots: tuple[str, ...]  # the folders, files and object-store paths as the user specified them
 
     @property
     def name(self) -> str:
@@ -46,12 +46,12 @@ class Files:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the engine fetches them from elsewhere."""
+        """Whether the files are in an object store."""
         return is_remote(self.paths[0])
 
 
 def find_unreadable_file(files: Files) -> str | None:
-    """Look for a local Parquet file that cannot be read to its end."""
+    """Return the first local Parquet file that cannot be read to its end; None if all can."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -69,103 +69,119 @@ def find_unreadable_file(files: Files) -> str | None:
 
 @contextmanager
 def add_path_to_read_error(*sources: Files) -> Iterator[None]:
-    """Find out which of many files an engine stumbled over."""
+    """Add the path of the unreadable file to a ReadError, if the engine did not name it."""
     try:
         yield
     except ReadError as error:
-        found = (find_unreadable_file(files) for files in sources) if error.path is None else ()
-        path = next((path for path in found if path is not None), None)
-        if path is None:
+        if error.path is not None:
             raise
-        raise ReadError(error.reason, path=path) from error
+        for files in sources:
+            path = find_unreadable_file(files)
+            if path is not None:
+                raise ReadError(error.reason, path=path) from error
+        raise
 
 
 def is_remote(path: str) -> bool:
-    """Tell an object-store path from a local one."""
+    """Return whether a path is in an object store."""
     return "://" in path and not path.startswith("file://")
 
 
 def find_files(paths: Paths, format: str | None = None) -> Files:
-    """Find the files a user means."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if not given:
+    """Return the files of paths, folders and globs."""
+    all_paths = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not all_paths:
         raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")
     if format is not None:
         check_choice(format, tuple(FORMATS), name="format", caller="scan")
-    found: list[str] = []
+    all_files: list[str] = []
     roots: list[str] = []
-    for path in given:
-        text = os.fspath(path).removeprefix("file://")
-        files = [text] if is_remote(text) else _expand(text, format)
-        found += files
-        roots += [text] if os.path.isdir(text) else files
-    return Files(tuple(found), format or _format_of(found), tuple(roots))
+    for path in all_paths:
+        path_text = os.fspath(path).removeprefix("file://")
+        files = [path_text] if is_remote(path_text) else _expand_path(path_text, format)
+        all_files += files
+        roots += [path_text] if os.path.isdir(path_text) else files
+    return Files(
+        paths=tuple(all_files), format=format or _common_format(all_files), roots=tuple(roots)
+    )
 
 
-def _expand(path: str, format: str | None) -> list[str]:
+def _expand_path(path: str, format: str | None) -> list[str]:
+    """List the files of a folder or glob; raise ReadError if there is none."""
     if os.path.isdir(path):
-        inside = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-        files = sorted(
-            str(file)
-            for file in inside
-            if not any(part[0] in "._" for part in file.relative_to(path).parts)
-            and (format is not None or _form_of(file))
-        )
+        files = _files_in_folder(path, format)
+        problem = "no Parquet, Arrow or CSV file in this folder"
     elif os.path.isfile(path):
-        files = [path]
+        return [path]
     else:
-        found = sorted(glob.glob(path, recursive=True))
-        # A link to nowhere is found, too, and would be expanded to itself for ever.
-        matches = (match for match in found if os.path.isfile(match) or os.path.isdir(match))
-        files = [file for match in matches for file in _expand(match, format)]
+        files = []
+        for match in sorted(glob.glob(path, recursive=True)):
+            # A broken link matches too, but is neither; expanding it would not terminate.
+            if os.path.isfile(match) or os.path.isdir(match):
+                files += _expand_path(match, format)
+        problem = "no file matches" if glob.has_magic(path) else "no such file"
     if not files:
-        what = "no such file" if not glob.has_magic(path) else "no file matches"
-        what = "no Parquet, Arrow or CSV file in this folder" if os.path.isdir(path) else what
-        raise ReadError(f"{what}. Check the path.", path=path)
+        raise ReadError(f"{problem}. Check the path.", path=path)
     return files
 
 
-def _form_of(path: str | Path) -> str | None:
-    """Tell the form of a file by its suffix."""
+def _files_in_folder(folder: str, format: str | None) -> list[str]:
+    """List the files in a folder and its subfolders, except hidden ones and other formats."""
+    files = []
+    for subfolder, _, names in os.walk(folder):
+        for name in names:
+            file = Path(subfolder) / name
+            is_hidden = any(part[0] in "._" for part in file.relative_to(folder).parts)
+            if not is_hidden and (format is not None or _format_from_suffix(file)):
+                files.append(str(file))
+    return sorted(files)
+
+
+def _format_from_suffix(path: str | Path) -> str | None:
+    """Return the format of a file by its suffix; None for other suffixes."""
     suffix = CompressiblePath(path).suffix
-    return next((form for form, suffixes in FORMATS.items() if suffix in suffixes), None)
+    return next((format for format, suffixes in FORMATS.items() if suffix in suffixes), None)
 
 
-def _format_of(paths: list[str]) -> str:
-    forms = set(filter(None, map(_form_of, paths)))
-    if len(forms) > 1:
+def _common_format(paths: list[str]) -> str:
+    """Return the format of all files; raise an error if it is unknown or differs."""
+    formats = set(filter(None, map(_format_from_suffix, paths)))
+    if len(formats) > 1:
         raise ParameterError(
-            f"scan: the files have several forms ({', '.join(sorted(forms))}). Expected one."
+            f"scan: the files have several formats ({', '.join(sorted(formats))}). Expected one."
         )
-    if not forms and not any(is_remote(path) for path in paths):
+    if not formats and not any(is_remote(path) for path in paths):
         raise ReadError(
-            "the form is not known from the suffix. Expected .parquet, .arrow, .feather, .csv or "
+            "the format is not known from the suffix. Expected .parquet, .arrow, .feather, .csv or "
             "format=...",
             path=paths[0],
         )
-    return forms.pop() if forms else "parquet"
+    return formats.pop() if formats else "parquet"
 
 
 def bytes_needed(files: Files) -> int:
-    """Estimate the memory that reading files takes."""
+    """Estimate the memory for reading files; 0 for an object store."""
     if files.is_remote:
         return 0
-    return GROWTH * sum(_plain_bytes(path, files.format) for path in files.paths)
+    return GROWTH * sum(_uncompressed_bytes(path, files.format) for path in files.paths)
 
 
 def bytes_available() -> int:
-    """Tell how much memory this machine can still give."""
+    """Return the available memory of this machine."""
     with suppress(OSError):
-        if found := re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text()):
-            return int(found[1]) * 1024
+        match = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())
+        if match:
+            return int(match[1]) * 1024
+    # On other systems than Linux half of the memory is a guess.
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
-def _plain_bytes(path: str, format: str) -> int:
+def _uncompressed_bytes(path: str, format: str) -> int:
+    """Return the uncompressed size of a file, which is estimated for compressed text."""
     size = os.path.getsize(path)
     if format != "parquet":
-        is_plain = path.lower().endswith(FORMATS["csv"] + FORMATS["arrow"])
-        return size if is_plain else size * EXPANSION
+        is_uncompressed = path.lower().endswith(FORMATS["csv"] + FORMATS["arrow"])
+        return size if is_uncompressed else size * EXPANSION
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -173,10 +189,10 @@ def _plain_bytes(path: str, format: str) -> int:
         metadata = pq.read_metadata(path)
     except (pa.ArrowException, OSError):
         return size
-    return sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
 
 
-# Where a result goes: whole, or not at all --------------------------------------------------------
+# Output folders, which are written completely or not at all ---------------------------------------
 
 
 @dataclass(frozen=True)
@@ -188,13 +204,13 @@ class Output:
     path : str or Path
         The folder. It appears when all files in it are complete.
     partition_by : tuple of str
-        Columns that become folders inside it.
+        Columns by whose values the rows are distributed to subfolders.
     clone_column : str or None
-        The column that tells copies of an instance apart: 0 for the original. With
-        (instance, label) rows it is always written, by default as ``clone``; with lists only
-        where it is named.
+        Name of the column with the number of a copy of an instance; 0 is the original. With
+        (instance, label) rows it is always written, by default as ``clone``; with lists only if it
+        is named.
     overwrite : bool
-        Whether a folder that exists is replaced, once the new one is complete.
+        Whether an existing folder is replaced, after the new one is complete.
 
     Examples
     --------
@@ -210,12 +226,12 @@ class Output:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it lies in an object store."""
+        """Whether the folder is in an object store."""
         return is_remote(os.fspath(self.path))
 
 
 def validate_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Output:
-    """Understand the ``out`` of a resampler."""
+    """Return the ``out`` parameter of a resampler as an `Output`."""
     if isinstance(out, Output):
         return out
     if isinstance(out, str | os.PathLike):
@@ -228,23 +244,24 @@ def validate_output(out: str | os.PathLike[str] | Output | None, *, caller: str)
 
 @contextmanager
 def atomic_folder(output: Output) -> Iterator[str]:
-    """Write into a hidden folder that gets its name when all went well."""
+    """Yield a hidden folder to write to, which is renamed if the block succeeds."""
     if output.is_remote:
         yield os.fspath(output.path)
         return
     final = Path(output.path)
-    _refuse_occupied(final, overwrite=output.overwrite)
+    _refuse_existing(final, overwrite=output.overwrite)
     hidden = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.partial")
     try:
-        _make(hidden, final)
+        _create_folder(hidden, final)
         yield str(hidden)
-        _flush(hidden)
-        _put_in_place(hidden, final, overwrite=output.overwrite)
+        _flush_files(hidden)
+        _rename_folder(hidden, final, overwrite=output.overwrite)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _refuse_occupied(final: Path, *, overwrite: bool) -> None:
+def _refuse_existing(final: Path, *, overwrite: bool) -> None:
+    """Raise WriteError if the path exists and must not be replaced."""
     if not final.exists() and not final.is_symlink():
         return
     if not overwrite:
@@ -256,7 +273,8 @@ def _refuse_occupied(final: Path, *, overwrite: bool) -> None:
         raise WriteError(f"{final}: this is a file. Expected a folder, or nothing.")
 
 
-def _make(hidden: Path, final: Path) -> None:
+def _create_folder(hidden: Path, final: Path) -> None:
+    """Create the hidden folder; errors name the final one."""
     try:
         hidden.mkdir()
     except FileNotFoundError as error:
@@ -267,15 +285,16 @@ def _make(hidden: Path, final: Path) -> None:
         raise WriteError(f"{final}: cannot be written: {error.strerror}.") from error
 
 
-def _flush(folder: Path) -> None:
-    """Bring the files to disk before the folder gets its name."""
+def _flush_files(folder: Path) -> None:
+    """Flush all files of a folder to disk."""
     for path in folder.rglob("*"):
         if path.is_file():
             with open(path, "rb") as stream:
                 os.fsync(stream.fileno())
 
 
-def _put_in_place(hidden: Path, final: Path, *, overwrite: bool) -> None:
+def _rename_folder(hidden: Path, final: Path, *, overwrite: bool) -> None:
+    """Rename the hidden folder to the final one, which is replaced if ``overwrite``."""
     old = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.old")
     try:
         if overwrite and final.exists():

@@ -1,4 +1,4 @@
-"""REMEDIAL, LP-ROS and LP-RUS outside of memory."""
+"""REMEDIAL, LP-ROS and LP-RUS out of core."""
 
 from scumble._core.errors import ParameterError, parameter_error
 from scumble.measures.base import safe_divide
@@ -8,90 +8,121 @@ from scumble.resample.lp_random import LPROS, LPRUS, distribute_budget
 from scumble.resample.remedial import REMEDIAL, RemedialPass
 from scumble.scale import statements
 from scumble.scale.files import Output
-from scumble.scale.tables import ColumnLayout, LabelsetTables, column
+from scumble.scale.tables import ColumnLayout, LabelsetTables, arrow_column
 
-#: No score is above this.
-NEVER = 2.0
+#: All scores are below this threshold, so that nothing has been split before the first pass.
+ABOVE_ALL_SCORES = 2.0
 
 
 def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
-    """Write what REMEDIAL makes of the data into a folder, and note in ``method`` what it met."""
+    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``method``."""
     if method.unseen != "nan":
         raise ParameterError(
             "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
         )
-    history = decouple(tables, method)
+    passes = compute_passes(tables, method)
     sql = _remedial_sql(tables, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
-    method.passes_ = history
-    method.n_one_sided_ = sum(met.n_one_sided for met in history)
-    method.n_added_ = sum(met.n_added for met in history)
+    method.passes_ = passes
+    method.n_one_sided_ = sum(remedial_pass.n_one_sided for remedial_pass in passes)
+    method.n_added_ = sum(remedial_pass.n_added for remedial_pass in passes)
     method.n_removed_ = 0
 
 
-def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPass, ...]:
-    """Take labelsets apart and make ``parts``: what becomes of each of them."""
+def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPass, ...]:
+    """Compute all passes of REMEDIAL on the labelsets; create the tables ``parts``, ``copies``."""
     n_rows = tables.totals["n_instances"]
     tables.scored()
-    lowest = NEVER
-    history, empties = [], []
+    makes_copies = method.one_sided == "clone"  # copies without labels, of one-sided rows
+    lowest = ABOVE_ALL_SCORES
+    passes = []
+    counts_of_empty_copies = []
     for number in range(1, method.passes + 1):
         title = f"REMEDIAL, pass {number}"
         total = tables.fetch_value(statements.PASS_TOTAL, title=title, lowest=lowest)
         mean = safe_divide(float(total), n_rows)
-        limits = {"lowest": repr(lowest), "threshold": repr(mean + ABOVE_MEAN_TOLERANCE)}
-        facts = tables.fetch_row(statements.PASS_COUNTS, title=title, **limits)
-        above, sided = facts["n_above_mean"], facts["n_one_sided"]
-        clones = method.one_sided == "clone"
-        met = RemedialPass(mean, above, sided, above if clones else above - sided)
-        if clones:
-            empties.append(statements.ONE_SIDED_ABOVE.format_map(limits))
-        lowest = min(lowest, mean + ABOVE_MEAN_TOLERANCE)
-        n_rows += met.n_added
-        history.append(met)
-    _make_parts(tables, repr(lowest), " + ".join(empties) or "0", method.passes)
-    return tuple(history)
+        threshold = mean + ABOVE_MEAN_TOLERANCE
+        limits = {"lowest": repr(lowest), "threshold": repr(threshold)}
+        counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **limits)
+        n_added = counts["n_above_mean"]
+        if makes_copies:
+            counts_of_empty_copies.append(statements.ONE_SIDED_ABOVE.format_map(limits))
+        else:
+            n_added -= counts["n_one_sided"]
+        passes.append(
+            RemedialPass(
+                scumble=mean,
+                n_above_mean=counts["n_above_mean"],
+                n_one_sided=counts["n_one_sided"],
+                n_added=n_added,
+            )
+        )
+        lowest = min(lowest, threshold)
+        n_rows += n_added
+    _create_parts(
+        tables,
+        lowest=repr(lowest),
+        n_empty=" + ".join(counts_of_empty_copies) or "0",
+        n_passes=method.passes,
+    )
+    return tuple(passes)
 
 
-def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) -> None:
+def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes: int) -> None:
+    """Create ``parts``, the rare labels and number of copies of each labelset, and ``copies``.
+
+    ``copies`` lists the numbers of all copies for each possible number of copies.
+    """
     import pyarrow as pa
 
-    several = "" if tables.is_canonical else tables.format_sql(statements.JOIN_RAW_LABELSETS)
-    raw = "c.labels" if tables.is_canonical else "w.raw"
+    if tables.is_canonical:
+        raw, spellings = "c.labels", ""
+    else:
+        raw, spellings = "w.raw", tables.format_sql(statements.JOIN_RAW_LABELSETS)
     queries = []
     for scored in tables.slices("scored"):
-        sql = tables.format_sql(
+        changed = tables.format_sql(
             statements.CHANGED_LABELSETS, scored=scored, lowest=lowest, n_empty=n_empty
         )
-        inner = {"changed": f"({sql})"}
-        inner["rare_halves"] = f"({tables.format_sql(statements.RARE_HALVES, **inner)})"
+        rare_halves = tables.format_sql(statements.RARE_HALVES, changed=f"({changed})")
         queries.append(
-            tables.format_sql(statements.LABELSET_SPLITS, raw=raw, spellings=several, **inner)
+            tables.format_sql(
+                statements.LABELSET_SPLITS,
+                raw=raw,
+                spellings=spellings,
+                changed=f"({changed})",
+                rare_halves=f"({rare_halves})",
+            )
         )
-    tables.engine.table(tables.name("parts"), *queries, title="Taking labelsets apart")
-    sizes = range(1, 2 * passes + 3)
-    pairs = [(size, copy) for size in sizes for copy in range(size)]
-    columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
+    tables.engine.create_table(tables.name("parts"), *queries, title="Taking labelsets apart")
+    columns: dict[str, list[int]] = {"n_copies": [], "copy": []}
+    for n_copies in range(1, 2 * n_passes + 3):
+        columns["n_copies"] += [n_copies] * n_copies
+        columns["copy"] += range(n_copies)
     tables.load("copies", pa.table(columns))
 
 
 def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
-    """Write the query for the result."""
+    """Return the query for the result of REMEDIAL."""
     layout = tables.layout
-    clean = "scumble_own" if tables.is_canonical else "CANONICAL!(scumble_own)"
-    labels = statements.COPY_LABELS.format(clean=clean)
+    canonical_labels = "scumble_labels" if tables.is_canonical else "CANONICAL!(scumble_labels)"
+    labels = statements.COPY_LABELS.format(canonical_labels=canonical_labels)
     if not layout.has_lists:
         return _pairs_sql(tables, labels, output.clone_column or "clone")
-    kept = (
+    row_columns = [
         f"s.{layout.dialect.quote_identifier(name)}, "
         for name in (*layout.instance_columns, *layout.passthrough_columns)
+    ]
+    return tables.format_sql(
+        statements.REMEDIAL_LISTS,
+        columns=_list_columns(layout, labels, output.clone_column),
+        row_columns="".join(row_columns),
+        row_labels=layout.label_expression("s."),
     )
-    columns = _list_columns(layout, labels, output.clone_column)
-    values = {"columns": columns, "kept": "".join(kept), "own": layout.label_expression("s.")}
-    return tables.format_sql(statements.REMEDIAL_LISTS, **values)
 
 
 def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
+    """Return the query for the result of REMEDIAL as (instance, label) rows."""
     layout = tables.layout
     tables.rows(keep=True)
     quote = layout.dialect.quote_identifier
@@ -99,74 +130,83 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
     lists = tables.format_sql(
         statements.REMEDIAL_LISTS,
         columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
-        kept=layout.ids_first("s."),
-        own="s.labels",
+        row_columns=layout.ids_first("s."),
+        row_labels="s.labels",
         source=tables.name("rows"),
     )
-    placed = tables.format_sql(
+    pairs = tables.format_sql(
         statements.PAIRS_FROM_LISTS, ids=layout.ids(), clone=clone, label=label, lists=lists
     )
     if not layout.passthrough_columns:
-        return placed
+        return pairs
     columns = [layout.ids("d."), f"d.{clone}", f"d.{label}"]
     columns += [f"s.{quote(name)}" for name in layout.passthrough_columns]
     return tables.format_sql(
-        statements.PAIRS_WITH_OTHERS,
+        statements.PAIRS_WITH_OTHER_COLUMNS,
         columns=", ".join(columns),
-        placed=placed,
+        pairs=pairs,
         same_ids=layout.same_ids("d", "s"),
         label=label,
     )
 
 
 def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -> str:
-    """Write the columns in the order of the input, the labels replaced."""
+    """Return the columns of the result, in the order of the input, with the new labels."""
     quote = layout.dialect.quote_identifier
-    columns = [
-        (f"{labels} AS " if one.name == layout.label.name else "") + quote(one.name)
-        for one in layout.columns
-    ]
+    columns = []
+    for column in layout.columns:
+        name = quote(column.name)
+        columns.append(f"{labels} AS {name}" if column.name == layout.label.name else name)
     if clone_column is not None:
         columns.append(f"CAST(scumble_copy AS BIGINT) AS {quote(clone_column)}")
     return ", ".join(columns)
 
 
-# LP-ROS and LP-RUS: every draw is a hash of the seed and a name -----------------------------------
+# LP-ROS and LP-RUS: random numbers are hashes of the seed and a name ------------------------------
 
 
 def write_lp_random(
     tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str
 ) -> None:
-    """Write what LP-ROS or LP-RUS makes of the data into a folder."""
-    drawn = select_rows_to_resample(tables, method)
+    """Write the result of LP-ROS or LP-RUS to a folder, and set the attributes of ``method``."""
+    n_selected = select_rows_to_resample(tables, method)
     sql = _lp_sql(tables, method, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
-    method.n_added_ = drawn if isinstance(method, LPROS) else 0
-    method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
+    method.n_added_ = n_selected if isinstance(method, LPROS) else 0
+    method.n_removed_ = n_selected if isinstance(method, LPRUS) else 0
 
 
 def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``."""
+    """Create the table ``clones`` or ``dropped``; return the number of its rows."""
     import pyarrow as pa
 
     layout = tables.layout
-    seed = _seed(tables, method)
+    seed = _check_seed(tables, method)
     tables.rows(keep=True)
-    name = f"concat('{seed}:', {layout.instance_key_expression()})"
-    named = {"ids": layout.ids(), "name": name}
-    tables.create("hashed", statements.HASHED_INSTANCES, title="Naming instances", **named)
+    tables.create(
+        "hashed",
+        statements.HASHED_INSTANCES,
+        title="Naming instances",
+        ids=layout.ids(),
+        name=f"concat('{seed}:', {layout.instance_key_expression()})",
+    )
     tables.create("bags", statements.BAGS, title="Counting labelsets")
-    n_rows, n_bags = tables.fetch_row(statements.BAG_TOTALS, title="Counting labelsets").values()
+    totals = tables.fetch_row(statements.BAG_TOTALS, title="Counting labelsets")
+    n_rows = totals["n_rows"]
+    n_bags = totals["n_bags"]
     is_rus = isinstance(method, LPRUS)
-    # Rows of bags above the mean are dropped, those of bags below it cloned: the sign is turned.
-    sign, is_apart, order = (1, ">", "ASC") if is_rus else (-1, "<", "DESC")
-    is_open = f"size * {n_bags} {is_apart} {n_rows}"
-    values = {"is_open": is_open, "order": order}
-    found = tables.fetch(statements.OPEN_BAGS, title="Sharing out", **values)
-    sizes = column(found, "size")
+    # Rows of bags above the mean size are dropped, rows of bags below it are cloned.
+    sign, comparison, order = (1, ">", "ASC") if is_rus else (-1, "<", "DESC")
+    bags = tables.fetch(
+        statements.OPEN_BAGS,
+        title="Sharing out",
+        is_open=f"size * {n_bags} {comparison} {n_rows}",
+        order=order,
+    )
+    sizes = arrow_column(bags, "size")
     capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
     shares = distribute_budget(n_rows_from_percent(method.percent, n_rows), capacity)
-    tables.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
+    tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": shares}))
     tables.create(
         "ranked", statements.RANKED_INSTANCES, title="Drawing rows", ids_h=layout.ids("h.")
     )
@@ -179,22 +219,31 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
 
 
 def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
-    """Write the query for the result."""
+    """Return the query for the result of LP-ROS or LP-RUS."""
     layout = tables.layout
     quote = layout.dialect.quote_identifier
-    columns = ", ".join(f"s.{quote(one.name)}" for one in layout.columns)
-    clone = output.clone_column or (None if layout.has_lists else "clone")
-    zero = f", CAST(0 AS BIGINT) AS {quote(clone)}" if clone else ""
-    same = layout.same_ids("s", "d")
+    columns = ", ".join(f"s.{quote(column.name)}" for column in layout.columns)
+    same_ids = layout.same_ids("s", "d")
+    clone_column = output.clone_column or (None if layout.has_lists else "clone")
+    clone_of_original, clone_of_copy = "", ""
+    if clone_column:
+        clone_of_original = f", CAST(0 AS BIGINT) AS {quote(clone_column)}"
+        clone_of_copy = f", CAST(d.clone AS BIGINT) AS {quote(clone_column)}"
     if isinstance(method, LPRUS):
-        return tables.format_sql(statements.WITHOUT_DROPPED, columns=columns + zero, same_ids=same)
-    drawn = f", CAST(d.clone AS BIGINT) AS {quote(clone)}" if clone else ""
+        return tables.format_sql(
+            statements.WITHOUT_DROPPED, columns=columns + clone_of_original, same_ids=same_ids
+        )
     return tables.format_sql(
-        statements.WITH_CLONES, columns=columns, clone_0=zero, clone_d=drawn, same_ids=same
+        statements.WITH_CLONES,
+        columns=columns,
+        clone_0=clone_of_original,
+        clone_d=clone_of_copy,
+        same_ids=same_ids,
     )
 
 
-def _seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+def _check_seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    """Return the seed; raise ParameterError if it is not an int or instances have no names."""
     caller = type(method).__name__
     if not tables.layout.instance_columns:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""`scan`: data that stays on disk, for the same entry points as data in memory."""
+"""`scan`: data on disk, for the same functions as data in memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scumble.scale.files import (
 from scumble.scale.summary import difficult_labels, summarize_tables
 from scumble.scale.tables import LabelsetTables
 
-if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
+if TYPE_CHECKING:  # measures need neither resamplers nor scikit-learn
     from scumble.resample import BaseResampler
 
 ENGINES = ("duckdb", "spark")
@@ -44,45 +44,45 @@ def scan(
     threads: int | None = None,
     spark: Any = None,
 ) -> OutOfCoreDataset:
-    """Point at data that is too large for memory; nothing is read yet.
+    """Open data that is too large for memory; nothing is read yet.
 
-    `scumble.characterize` and the ``resample(scan, out)`` of `REMEDIAL`, `LPROS` and `LPRUS`
-    take what this returns, and give the same numbers and rows as in memory.
+    The result can be passed to `scumble.characterize` and to ``resample(scan, out)`` of `REMEDIAL`,
+    `LPROS` and `LPRUS`, which give the same numbers and rows as in memory.
 
     Parameters
     ----------
     paths : str, Path or sequence of them
         Parquet, Arrow or CSV files; directories, globs, and object-store paths that the engine
-        understands.
+        supports.
     label_column : str, optional
-        The column with labels, integers or strings: lists of them, or one a row. By default the
+        The column with labels, integers or strings: lists of them, or one per row. By default the
         only column of lists, or ``label``.
     instance_column : str or sequence of str, optional
-        What names an instance. Needed where a row holds one label (by default ``instance``), and
-        by `LPROS` and `LPRUS`. A row with a null label says that an instance exists.
+        The columns that identify an instance. Required by `LPROS` and `LPRUS`, and if a row holds
+        one label (by default ``instance``). A row with a null label declares an instance.
     labels : sequence, optional
-        All labels in the order they are to be shown, so that those that never occur are counted.
-        By default the labels that occur, sorted.
+        All labels in the order of the results, so that unseen labels are counted. By default the
+        labels that occur, sorted.
     separator : str, optional
-        Where labels are texts such as ``"war;love"``: what stands between them.
+        The label separator, if labels are texts such as ``"war;love"``.
     format : {"parquet", "arrow", "csv"}, optional
-        Form of the files; by default from their suffix.
+        Format of the files; by default from their suffix.
     engine : {"duckdb", "spark"} or Engine
         The database that computes.
     memory, spill_directory, threads : optional
         Limits of DuckDB, see `DuckDBEngine`. (Those of Spark are set in its session.)
     spark : SparkSession or str, optional
-        For Spark: a session, a master's address (``spark://...``, ``local[2]``) or that of a
-        Spark Connect server (``sc://...``). By default the session that is active.
+        For Spark: a session, the address of a master (``spark://...``, ``local[2]``) or of a Spark
+        Connect server (``sc://...``). By default the active session.
 
     Returns
     -------
-    Scan
-        Also a context manager; leaving it gives back what the engine took.
+    OutOfCoreDataset
+        The data set; as a context manager it releases the resources of the engine at the end.
 
     See Also
     --------
-    scumble.read : Data that fits into memory.
+    scumble.read : Read data that fits into memory.
 
     Examples
     --------
@@ -95,38 +95,55 @@ def scan(
     ...     scumble.characterize(films)
     <Summary 'films': 3 instances, 2 labels, MeanIR 1.500, SCUMBLE 0.0191>
     """
-    columns: Any = {"label_column": label_column, "instance_column": instance_column}
-    limits = {"memory": memory, "spill_directory": spill_directory, "threads": threads}
-    started = (find_files(paths, format), engine, limits | {"spark": spark})
-    return open_scan(*started, caller="scan", labels=labels, separator=separator, **columns)
+    return open_scan(
+        find_files(paths, format),
+        engine,
+        {
+            "memory": memory,
+            "spill_directory": spill_directory,
+            "threads": threads,
+            "spark": spark,
+        },
+        caller="scan",
+        labels=labels,
+        label_column=label_column,
+        instance_column=instance_column,
+        separator=separator,
+    )
 
 
 def open_scan(
-    files: Files, engine: str | Engine, limits: dict[str, Any], *, caller: str, **columns: Any
+    files: Files,
+    engine: str | Engine,
+    engine_options: dict[str, Any],
+    *,
+    caller: str,
+    **columns: Any,
 ) -> OutOfCoreDataset:
-    """Point at files, with an engine that is closed again where that fails."""
-    chosen = open_engine(engine, caller=caller, **limits)
+    """Open files with an engine, which is closed if the files cannot be opened.
+
+    ``columns`` are keyword parameters of `OutOfCoreDataset`.
+    """
+    running_engine = open_engine(engine, caller=caller, **engine_options)
     try:
-        return OutOfCoreDataset(files, chosen, **columns)
+        return OutOfCoreDataset(files, running_engine, **columns)
     except BaseException:
         if isinstance(engine, str):
-            chosen.close()
+            running_engine.close()
         raise
 
 
 class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
-    r"""Data on disk and the engine that reads it; made by `scan`.
+    r"""Data on disk with the engine that reads it; created by `scan`.
 
     Parameters
     ----------
     files : Files
         The data.
     engine : Engine
-        The database that reads it.
-    labels
+        The database that reads the data.
+    labels, label_column, instance_column, separator
         See `scan`.
-    **columns
-        ``label_column``, ``instance_column`` and ``separator``; see `scan`.
 
     Examples
     --------
@@ -139,11 +156,26 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
     """
 
     def __init__(
-        self, files: Files, engine: Engine, *, labels: Sequence[Any] | None = None, **columns: Any
+        self,
+        files: Files,
+        engine: Engine,
+        *,
+        labels: Sequence[Any] | None = None,
+        label_column: str | None = None,
+        instance_column: str | Sequence[str] | None = None,
+        separator: str | None = None,
     ) -> None:
-        self.files, self.engine = files, engine
+        self.files = files
+        self.engine = engine
         self.name = files.name
-        self._tables = LabelsetTables(engine, files, labels, **columns)
+        self._tables = LabelsetTables(
+            engine,
+            files,
+            labels,
+            label_column=label_column,
+            instance_column=instance_column,
+            separator=separator,
+        )
         self.layout = self._tables.layout
 
     def __repr__(self) -> str:
@@ -155,35 +187,35 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
 
     @property
     def source_table_name(self) -> str:
-        """What statements call the files."""
+        """Name of the table of the files in SQL statements."""
         return self._tables.name("source")
 
     def close(self) -> None:
-        """Give back what the engine took: memory, files it spilled, tables it kept."""
+        """Release the resources of the engine: memory, spilled files and tables."""
         self.engine.close()
 
     def difficult_labels(self, *, n_labels: int | None = None) -> RecordList[DifficultLabel]:
-        """Rank the minority labels by SCUMBLELbl, each with the majority labels it meets.
+        """Rank the minority labels by SCUMBLELbl, with the majority labels that co-occur.
 
         Parameters
         ----------
         n_labels : int, optional
-            How many to return at the most; see `scumble.measures.difficult_labels`.
+            Maximum number of labels; see `scumble.measures.difficult_labels`.
 
         Returns
         -------
         list of DifficultLabel
-            As in memory.
+            The same as in memory.
         """
         return difficult_labels(self._tables, n_labels)
 
     def __scumble_characterize__(self) -> Summary:
-        """Answer `scumble.characterize`."""
+        """Return the summary for `scumble.characterize`."""
         with add_path_to_read_error(self.files):
             return summarize_tables(self._tables, self.name)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> OutOfCoreDataset:
-        """Answer ``method.resample(scan, out)``; return a scan of the result."""
+        """Write the result of ``method.resample(scan, out)``; return a scan of the result."""
         from scumble.resample import LPROS, LPRUS, REMEDIAL
         from scumble.scale.resampling import write_lp_random, write_remedial
 
@@ -199,9 +231,10 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
                 write_remedial(self._tables, method, output, folder)
             else:
                 write_lp_random(self._tables, method, output, folder)
-        return self._result(output)
+        return self._open_result(output)
 
     def _check_partitions(self, output: Output) -> None:
+        """Raise ParameterError if ``partition_by`` names a column that the output does not have."""
         allowed = {
             *self.layout.passthrough_columns,
             *self.layout.instance_columns,
@@ -214,8 +247,8 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
                     "other than the labels."
                 )
 
-    def _result(self, output: Output) -> OutOfCoreDataset:
-        """Open what was written, with the same engine and the same meaning of columns."""
+    def _open_result(self, output: Output) -> OutOfCoreDataset:
+        """Return a scan of the written files, with the same engine and layout of columns."""
         instances: tuple[str, ...] = self.layout.instance_columns
         if not self.layout.has_lists:
             instances = (*instances, output.clone_column or "clone")
@@ -229,16 +262,16 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
 
 
 def open_engine(engine: str | Engine, *, spark: Any, caller: str, **limits: Any) -> Engine:
-    """Start the engine a user names."""
+    """Return an engine: the object itself, or a new one by its name."""
     if not isinstance(engine, str):
         return engine
     check_choice(engine, ENGINES, name="engine", caller=caller)
     if engine == "duckdb":
         return DuckDBEngine(**limits)
-    named = [name for name, value in limits.items() if value is not None]
-    if named:
-        raise ParameterError(
-            f"The {named[0]!r} parameter of {caller} is for DuckDB. Spark's limits are set in its "
-            "session: spark.executor.memory, spark.local.dir, spark.executor.cores."
-        )
+    for name, value in limits.items():
+        if value is not None:
+            raise ParameterError(
+                f"The {name!r} parameter of {caller} is for DuckDB. Spark's limits are set in its "
+                "session: spark.executor.memory, spark.local.dir, spark.executor.cores."
+            )
     return SparkEngine(spark)

@@ -1,13 +1,14 @@
-"""The statements: one list for every engine.
+"""The SQL statements, which all engines share.
 
 All measures of an instance follow from its labelset, so the data is read once, to count the
-labelsets. Everything after that works on the table of distinct labelsets, which is smaller, and
-on the table of labels, which is smaller still. Names in braces are filled in as the work goes;
-``NAME!(argument)`` is spelled by the engine's dialect. Joins on labelsets carry a hint that is a
-comment to DuckDB: Spark would sort them, and comparing lists is slow, where hashing them is not.
+labelsets. All further statements use the table of distinct labelsets, which is smaller, and the
+table of labels, which is smaller still. Names in braces are replaced by tables and values, and
+``NAME!(argument)`` by an expression of the engine's dialect. Joins on labelsets have a hint, which
+is a comment for DuckDB: without it Spark would sort the labelsets, and comparing lists is slower
+than hashing them.
 """
 
-#: One row per instance from (instance, label) rows; a null label says "this instance exists".
+#: One row per instance from (instance, label) rows; a null label only declares the instance.
 ROWS_FROM_PAIRS = """
 SELECT {ids}, CANONICAL!(collected) AS labels
 FROM (SELECT {ids}, array_agg({label}) AS collected FROM {source} GROUP BY {ids})
@@ -15,7 +16,7 @@ FROM (SELECT {ids}, array_agg({label}) AS collected FROM {source} GROUP BY {ids}
 
 ROWS_FROM_LISTS = "SELECT {ids_first}{label} AS labels FROM {source}"
 
-#: How often each labelset occurs, spelled as in the data.
+#: The count of each labelset as written in the data.
 RAW_LABELSETS = """
 SELECT SET_KEY!(raw) AS set_id, raw, n
 FROM (SELECT labels AS raw, count(*) AS n FROM {rows} GROUP BY SET_GROUP!(labels))
@@ -25,10 +26,10 @@ COUNT_NONCANONICAL = (
     "SELECT count(*) AS n FROM {raw_sets} WHERE raw IS DISTINCT FROM CANONICAL!(raw)"
 )
 
-#: The labelsets where the data spells them in one way only ...
+#: The labelsets, if the data has a single spelling of each of them ...
 LABELSETS_IF_CANONICAL = "SELECT set_id, raw AS labels, n FROM {raw_sets}"
 
-#: ... and where order, duplicates, nulls or missing lists give one labelset several spellings.
+#: ... and if order, duplicates, nulls or missing lists cause several spellings of a labelset.
 CANONICAL_LABELSETS = """
 SELECT SET_KEY!(labels) AS set_id, labels, n
 FROM (
@@ -54,7 +55,7 @@ FROM (SELECT n, UNNEST!(labels) AS label FROM {sets})
 GROUP BY label
 """
 
-#: IRLbl, its logarithm, and whether the label is a minority one.
+#: IRLbl, its logarithm, and whether the label is a minority label.
 RATIOS = """
 SELECT label, n, ratio, ln(ratio) AS log_ratio, ratio > CAST('{mean_ir}' AS DOUBLE) AS rare
 FROM (
@@ -65,16 +66,24 @@ FROM (
 
 
 def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
-    """Write SCUMBLE of an instance from sums over its labels; one label scores exactly 0."""
+    """Return the expression for SCUMBLE of k labels, from sums of their IRLbl and its logarithm.
+
+    A single label has a SCUMBLE of exactly 0.
+    """
     return (
         f"CASE WHEN {k} <= 1 THEN CAST(0 AS DOUBLE) ELSE "
         f"greatest(CAST(0 AS DOUBLE), 1 - exp({log_sum} / {k}) / ({ratio_sum} / {k})) END"
     )
 
 
-WHOLE = ("n_rare + n_frequent", "rare_sum + frequent_sum", "rare_log + frequent_log")
+#: SCUMBLE of all labels of a labelset, and of its rare and its frequent labels alone.
+SCORE_OF_ALL = score_of(
+    "(n_rare + n_frequent)", "(rare_sum + frequent_sum)", "(rare_log + frequent_log)"
+)
+SCORE_OF_RARE = score_of("n_rare", "rare_sum", "rare_log")
+SCORE_OF_FREQUENT = score_of("n_frequent", "frequent_sum", "frequent_log")
 
-#: The score of every labelset, and those of its rare and its frequent labels alone.
+#: The three scores of every labelset.
 LABELSET_SCORES = f"""
 SELECT /*+ SHUFFLE_HASH(t) */
        s.set_id, s.labels, s.n, coalesce(t.n_rare, 0) AS n_rare,
@@ -84,9 +93,9 @@ SELECT /*+ SHUFFLE_HASH(t) */
        coalesce(t.frequent_score, CAST(0 AS DOUBLE)) AS frequent_score
 FROM {{sets}} s LEFT JOIN (
   SELECT set_id, n_rare, n_frequent,
-         {score_of(*(f"({part})" for part in WHOLE))} AS score,
-         {score_of("n_rare", "rare_sum", "rare_log")} AS rare_score,
-         {score_of("n_frequent", "frequent_sum", "frequent_log")} AS frequent_score
+         {SCORE_OF_ALL} AS score,
+         {SCORE_OF_RARE} AS rare_score,
+         {SCORE_OF_FREQUENT} AS frequent_score
   FROM (
     SELECT u.set_id,
            count(CASE WHEN r.rare THEN 1 END) AS n_rare,
@@ -102,7 +111,7 @@ FROM {{sets}} s LEFT JOIN (
 ) t ON s.set_id = t.set_id
 """
 
-#: The labelsets again, where they are spelled in one way only: now from the scores.
+#: The labelsets with a single spelling, taken from the scores, so that they are stored only once.
 LABELSETS_FROM_SCORES = "SELECT set_id, labels, n FROM {scored}"
 
 SCORE_TOTAL = "SELECT coalesce(sum(n * score), 0) AS total FROM {scored}"
@@ -119,7 +128,7 @@ FROM (SELECT n, score, UNNEST!(labels) AS label FROM {scored})
 GROUP BY label
 """
 
-#: Squared deviations around it, for its coefficient of variation.
+#: Sums of squared deviations from SCUMBLELbl, for its coefficient of variation.
 LABEL_SQUARES = """
 SELECT u.label, max(m.mean) AS mean,
        sum(u.n * (u.score - m.mean) * (u.score - m.mean)) AS squares
@@ -129,7 +138,7 @@ GROUP BY u.label
 ORDER BY u.label
 """
 
-#: The score of every row; rows without labels score 0.
+#: SCUMBLE of every row; rows without labels have 0.
 INSTANCE_SCORES = """
 SELECT /*+ SHUFFLE_HASH(t) */ {ids_first_r}coalesce(t.score, CAST(0 AS DOUBLE)) AS score
 FROM {rows} r LEFT JOIN {scored_raw} t ON r.labels = t.raw
@@ -143,13 +152,13 @@ FROM (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NUL
 JOIN {scored} t ON w.labels = t.labels
 """
 
-#: The majority labels that chosen minority labels meet, and how often.
+#: The majority labels that co-occur with the selected minority labels, and the joint counts.
 COOCCURRING_LABELS = """
 SELECT a.label, b.label AS partner, CAST(sum(a.n) AS BIGINT) AS joint_count
 FROM (
   SELECT x.set_id, x.n, x.label
   FROM (SELECT set_id, n, UNNEST!(labels) AS label FROM {sets}) x
-  JOIN {chosen} c ON x.label = c.label
+  JOIN {selected} c ON x.label = c.label
 ) a
 JOIN (
   SELECT y.set_id, y.label
@@ -163,10 +172,10 @@ GROUP BY a.label, b.label
 #: The most frequent labelsets.
 FREQUENT_LABELSETS = "SELECT labels, n FROM {sets} ORDER BY n DESC, labels LIMIT {limit}"
 
-# REMEDIAL. Label counts never change, so neither do ratios and minority labels. A labelset has
-# three scores: its own, and those of its two halves once it has been taken apart. So all passes
-# are sums over the table of labelsets; the data itself is read once more, for the result.
-# ``lowest`` is the lowest threshold of the passes before: a mixed set above it is in two halves.
+# REMEDIAL. Label counts do not change, and therefore neither do ratios and minority labels. A
+# labelset has three scores: of all labels, and of the two halves after a split. So all passes are
+# sums over the table of labelsets; the data is read only once more, for the result. ``lowest`` is
+# the lowest threshold of the previous passes: a mixed labelset with a higher score has been split.
 
 IS_APART = "(n_rare > 0 AND n_frequent > 0 AND score > CAST('{lowest}' AS DOUBLE))"
 IS_ONE_SIDED = "(n_rare = 0 OR n_frequent = 0)"
@@ -177,7 +186,7 @@ SELECT coalesce(sum(n * CASE WHEN {IS_APART} THEN rare_score + frequent_score EL
 FROM {{scored}}
 """
 
-#: How many pieces of a labelset lie above the threshold.
+#: The number of halves, or unsplit labelsets, with a score above the threshold.
 PIECES_ABOVE = f"""
 (CASE WHEN {IS_APART}
       THEN CASE WHEN rare_score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END
@@ -185,7 +194,7 @@ PIECES_ABOVE = f"""
       WHEN score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END)
 """
 
-#: Those of them with only rare or only frequent labels: a copy of such a piece has no labels.
+#: Those of them with only rare or only frequent labels; splitting one adds a copy without labels.
 ONE_SIDED_ABOVE = f"(CASE WHEN {IS_APART} OR {IS_ONE_SIDED} THEN {PIECES_ABOVE} ELSE 0 END)"
 
 PASS_COUNTS = f"""
@@ -195,14 +204,14 @@ SELECT
 FROM {{scored}}
 """
 
-#: The labelsets that change: whether they come apart, and how many copies without labels they get.
+#: The labelsets that change: whether they are split, and the number of copies without labels.
 CHANGED_LABELSETS = f"""
 SELECT set_id, labels, is_apart, n_empty
 FROM (SELECT set_id, labels, {IS_APART} AS is_apart, {{n_empty}} AS n_empty FROM {{scored}})
 WHERE is_apart OR n_empty > 0
 """
 
-#: The rare labels of those that come apart.
+#: The rare labels of the labelsets that are split.
 RARE_HALVES = """
 SELECT u.set_id, array_sort(array_agg(u.label)) AS rare
 FROM (SELECT set_id, UNNEST!(labels) AS label FROM {changed} WHERE is_apart) u
@@ -211,7 +220,7 @@ WHERE r.rare
 GROUP BY SET_GROUP!(u.set_id)
 """
 
-#: What becomes of each labelset that changes, under the spelling of the data.
+#: The rare labels and the number of copies of each labelset that changes, as spelled in the data.
 LABELSET_SPLITS = """
 SELECT /*+ SHUFFLE_HASH(h) */
        {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
@@ -228,36 +237,40 @@ REMEDIAL_LISTS = """
 SELECT {columns}
 FROM (
   SELECT /*+ SHUFFLE_HASH(p) */
-         {kept}{own} AS scumble_own, p.rare AS scumble_rare, c.copy AS scumble_copy
+         {row_columns}{row_labels} AS scumble_labels, p.rare AS scumble_rare, c.copy AS scumble_copy
   FROM {source} s
-  LEFT JOIN {parts} p ON {own} = p.raw
+  LEFT JOIN {parts} p ON {row_labels} = p.raw
   JOIN {copies} c ON coalesce(p.n_copies, 1) = c.n_copies
 )
 """
 
-#: The labels of a copy: the rare ones, the others, or none. {clean} has no nulls or duplicates.
+#: The labels of a copy: the rare ones, the frequent ones, or none. {canonical_labels} has neither
+#: nulls nor duplicates.
 COPY_LABELS = """
-CASE WHEN scumble_copy = 0 THEN coalesce(scumble_rare, scumble_own)
-     WHEN scumble_copy = 1 AND scumble_rare IS NOT NULL THEN EXCEPT!({clean}, scumble_rare)
-     ELSE EMPTY_LIKE!(scumble_own) END
+CASE WHEN scumble_copy = 0 THEN coalesce(scumble_rare, scumble_labels)
+     WHEN scumble_copy = 1 AND scumble_rare IS NOT NULL
+       THEN EXCEPT!({canonical_labels}, scumble_rare)
+     ELSE EMPTY_LIKE!(scumble_labels) END
 """
 
 #: The result as (instance, clone, label) rows; an instance without labels has a null label.
 PAIRS_FROM_LISTS = """
-SELECT {ids}, {clone}, UNNEST!(shown) AS {label}
+SELECT {ids}, {clone}, UNNEST!(labels_or_null) AS {label}
 FROM (
-  SELECT {ids}, {clone}, CASE WHEN SIZE!(labels) = 0 THEN NULL_LIKE!() ELSE labels END AS shown
+  SELECT {ids}, {clone},
+         CASE WHEN SIZE!(labels) = 0 THEN NULL_LIKE!() ELSE labels END AS labels_or_null
   FROM ({lists})
 )
 """
 
-#: The other columns of (instance, label) rows follow their label.
-PAIRS_WITH_OTHERS = """
+#: (instance, label) rows with the other columns of the input row that has the same label.
+PAIRS_WITH_OTHER_COLUMNS = """
 SELECT {columns}
-FROM ({placed}) d LEFT JOIN {source} s ON {same_ids} AND d.{label} IS NOT DISTINCT FROM s.{label}
+FROM ({pairs}) d LEFT JOIN {source} s ON {same_ids} AND d.{label} IS NOT DISTINCT FROM s.{label}
 """
 
-# LP-ROS and LP-RUS by hash: every draw follows from the seed and the instance's name.
+# LP-ROS and LP-RUS. Random numbers are hashes of the seed and the name of an instance or a bag, so
+# that they do not depend on the order in which an engine processes rows.
 
 HASHED_INSTANCES = "SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}"
 BAGS = "SELECT labels, min(hash) AS bag, count(*) AS size FROM {hashed} GROUP BY labels"

@@ -1,6 +1,6 @@
 """The same measures as in memory, from the tables of an engine.
 
-Results with one row per instance or labelset stay with the engine until they are asked for.
+Results with one row per instance or labelset stay in the engine until they are fetched.
 """
 
 import math
@@ -18,13 +18,13 @@ from scumble.measures.difficult import DifficultLabel, LabelCooccurrences, rank_
 from scumble.measures.imbalance import ratios_from_counts
 from scumble.measures.summary import LabelStatistics, Summary, summarize
 from scumble.scale import statements
-from scumble.scale.tables import LabelsetTables, column
+from scumble.scale.tables import LabelsetTables, arrow_column
 
 
 class InstanceScores:
-    r"""SCUMBLE of every instance, computed when it is asked for.
+    r"""SCUMBLE of every instance, computed on demand.
 
-    ``len(scores)`` costs nothing; ``numpy.asarray(scores)`` and `to_arrow` fetch all of them.
+    ``len(scores)`` is cheap; ``numpy.asarray(scores)`` and `to_arrow` fetch all scores.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ class InstanceScores:
     """
 
     def __init__(self, tables: LabelsetTables, n_rows: int) -> None:
-        self._tables, self._n_rows = tables, n_rows
+        self._tables = tables
+        self._n_rows = n_rows
 
     def __repr__(self) -> str:
         return f"<InstanceScores: {self._n_rows:,} instances, to_arrow() fetches them>"
@@ -54,12 +55,12 @@ class InstanceScores:
         return self._n_rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Fetch the scores, in the order of the instances' names where they have any."""
-        values = column(self.to_arrow(), "score")
+        """Fetch the scores, sorted by instance if there are instance columns."""
+        values = arrow_column(self.to_arrow(), "score")
         return values if dtype is None else values.astype(dtype)
 
     def sql(self) -> str:
-        """Return the query that computes them.
+        """Return the query for the scores.
 
         Returns
         -------
@@ -80,7 +81,7 @@ class InstanceScores:
         -------
         pyarrow.Table
             The instance columns, if there are any, and ``score``; sorted by instance. Without
-            instance columns the order of the rows says nothing.
+            instance columns the order of the rows is arbitrary.
         """
         layout = self._tables.layout
         order = f" ORDER BY {layout.ids('r.')}" if layout.instance_columns else ""
@@ -88,7 +89,7 @@ class InstanceScores:
 
 
 class LabelsetRelation:
-    r"""The distinct labelsets: numbers at once, the sets themselves on demand.
+    r"""The distinct labelsets: their counts are known, the sets are fetched on demand.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ class LabelsetRelation:
     """
 
     def __init__(self, tables: LabelsetTables, totals: dict[str, int]) -> None:
-        self._tables, self._totals = tables, totals
+        self._tables = tables
+        self._totals = totals
 
     def __repr__(self) -> str:
         return f"<LabelsetRelation: {len(self):,} labelsets, head() fetches the most frequent>"
@@ -124,13 +126,13 @@ class LabelsetRelation:
 
     @property
     def max_count(self) -> int:
-        """Instances of the most frequent labelset."""
+        """Number of instances of the most frequent labelset."""
         return self._totals["max_labelset_count"]
 
     @property
     def counts(self) -> Array:
-        """How often each labelset occurs, most frequent first; fetched from the engine."""
-        return column(self.head(len(self)), "n").astype(np.int64)
+        """Count of each labelset, most frequent first; fetched from the engine."""
+        return arrow_column(self.head(len(self)), "n").astype(np.int64)
 
     def head(self, n: int = 20) -> Any:
         """Fetch the most frequent labelsets.
@@ -138,7 +140,7 @@ class LabelsetRelation:
         Parameters
         ----------
         n : int
-            How many to fetch.
+            Maximum number of labelsets.
 
         Returns
         -------
@@ -150,21 +152,22 @@ class LabelsetRelation:
 
 
 def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
-    """Measure everything that `scumble.characterize` measures."""
+    """Return the summary of `scumble.characterize`."""
     totals = tables.totals
     tables.scored()
     n_rows = totals["n_instances"]
     title = "Averaging scores"
     mean = safe_divide(float(tables.fetch_value(statements.SCORE_TOTAL, title=title)), n_rows)
     squares = float(tables.fetch_value(statements.SCORE_SQUARES, title=title, scumble=repr(mean)))
-    layout = tables.layout
+    n_features = None
+    if tables.layout.has_lists and tables.layout.passthrough_columns:
+        n_features = len(tables.layout.passthrough_columns)
     return summarize(
         measure_labels(tables),
         LabelsetRelation(tables, totals),
         name=name,
         n_instances=n_rows,
-        # Columns that are neither labels nor names; None where there are none.
-        n_features=len(layout.passthrough_columns) or None if layout.has_lists else None,
+        n_features=n_features,
         n_assignments=totals["n_assignments"],
         n_one_label=totals["n_one_label"],
         n_unlabelled=totals["n_unlabelled"],
@@ -175,64 +178,66 @@ def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
 
 
 def measure_labels(tables: LabelsetTables) -> LabelStatistics:
-    """Count and score every label."""
-    occurring, counts = tables.labels
+    """Return the count, the mean SCUMBLE and its squared deviations of every label."""
+    occurring_labels, counts = tables.labels
     tables.scored()
     tables.create_if_missing("label_means", statements.LABEL_MEANS, title="Scoring labels")
-    measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
-    names = occurring if tables.declared_labels is None else tables.declared_labels
-    places = find_label_positions(occurring, names)
+    scores = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
+    names = occurring_labels if tables.declared_labels is None else tables.declared_labels
+    positions = find_label_positions(occurring_labels, names)
 
-    def spread(values: Array, empty: float, dtype: Any = float) -> Array:
-        whole = np.full(len(names), empty, dtype)
-        whole[places] = values
-        return whole
+    def with_unseen_labels(values: Array, fill_value: float, dtype: Any = float) -> Array:
+        all_values = np.full(len(names), fill_value, dtype)
+        all_values[positions] = values
+        return all_values
 
     return LabelStatistics(
         names,
-        spread(counts, 0, np.int64),
-        spread(column(measured, "mean"), math.nan),
-        spread(column(measured, "squares"), 0.0),
+        with_unseen_labels(counts, 0, np.int64),
+        with_unseen_labels(arrow_column(scores, "mean"), math.nan),
+        with_unseen_labels(arrow_column(scores, "squares"), 0.0),
     )
 
 
 def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> RecordList[DifficultLabel]:
-    """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
+    """Rank the minority labels by SCUMBLELbl, with the majority labels that co-occur."""
     names, counts, means, _ = measure_labels(tables)
-    place = {name: at for at, name in enumerate(names)}
+    index_of = {name: index for index, name in enumerate(names)}
 
-    def meetings(chosen: Array) -> Iterator[LabelCooccurrences]:
-        met = _partners(tables, [names[at] for at in chosen])
-        for at in chosen:
-            pairs = [(place[label], times) for label, times in met.get(names[at], ())]
-            partners, times = np.array(pairs, np.int64).reshape(-1, 2).T
-            yield int(counts[at]), partners, times
+    def count_cooccurrences(labels: Array) -> Iterator[LabelCooccurrences]:
+        partners_of = _cooccurring_labels(tables, [names[label] for label in labels])
+        for label in labels:
+            pairs = [(index_of[name], n) for name, n in partners_of.get(names[label], ())]
+            partners, joint_counts = np.array(pairs, np.int64).reshape(-1, 2).T
+            yield int(counts[label]), partners, joint_counts
 
     ratios = ratios_from_counts(counts)
-    return rank_difficult_labels(meetings, ratios, means, [*map(str, names)], n_labels)
+    return rank_difficult_labels(count_cooccurrences, ratios, means, [*map(str, names)], n_labels)
 
 
-def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple[Any, int]]]:
+def _cooccurring_labels(
+    tables: LabelsetTables, labels: list[Any]
+) -> dict[Any, list[tuple[Any, int]]]:
+    """Return the majority labels that co-occur with each of some labels, and the joint counts."""
     import pyarrow as pa
 
-    met: dict[Any, list[tuple[Any, int]]] = {}
-    if chosen:
-        tables.load("chosen", pa.table({"label": chosen}))
-        for row in tables.fetch(
-            statements.COOCCURRING_LABELS, title="Counting partners"
-        ).to_pylist():
-            met.setdefault(row["label"], []).append((row["partner"], row["joint_count"]))
-    return met
+    partners_of: dict[Any, list[tuple[Any, int]]] = {}
+    if labels:
+        tables.load("selected", pa.table({"label": labels}))
+        pairs = tables.fetch(statements.COOCCURRING_LABELS, title="Counting partners")
+        for row in pairs.to_pylist():
+            partners_of.setdefault(row["label"], []).append((row["partner"], row["joint_count"]))
+    return partners_of
 
 
-def find_label_positions(found: list[Any], names: list[Any]) -> Array:
-    """Find the place of each label that occurs."""
-    place = {name: at for at, name in enumerate(names)}
-    unknown = [name for name in found if name not in place]
+def find_label_positions(labels: list[Any], names: list[Any]) -> Array:
+    """Return the index in ``names`` of each label; raise ParameterError if one is missing."""
+    index_of = {name: index for index, name in enumerate(names)}
+    unknown = [label for label in labels if label not in index_of]
     if unknown:
         raise ParameterError(
             f"The data has the label {unknown[0]!r}, which the 'labels' parameter of scan does not "
             f"name, and {len(unknown) - 1} more. Expected all labels, or none to take those that "
             "occur."
         )
-    return np.array([place[name] for name in found], np.int64)
+    return np.array([index_of[label] for label in labels], np.int64)

@@ -1,23 +1,23 @@
-"""The statements behind thresholds, for every engine; see `scumble.scale.statements`.
+"""The SQL statements for thresholds, which all engines share; see `scumble.scale.statements`.
 
-Only the highest scores of a label matter: those of max(4 P, P + 4) rows, P being its positives,
-one more, and their equals. A window finds them; everything after works on these. The shared recall
-comes from the places where the curve of a label passes one of the rates, at most 80 a label.
+Only the highest scores of a label matter: those of max(4 P, P + 4) rows, P being its positives, and
+one more, with ties. A window function finds them; all further statements use only these. The shared
+recall is computed where the curve of a label passes one of the rates, at most 80 per label.
 """
 
-#: Scores as they are given, under names of ours.
+#: The scores with our column names.
 SCORES = "SELECT {ids_as}, {label} AS label, CAST({score} AS DOUBLE) AS score FROM {scores}"
 
 IS_BAD = "({missing} OR label IS NULL OR score IS NULL OR isnan(score))"
 
-#: The labels of the scores; one of them is null where a label is missing.
+#: The labels of the scores, and the number of invalid scores; a missing label is null.
 SCORE_LABELS = f"""
 SELECT label, count(*) AS n, count(CASE WHEN {IS_BAD} THEN 1 END) AS n_bad
 FROM {{cells}} GROUP BY label
 """
 INVALID_SCORE = f"SELECT * FROM {{cells}} WHERE {IS_BAD} LIMIT 1"
 
-#: Who has which label, once each.
+#: The true labels of instances, without duplicates.
 TRUE_LABELS = "SELECT DISTINCT {ids}, label FROM ({pairs}) WHERE label IS NOT NULL"
 PAIRS = "SELECT {label_ids_as}, {truth_label} AS label FROM {source}"
 PAIRS_IN_LISTS = "SELECT {label_ids_as}, UNNEST!({truth_label}) AS label FROM {source}"
@@ -35,7 +35,7 @@ SELECT count(*) AS n
 FROM (SELECT {ids} FROM {cells} UNION SELECT {ids} FROM (SELECT {label_ids_as} FROM {source}))
 """
 
-#: The highest scores of each label, and whether the row has it.
+#: The highest scores of each label, and whether the instance has the label.
 TOP_SCORES = """
 SELECT {ids_k}, k.label, k.score, CASE WHEN t.label IS NULL THEN 0 ELSE 1 END AS has
 FROM (
@@ -48,12 +48,12 @@ LEFT JOIN {truth} t ON k.label = t.label AND {same_ids_k}
 WHERE k.place <= k.most + 1
 """
 
-#: What stands twice among them.
+#: Duplicates among them.
 DUPLICATE_SCORES = """
 SELECT {ids}, label, count(*) AS n FROM {top} GROUP BY {ids}, label HAVING count(*) > 1 LIMIT 1
 """
 
-#: The cuts between different scores.
+#: The candidate thresholds, which are between different scores.
 CANDIDATE_THRESHOLDS = """
 SELECT s.label, s.score, p.positives, p.most,
        CAST(sum(s.n) OVER above AS BIGINT) AS n_predicted,
@@ -69,8 +69,8 @@ WINDOW above AS (PARTITION BY s.label ORDER BY s.score DESC
                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 """
 
-#: Pieces of the curves from cut to cut, in which one of the rates lies; the last piece leads to
-#: all rows. Beyond them nothing is left to find.
+#: Segments of the recall curves between candidate thresholds, if they contain one of the rates; the
+#: last segment ends at all rows.
 RECALL_CURVE_SEGMENTS = """
 SELECT positives, n_before, hits_before, n_predicted, hits, low, high
 FROM (
@@ -93,7 +93,7 @@ FROM (
 WHERE low < high
 """
 
-#: The recall of all labels at each rate, added up.
+#: The sum of the recall of all labels at each rate.
 RECALLS = """
 SELECT place, sum((hits_before + (hits - hits_before) * (CAST('{step}' AS DOUBLE) * place
                    * positives - n_before) / (n_predicted - n_before)) / positives) AS total,
@@ -106,15 +106,15 @@ GROUP BY place
 """
 COUNT_LABELS_SHARING_RECALL = "SELECT count(*) AS n FROM {positives} WHERE positives > 1"
 
-#: The cuts that may be taken, and the number of predictions per positive.
+#: The candidates that may be selected, and their number of predictions per positive.
 ALLOWED_THRESHOLDS = """
 SELECT *, CAST(n_predicted AS DOUBLE) / positives AS rate FROM {cuts} WHERE n_predicted <= most
 """
 
-#: The same with the shared recall between two rates, read as numpy reads it.
+#: The same with the shared recall, interpolated between two rates as by `numpy.interp`.
 THRESHOLDS_WITH_SHARED_RECALL = """
 SELECT a.*, CASE WHEN a.rate = s.rate THEN s.recall
-                 ELSE s.slope * (a.rate - s.rate) + s.recall END AS usual
+                 ELSE s.slope * (a.rate - s.rate) + s.recall END AS shared_recall
 FROM (
   SELECT *, least(CASE WHEN rate < guess * CAST('{step}' AS DOUBLE) THEN guess - 1
                        WHEN rate >= (guess + 1) * CAST('{step}' AS DOUBLE) THEN guess + 1
@@ -126,15 +126,15 @@ JOIN {shared} s ON a.place = s.place
 
 OBSERVED_HITS = "hits"
 EXPECTED_HITS = """
-(positives * ((hits + CAST('{strength}' AS DOUBLE) * usual)
+(positives * ((hits + CAST('{strength}' AS DOUBLE) * shared_recall)
               / (positives + CAST('{strength}' AS DOUBLE))))
 """
 METRIC = """
-(CAST('{more}' AS DOUBLE) * {expected_hits}
+(CAST('{one_plus_squared}' AS DOUBLE) * {expected_hits}
  / (n_predicted + CAST('{squared}' AS DOUBLE) * positives))
 """
 
-#: The cut to take for each label: the highest gain, the first of equals.
+#: The best candidate of each label: the highest gain, and with ties the fewest predictions.
 SELECTED_THRESHOLDS = """
 SELECT label, score, below, n_predicted, hits, expected, n_cuts
 FROM (
@@ -147,7 +147,7 @@ WHERE place_of = 1
 METRIC_GAIN = "expected"
 RATE_GAIN = "(-abs(n_predicted - positives))"
 
-#: What one threshold for all labels gives.
+#: The predictions and hits of the same threshold for all labels.
 FIXED_THRESHOLD_COUNTS = """
 SELECT c.label, count(*) AS n_predicted, count(t.label) AS hits
 FROM {cells} c LEFT JOIN {truth} t ON c.label = t.label AND {same_ids_c}

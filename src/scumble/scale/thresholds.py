@@ -1,4 +1,4 @@
-"""A threshold for each label, from tables of scores that do not fit into memory."""
+"""Decision thresholds per label, from tables of scores that do not fit into memory."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -28,8 +28,8 @@ from scumble.scale.summary import find_label_positions
 from scumble.scale.tables import (
     ColumnLayout,
     Workspace,
-    _check_column_name,
-    column,
+    arrow_column,
+    check_column_name,
     find_column_layout,
 )
 
@@ -56,34 +56,34 @@ def label_thresholds(
     threads: int | None = None,
     spark: Any = None,
 ) -> ThresholdTable:
-    r"""Choose for each label from which score on it is predicted, from tables on disk.
+    r"""Choose a decision threshold per label, from tables on disk.
 
-    The same as `scumble.learn.label_thresholds`, for scores of a model that lives elsewhere and
-    has more rows and labels than fit into memory: a table with a row for each score worth keeping.
+    The same as `scumble.learn.label_thresholds`, for scores of any model with more rows and labels
+    than fit into memory. The scores are a table with a row per instance and label.
 
     Parameters
     ----------
     scores : str, Path or sequence of them
-        Parquet, Arrow or CSV files with the columns instance, label and score, of rows the model
-        **has not learnt from**. Pairs that are not there have the score 0; scores of 0 or less
-        count as not there. Neither is ever predicted.
-    labels : str, Path, sequence of them, or Scan
-        The labels these instances have: files with one label a row or with lists, as `scan` reads
-        them; or a scan, which may have other names of columns.
+        Parquet, Arrow or CSV files with the columns instance, label and score, of rows that the
+        model **was not fitted on**. Missing pairs have the score 0; scores of 0 or less count as
+        missing. Neither is ever predicted.
+    labels : str, Path, sequence of them, or OutOfCoreDataset
+        The true labels of these instances: files with one label per row or with lists, as `scan`
+        reads them; or a scan, which may have other column names.
     rule, metric, strength, threshold : object
         See `scumble.learn.label_thresholds`.
     n_instances : int, optional
-        Number of instances; by default those that either table names are counted.
+        Number of instances; by default the number of those in either table.
     label_column, instance_column : str, optional
         Names of these columns, see `scan`; by default ``label`` and ``instance``.
     score_column : str
         The column with the scores.
     separator : str, optional
-        What stands between labels where the table of labels holds texts such as ``"war;love"``.
+        The label separator, if the table of labels holds texts such as ``"war;love"``.
     format : {"parquet", "arrow", "csv"}, optional
-        Form of the files; by default from their suffix.
+        Format of the files; by default from their suffix.
     engine, memory, spill_directory, threads, spark
-        The database that computes, see `scan`. Where ``labels`` is a scan, its engine computes.
+        The database that computes, see `scan`. If ``labels`` is a scan, its engine is used.
 
     Returns
     -------
@@ -92,13 +92,13 @@ def label_thresholds(
 
     See Also
     --------
-    scumble.learn.threshold_table : The same in memory.
+    scumble.learn.threshold_table : Choose thresholds in memory.
 
     Notes
     -----
-    The thresholds are those of memory with sparse scores. Of each label the scores are ranked, and
-    the highest ``max(4 P, P + 4)`` with their equals are kept, P being its positives; one of
-    these pairs that is there twice is refused.
+    The thresholds equal those in memory with sparse scores. The scores of each label are ranked,
+    and the highest ``max(4 P, P + 4)`` with ties are used, P being the number of positives. A
+    duplicate among these pairs raises ReadError.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def label_thresholds(
     >>> table.labels, table.thresholds
     (('ship', 'sky'), array([0.1 , 0.35]))
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold)
-    wanted.check(caller=CALLER)
+    threshold_rule = ThresholdRule(rule, metric, strength, threshold)
+    threshold_rule.check(caller=CALLER)
     if rule == "plain":
         raise ParameterError(
             f"The 'rule' parameter of {CALLER} must not be 'plain' here: it would rank all scores, "
@@ -123,89 +123,122 @@ def label_thresholds(
         )
     if n_instances is not None:
         check_count(n_instances, name="n_instances", caller=CALLER)
-    given = find_files(scores, format)
-    limits = {"memory": memory, "spill_directory": spill_directory, "threads": threads}
-    columns: Any = {"label_column": label_column, "instance_column": instance_column or "instance"}
+    score_files = find_files(scores, format)
+    instance_column = instance_column or "instance"
     with ExitStack() as stack:
-        truth = labels
-        if not isinstance(truth, OutOfCoreDataset):
-            started = (find_files(truth, format), engine, limits | {"spark": spark})
-            truth = open_scan(*started, caller=CALLER, separator=separator, **columns)
+        if isinstance(labels, OutOfCoreDataset):
+            truth = labels
+        else:
+            truth = open_scan(
+                find_files(labels, format),
+                engine,
+                {
+                    "memory": memory,
+                    "spill_directory": spill_directory,
+                    "threads": threads,
+                    "spark": spark,
+                },
+                caller=CALLER,
+                label_column=label_column,
+                instance_column=instance_column,
+                separator=separator,
+            )
             if isinstance(engine, str):
                 stack.enter_context(truth)
-        stack.enter_context(add_path_to_read_error(given, truth.files))
-        columns["label_column"] = label_column or "label"
-        work = ThresholdTables(given, truth, wanted, score_column=score_column, **columns)
-        stack.callback(work.forget)
-        return work.choose(n_instances)
+        stack.enter_context(add_path_to_read_error(score_files, truth.files))
+        tables = ThresholdTables(
+            score_files,
+            truth,
+            threshold_rule,
+            label_column=label_column or "label",
+            instance_column=instance_column,
+            score_column=score_column,
+        )
+        stack.callback(tables.drop_all)
+        return tables.choose(n_instances)
 
 
 class ThresholdTables(Workspace):
-    """The tables behind one choice of thresholds."""
+    """Tables of scores and candidate thresholds, for one call of `label_thresholds`."""
 
     def __init__(
-        self, files: Files, truth: OutOfCoreDataset, rule: ThresholdRule, **columns: Any
+        self,
+        files: Files,
+        truth: OutOfCoreDataset,
+        rule: ThresholdRule,
+        *,
+        label_column: str,
+        instance_column: str | Sequence[str],
+        score_column: str,
     ) -> None:
         super().__init__(truth.engine)
-        score_column = columns.pop("score_column")
-        self._rule, self._truth, self._where = rule, truth, files.paths[0]
-        found = self.engine.open(self.name("scores"), files)
-        layout = find_column_layout(found, truth.engine.dialect, where=self._where, **columns)
-        known = {one.name: one for one in found}
-        score = known[_check_column_name(score_column, known, "score_column", self._where)]
-        for complaint in _complaints(layout, truth.layout, score):
-            raise ReadError(complaint, path=self._where)
-        own = replace(
-            layout, instance_columns=tuple(f"i{at}" for at in range(len(layout.instance_columns)))
+        self._rule = rule
+        self._truth = truth
+        self._where = files.paths[0]
+        columns = {column.name: column for column in self.engine.open(self.name("scores"), files)}
+        layout = find_column_layout(
+            list(columns.values()),
+            truth.engine.dialect,
+            where=self._where,
+            label_column=label_column,
+            instance_column=instance_column,
         )
-        self._ids = own.instance_columns
+        check_column_name(score_column, columns, parameter="score_column", where=self._where)
+        for problem in _layout_problems(layout, truth.layout, columns[score_column]):
+            raise ReadError(problem, path=self._where)
+        # In the tables of scores and of labels the instance columns are renamed to i0, i1, ...
+        renamed = replace(
+            layout, instance_columns=tuple(f"i{i}" for i in range(len(layout.instance_columns)))
+        )
+        self._ids = renamed.instance_columns
         self._values = {
             "source": truth.source_table_name,
-            "score": layout.dialect.quote_identifier(score.name),
+            "score": layout.dialect.quote_identifier(score_column),
             "label": layout.label_expression(),
             "truth_label": truth.layout.label_expression(),
-            "ids_as": _renamed(layout, self._ids),
-            "label_ids_as": _renamed(truth.layout, self._ids),
+            "ids_as": _rename_ids(layout, self._ids),
+            "label_ids_as": _rename_ids(truth.layout, self._ids),
             "missing": "(" + " OR ".join(f"{name} IS NULL" for name in self._ids) + ")",
-            "ids": own.ids(),
-            "ids_k": own.ids("k."),
-            "ids_c": own.ids("c."),
-            "same_ids_k": own.same_ids("k", "t"),
-            "same_ids_c": own.same_ids("c", "t"),
+            "ids": renamed.ids(),
+            "ids_k": renamed.ids("k."),
+            "ids_c": renamed.ids("c."),
+            "same_ids_k": renamed.same_ids("k", "t"),
+            "same_ids_c": renamed.same_ids("c", "t"),
             "step": repr(float(PREDICTION_RATES[1])),
             "per_unit": round(1 / float(PREDICTION_RATES[1])),
             "last": len(PREDICTION_RATES) - 1,
         }
 
     def choose(self, n_instances: int | None) -> ThresholdTable:
-        """Run the statements."""
-        names = self._load_score_tables()
-        counted = n_instances or self.fetch_value(
-            statements.COUNT_INSTANCES, title="Counting instances"
-        )
-        n_rows = int(counted)
-        found = self.fetch("SELECT label, positives FROM {positives}", title="Counting labels")
-        pairs = zip(found.column("label").to_pylist(), column(found, "positives"), strict=True)
-        positives = dict(pairs)
-        self._refuse_few(n_rows, max(positives.values(), default=0))
-        labels = sorted({*names, *positives})
+        """Return a threshold for each label of either table."""
+        score_labels = self._create_score_tables()
+        if not n_instances:
+            n_instances = self.fetch_value(statements.COUNT_INSTANCES, title="Counting instances")
+        n_rows = int(n_instances)
+        table = self.fetch("SELECT label, positives FROM {positives}", title="Counting labels")
+        true_labels = table.column("label").to_pylist()
+        positives = dict(zip(true_labels, arrow_column(table, "positives"), strict=True))
+        self._check_n_instances(n_rows, max(positives.values(), default=0))
+        labels = sorted({*score_labels, *positives})
         counts = np.array([positives.get(label, 0) for label in labels], np.int64)
-        is_fixed = self._rule.rule == "fixed"
-        cuts = self._fixed(labels, counts) if is_fixed else self._best(labels, counts, n_rows)
-        return table_from_thresholds(labels, cuts, self._rule.metric)
+        if self._rule.rule == "fixed":
+            selected = self._evaluate_fixed_threshold(labels, counts)
+        else:
+            selected = self._select_thresholds(labels, counts, n_rows)
+        return table_from_thresholds(labels, selected, self._rule.metric)
 
-    def forget(self) -> None:
-        """Drop what was kept, where the engine goes on."""
+    def drop_all(self) -> None:
+        """Drop all tables, because the engine may remain open."""
         for table in ("cuts", "top", "positives", "truth"):
-            if table in self._done:
+            if table in self._created:
                 self.engine.drop(self.name(table))
 
-    def _load_score_tables(self) -> list[Any]:
-        """Make ``cells``, ``truth`` and ``positives``; return the labels of the scores."""
+    def _create_score_tables(self) -> list[Any]:
+        """Create the tables of scores and true labels, check them, and return the scored labels."""
         self.create_if_missing("cells", statements.SCORES)
-        found = self.fetch(statements.SCORE_LABELS, title="Looking at the scores")
-        if column(found, "n_bad").sum():
-            raise self._bad_cell()
+        score_labels = self.fetch(statements.SCORE_LABELS, title="Looking at the scores")
+        if arrow_column(score_labels, "n_bad").sum():
+            raise self._invalid_score_error()
         if self.fetch_value(statements.COUNT_ROWS_WITHOUT_INSTANCE, title="Checking instances"):
             raise ReadError(
                 "the table of labels has rows that do not name their instance. Expected a name in "
@@ -218,136 +251,159 @@ class ThresholdTables(Workspace):
             "truth", statements.TRUE_LABELS, title="Gathering labels", pairs=pairs
         )
         self.create_if_missing("positives", statements.POSITIVES, title="Counting labels")
-        return list(found.column("label").to_pylist())
+        return list(score_labels.column("label").to_pylist())
 
-    def _best(self, labels: list[Any], counts: Array, n_rows: int) -> SelectedThresholds:
-        """Take the best cut of each label."""
+    def _select_thresholds(
+        self, labels: list[Any], counts: Array, n_rows: int
+    ) -> SelectedThresholds:
+        """Select the best candidate threshold of each label."""
         self.create_if_missing("top", statements.TOP_SCORES, title="Ranking scores")
-        self._refuse_twice()
+        self._refuse_duplicate_scores()
         self.create_if_missing(
             "cuts", statements.CANDIDATE_THRESHOLDS, title="Comparing thresholds"
         )
-        shared = self._shared_recall(n_rows) if self._rule.rule == "shrunken" else None
-        found = self._chosen(shared)
-        self._refuse_few(n_rows, int(column(found, "n_predicted").max(initial=0)))
-        found = _without_equal_scores(found, n_rows)
-        n_predicted = column(found, "n_predicted")
-        middle = in_memory._middle(column(found, "score"), column(found, "below"))
-        chosen, at = (
-            SelectedThresholds.without_predictions(counts),
-            find_label_positions(found.column("label").to_pylist(), labels),
-        )
-        chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
-        chosen.n_predicted[at], chosen.hits[at] = n_predicted, column(found, "hits")
-        chosen.expected[at] = column(found, "expected")
-        self._take_all_rows(chosen, n_rows, shared)
-        return chosen
+        shared_recall = self._shared_recall(n_rows) if self._rule.rule == "shrunken" else None
+        best = self._fetch_best_candidates(shared_recall)
+        self._check_n_instances(n_rows, int(arrow_column(best, "n_predicted").max(initial=0)))
+        best = _without_equal_scores(best, n_rows)
+        n_predicted = arrow_column(best, "n_predicted")
+        middle = in_memory._middle(arrow_column(best, "score"), arrow_column(best, "below"))
+        selected = SelectedThresholds.without_predictions(counts)
+        positions = find_label_positions(best.column("label").to_pylist(), labels)
+        selected.thresholds[positions] = np.where(n_predicted == n_rows, -np.inf, middle)
+        selected.n_predicted[positions] = n_predicted
+        selected.hits[positions] = arrow_column(best, "hits")
+        selected.expected[positions] = arrow_column(best, "expected")
+        self._predict_labels_of_all_rows(selected, n_rows, shared_recall)
+        return selected
 
-    def _take_all_rows(self, chosen: SelectedThresholds, n_rows: int, shared: Array | None) -> None:
-        """Predict labels that all rows have and no score is there for."""
-        for label in np.flatnonzero((chosen.n_positives == n_rows) & (chosen.n_predicted == 0)):
-            every = np.array([n_rows])
-            cuts = CandidateThresholds(np.array([-np.inf]), every, every, n_rows, 0)
-            chosen.select(
-                int(label), cuts, 0, in_memory._expected_metric(cuts, self._rule, shared)[0]
+    def _predict_labels_of_all_rows(
+        self, selected: SelectedThresholds, n_rows: int, shared_recall: Array | None
+    ) -> None:
+        """Select the threshold -inf for labels that all rows have and that have no scores."""
+        is_without_scores = (selected.n_positives == n_rows) & (selected.n_predicted == 0)
+        for label in np.flatnonzero(is_without_scores):
+            n_predicted = np.array([n_rows])
+            candidates = CandidateThresholds(
+                np.array([-np.inf]), n_predicted, n_predicted, n_rows, 0
             )
+            expected = in_memory._expected_metric(candidates, self._rule, shared_recall)[0]
+            selected.select(int(label), candidates, 0, expected)
 
-    def _chosen(self, shared: Array | None) -> Any:
+    def _fetch_best_candidates(self, shared_recall: Array | None) -> Any:
+        """Return an Arrow table with the best candidate threshold of each label."""
         import pyarrow as pa
 
         rule = self._rule
         squared = METRIC_BETAS[rule.metric] ** 2
-        candidates, hits = self.format_sql(statements.ALLOWED_THRESHOLDS), statements.OBSERVED_HITS
-        if shared is not None:
-            slopes = np.append(np.diff(shared) / np.diff(PREDICTION_RATES), 0.0)
-            places = {"place": np.arange(len(PREDICTION_RATES)), "rate": PREDICTION_RATES}
-            self.load("shared", pa.table({**places, "recall": shared, "slope": slopes}))
+        candidates = self.format_sql(statements.ALLOWED_THRESHOLDS)
+        hits = statements.OBSERVED_HITS
+        if shared_recall is not None:
+            table = pa.table(
+                {
+                    "place": np.arange(len(PREDICTION_RATES)),
+                    "rate": PREDICTION_RATES,
+                    "recall": shared_recall,
+                    "slope": np.append(np.diff(shared_recall) / np.diff(PREDICTION_RATES), 0.0),
+                }
+            )
+            self.load("shared", table)
             candidates = self.format_sql(
                 statements.THRESHOLDS_WITH_SHARED_RECALL, allowed=candidates
             )
             hits = statements.EXPECTED_HITS.format(strength=repr(float(rule.strength)))
-        metric = statements.METRIC.format(more=1 + squared, squared=squared, expected_hits=hits)
-        gain = statements.RATE_GAIN if rule.rule == "rate" else statements.METRIC_GAIN
-        values = {"candidates": candidates, "metric": metric, "gain": gain}
-        return self.fetch(statements.SELECTED_THRESHOLDS, title="Choosing thresholds", **values)
+        return self.fetch(
+            statements.SELECTED_THRESHOLDS,
+            title="Choosing thresholds",
+            candidates=candidates,
+            metric=statements.METRIC.format(
+                one_plus_squared=1 + squared, squared=squared, expected_hits=hits
+            ),
+            gain=statements.RATE_GAIN if rule.rule == "rate" else statements.METRIC_GAIN,
+        )
 
     def _shared_recall(self, n_rows: int) -> Array:
-        """Average the recall of labels with two positives or more, as memory does."""
+        """Return the mean recall of labels with two or more positives, at each prediction rate."""
         n_labels = int(
             self.fetch_value(statements.COUNT_LABELS_SHARING_RECALL, title="Counting labels")
         )
         if not n_labels:
             return np.minimum(PREDICTION_RATES, 1.0)
         self.create_if_missing("pieces", statements.RECALL_CURVE_SEGMENTS, n_instances=n_rows)
-        found = self.fetch(statements.RECALLS, title="Averaging recall")
-        total = np.full(
-            len(PREDICTION_RATES), float(n_labels)
-        )  # where more than all rows are predicted: 1
+        recalls = self.fetch(statements.RECALLS, title="Averaging recall")
+        # A label whose recall is not listed at a rate would predict more than all rows: recall 1.
+        total = np.full(len(PREDICTION_RATES), float(n_labels))
         total[0] = 0.0
-        total[column(found, "place")] += column(found, "total") - column(found, "n")
+        positions = arrow_column(recalls, "place")
+        total[positions] += arrow_column(recalls, "total") - arrow_column(recalls, "n")
         return np.round(total / n_labels, RECALL_DIGITS)
 
-    def _fixed(self, labels: list[Any], counts: Array) -> SelectedThresholds:
-        """Count what one threshold for all labels gives."""
-        threshold = repr(float(self._rule.threshold))
-        found = self.fetch(
-            statements.FIXED_THRESHOLD_COUNTS, title="Counting predictions", threshold=threshold
+    def _evaluate_fixed_threshold(self, labels: list[Any], counts: Array) -> SelectedThresholds:
+        """Count the predictions and hits of the same threshold for all labels."""
+        predictions = self.fetch(
+            statements.FIXED_THRESHOLD_COUNTS,
+            title="Counting predictions",
+            threshold=repr(float(self._rule.threshold)),
         )
-        chosen, at = (
-            SelectedThresholds.without_predictions(counts),
-            find_label_positions(found.column("label").to_pylist(), labels),
-        )
-        chosen.n_predicted[at] = column(found, "n_predicted")
-        chosen.hits[at] = column(found, "hits")
-        return chosen.at_threshold(self._rule)
+        selected = SelectedThresholds.without_predictions(counts)
+        positions = find_label_positions(predictions.column("label").to_pylist(), labels)
+        selected.n_predicted[positions] = arrow_column(predictions, "n_predicted")
+        selected.hits[positions] = arrow_column(predictions, "hits")
+        return selected.at_threshold(self._rule)
 
-    def _bad_cell(self) -> ReadError:
+    def _invalid_score_error(self) -> ReadError:
+        """Build the error for the first row without a valid score, label or instance."""
         [row] = self.fetch(statements.INVALID_SCORE, title="Looking at the scores").to_pylist()
         return ReadError(
-            f"the score of label {row['label']!r} for instance {self._instance(row)} is "
+            f"the score of label {row['label']!r} for instance {self._instance_name(row)} is "
             f"{row['score']}. Expected an instance, a label and a number in every row: a threshold "
             "among scores that are no numbers would mean nothing. Leave such rows out: what is not "
             "there counts as 0.",
             path=self._where,
         )
 
-    def _refuse_twice(self) -> None:
+    def _refuse_duplicate_scores(self) -> None:
+        """Raise ReadError if an instance has several scores for a label."""
         for row in self.fetch(statements.DUPLICATE_SCORES, title="Checking scores").to_pylist():
             raise ReadError(
-                f"label {row['label']!r} of instance {self._instance(row)} has {row['n']} scores. "
-                "Expected one: is a file there twice?",
+                f"label {row['label']!r} of instance {self._instance_name(row)} has {row['n']} "
+                "scores. Expected one: is a file there twice?",
                 path=self._where,
             )
 
-    def _refuse_few(self, n_rows: int, needed: int) -> None:
-        if n_rows < needed:
+    def _check_n_instances(self, n_rows: int, n_rows_of_label: int) -> None:
+        """Raise ParameterError if a label has more instances than there are rows."""
+        if n_rows < n_rows_of_label:
             raise ParameterError(
                 f"The 'n_instances' parameter of {CALLER} is {n_rows}, but one label alone has "
-                f"{needed} instances. Expected the number of all of them, or None to have them "
-                "counted."
+                f"{n_rows_of_label} instances. Expected the number of all of them, or None to have "
+                "them counted."
             )
 
-    def _instance(self, row: dict[str, Any]) -> str:
+    def _instance_name(self, row: dict[str, Any]) -> str:
+        """Return the name of the instance of a row, in quotes."""
         return repr("/".join(str(row[name]) for name in self._ids))
 
 
-def _renamed(layout: ColumnLayout, names: Sequence[str]) -> str:
+def _rename_ids(layout: ColumnLayout, names: Sequence[str]) -> str:
+    """Return a list of SQL columns that renames the instance columns."""
     pairs = zip(layout.instance_columns, names, strict=True)
     return ", ".join(f"{layout.dialect.quote_identifier(old)} AS {new}" for old, new in pairs)
 
 
-def _without_equal_scores(found: Any, n_rows: int) -> Any:
-    """Leave out labels whose scores are equal in all rows, unless all rows have them."""
-    equal = (column(found, "n_cuts") == 1) & (column(found, "n_predicted") == n_rows)
-    return found.filter(~equal | (column(found, "hits") == n_rows))
+def _without_equal_scores(best: Any, n_rows: int) -> Any:
+    """Drop labels whose scores are equal in all rows, unless all rows have the label."""
+    n_predicted = arrow_column(best, "n_predicted")
+    is_equal = (arrow_column(best, "n_cuts") == 1) & (n_predicted == n_rows)
+    return best.filter(~is_equal | (arrow_column(best, "hits") == n_rows))
 
 
-def _complaints(scores: ColumnLayout, truth: ColumnLayout, score: Column) -> Iterator[str]:
-    """Find scores that are no numbers, and names that the two tables write differently."""
+def _layout_problems(scores: ColumnLayout, truth: ColumnLayout, score: Column) -> Iterator[str]:
+    """Yield messages about scores that are not numbers, and about tables that do not match."""
     if score.is_list or score.kind == "string":
-        held = "lists" if score.is_list else "texts"
+        content = "lists" if score.is_list else "texts"
         yield (
-            f"the column {score.name!r} holds {held}. Expected numbers, one a row. Check "
+            f"the column {score.name!r} holds {content}. Expected numbers, one a row. Check "
             "score_column."
         )
     if scores.label.is_list:
@@ -357,19 +413,21 @@ def _complaints(scores: ColumnLayout, truth: ColumnLayout, score: Column) -> Ite
         )
     if len(scores.instance_columns) != len(truth.instance_columns):
         yield (
-            f"an instance has {len(scores.instance_columns)} columns here and {len(truth.instance_columns)} in "
-            "the table of labels. Expected equally many. Check instance_column."
+            f"an instance has {len(scores.instance_columns)} columns here and "
+            f"{len(truth.instance_columns)} in the table of labels. Expected equally many. Check "
+            "instance_column."
         )
     kinds: set[tuple[str, str, str]] = {("labels", scores.label.kind, truth.label.kind)}
-    for ours, theirs in zip(scores.instance_columns, truth.instance_columns, strict=True):
-        kinds.add(("instances", _kind(scores, ours), _kind(truth, theirs)))
-    for what, ours, theirs in sorted(kinds):
-        if ours != theirs:
+    for score_id, truth_id in zip(scores.instance_columns, truth.instance_columns, strict=True):
+        kinds.add(("instances", _column_kind(scores, score_id), _column_kind(truth, truth_id)))
+    for noun, score_kind, truth_kind in sorted(kinds):
+        if score_kind != truth_kind:
             yield (
-                f"{what} are of kind {ours!r} here and of kind {theirs!r} in the table of labels. "
-                "Expected the same, or nothing would match. Convert one of them."
+                f"{noun} are of kind {score_kind!r} here and of kind {truth_kind!r} in the table "
+                "of labels. Expected the same, or nothing would match. Convert one of them."
             )
 
 
-def _kind(layout: ColumnLayout, name: str) -> str:
-    return next(one.kind for one in layout.columns if one.name == name)
+def _column_kind(layout: ColumnLayout, name: str) -> str:
+    """Return the kind of a column."""
+    return next(column.kind for column in layout.columns if column.name == name)

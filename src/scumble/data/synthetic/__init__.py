@@ -1,4 +1,4 @@
-"""Data made to measure: how many instances and labels, how imbalanced, how entangled."""
+"""Synthetic data with specified size, imbalance and concurrence."""
 
 from scumble.data.synthetic.generator import make_multilabel
 

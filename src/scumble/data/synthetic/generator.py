@@ -1,6 +1,6 @@
-"""`make_multilabel`: data with a chosen cardinality, imbalance and concurrence.
+"""`make_multilabel`: synthetic data with specified cardinality, imbalance and concurrence.
 
-Its features say something about the labels, so that classifiers have something to learn.
+The features depend on the labels, so that classifiers can learn them.
 """
 
 import math
@@ -20,20 +20,20 @@ from scumble._core.validation import check_count
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.synthetic.labels import assign_labels, label_counts, max_rows_per_label
 
-#: The features, and what they are.
-Made = tuple[Any, tuple[Feature, ...]]
+#: A matrix of features and the description of its columns.
+FeatureMatrix = tuple[Any, tuple[Feature, ...]]
 CALLER = "make_multilabel"
 AUTO = "auto"
-#: What is made where nothing else is asked for; or what comes nearest.
-USUAL = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
-#: How far the curve of label counts may be bent, in order of preference, to reach a SCUMBLE.
-BENDS = (1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
-#: Rows made at a time, so that temporary arrays stay small.
+#: Targets for "auto"; if one cannot be reached, the nearest possible value is used.
+DEFAULT_TARGETS = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
+#: Curvatures of the law of label counts, in order of preference, that are tried to reach a SCUMBLE.
+CURVATURES = (1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
+#: Number of rows that are generated at a time, so that temporary arrays stay small.
 BLOCK_ROWS = 65536
-#: Words that belong to a label, in sparse features.
+#: Number of words that belong to a label, in sparse features.
 WORDS_PER_LABEL = 8
-#: Share of a row's words that come from its labels; the others are chatter.
-TOLD_BY_LABELS = 0.7
+#: Share of a row's words that are words of its labels; the others are random.
+LABEL_WORD_SHARE = 0.7
 
 
 def make_multilabel(
@@ -55,11 +55,11 @@ def make_multilabel(
     n_jobs: int | None = None,
     name: str = "synthetic",
 ) -> MultilabelDataset:
-    """Make a data set whose labels are as imbalanced and as entangled as asked for.
+    """Generate a data set with specified cardinality, imbalance and concurrence.
 
-    The labels' counts follow a power law whose exponent gives the wanted MeanIR. They are dealt
-    to the instances at random; then instances exchange labels, two at a time, until SCUMBLE is
-    what was asked for. All labels occur; the first is the most frequent.
+    The counts of the labels follow a power law whose exponent gives the specified MeanIR. The
+    labels are assigned to the instances at random; then pairs of instances exchange labels until
+    SCUMBLE has the specified value. All labels occur; the first is the most frequent.
 
     Parameters
     ----------
@@ -68,36 +68,36 @@ def make_multilabel(
     n_labels : int
         Number of labels.
     n_features : int
-        Number of features; 0 makes labels only.
+        Number of features; with 0 the data set has labels only.
     cardinality : float or "auto"
-        Mean number of labels of an instance; met to one assignment. By default 3, or three quarters
-        of fewer labels, or more where else not every label would occur.
+        Mean number of labels of an instance, accurate to one assignment. By default 3, or 3/4 of
+        ``n_labels`` if that is less, or more if otherwise not every label could occur.
     mean_ir : float or "auto"
-        MeanIR; met within 2 %, usually much closer. By default 20, or what is nearest to it for so
-        many instances and labels.
+        MeanIR, accurate to 2 % and usually better. By default 20, or the nearest value that is
+        possible with this number of instances and labels.
     scumble : float, "auto" or None
-        SCUMBLE; met within 0.01, usually much closer. By default 0.2, or what is nearest to it in
-        reach. None leaves the labels independent of each other.
+        SCUMBLE, accurate to 0.01 and usually better. By default 0.2, or the nearest value that is
+        possible. With None the labels are independent of each other.
     unlabelled : float, optional
-        Share of instances without any label. By default 0 where the cardinality is at least 1;
-        below, so many that the others have one label or more.
+        Share of instances without labels. By default 0 if the cardinality is at least 1; otherwise
+        as large as necessary for the other instances to have a label.
     n_informative : int, optional
-        How many features, the first ones, depend on the labels; by default half of them.
+        Number of features, the first ones, that depend on the labels; by default half of them.
     n_nominal : int
-        How many features, spread over all, are nominal.
+        Number of nominal features, which are distributed evenly over the columns.
     n_categories : int
-        How many values a nominal feature has (in sparse features always 2).
+        Number of categories of a nominal feature (in sparse features always 2).
     separation : float
-        How far a label moves an informative feature, in standard deviations of the noise. Larger
-        is easier to learn. Without effect on sparse features.
+        Effect of a label on an informative feature, in standard deviations of the noise. Larger
+        values are easier to learn. Not used for sparse features.
     sparse : bool
-        Whether features are counts of words, stored sparse: each label has words of its own.
+        Whether the features are sparse word counts; each label has its own words.
     density : float
-        About the share of nonzero values in sparse features.
+        Approximate share of nonzero values in sparse features.
     random_state : int, Generator, RandomState or None
-        Source of randomness. The same int always gives the same data; None always others.
+        Source of randomness. The same int always gives the same data; with None they differ.
     n_jobs : int, optional
-        Number of threads; changes the time only.
+        Number of threads; affects only the time.
     name : str
         Name of the data set.
 
@@ -109,21 +109,21 @@ def make_multilabel(
     Raises
     ------
     ParameterError
-        If a parameter is out of its domain, or the wishes contradict each other; then the
-        message says what can be reached.
+        If a parameter is outside its range, or if the targets contradict each other; the message
+        then says what is possible.
 
     See Also
     --------
-    scumble.load : Real data.
+    scumble.load : Load a real data set.
 
     Notes
     -----
-    Where a true power law would need a label in more than three quarters of the instances, or
-    cannot give the wanted SCUMBLE, the law is bent: ln IRLbl grows with (ln rank)^p, p other
-    than 1.
+    If a power law would need a label in more than three quarters of the instances, or cannot give
+    the specified SCUMBLE, the law is curved: ln IRLbl grows with (ln rank)^p with p other than 1.
 
     Time and memory grow with the number of assignments; labels and instances cost little.
-    Exchanges happen within blocks of about 8,000 instances, each a small copy of the whole.
+    Labels are exchanged within blocks of about 8,000 instances, which have the same distribution of
+    labels.
 
     Examples
     --------
@@ -138,38 +138,64 @@ def make_multilabel(
     n_instances = check_count(n_instances, name="n_instances", caller=CALLER)
     n_labels = check_count(n_labels, name="n_labels", caller=CALLER)
     n_features = check_count(n_features, name="n_features", caller=CALLER, minimum=0)
-    n_telling = (n_features + 1) // 2 if n_informative is None else n_informative
-    plan = FeaturePlan(n_features, n_telling, n_nominal, n_categories, separation, density)
+    feature_generator = FeatureGenerator(
+        n_features=n_features,
+        n_informative=(n_features + 1) // 2 if n_informative is None else n_informative,
+        n_nominal=n_nominal,
+        n_categories=n_categories,
+        separation=separation,
+        density=density,
+    )
     n_assignments = _n_assignments(n_instances, n_labels, cardinality)
-    n_unlabelled = _n_unlabelled(n_instances, n_labels, n_assignments, unlabelled)
-    wanted_ir = _number(mean_ir, USUAL["mean_ir"], "mean_ir", 1.0, math.inf)
-    aim = None if scumble is None else _number(scumble, USUAL["scumble"], "scumble", 0.0, 1.0)
+    n_unlabelled = _n_unlabelled(
+        n_instances, n_labels=n_labels, n_assignments=n_assignments, unlabelled=unlabelled
+    )
+    target_ir = _target(mean_ir, "mean_ir", minimum=1.0, maximum=math.inf)
+    target_scumble = None
+    if scumble is not None:
+        target_scumble = _target(scumble, "scumble", minimum=0.0, maximum=1.0)
     rng = as_generator(random_state, caller=CALLER)
 
-    most = max_rows_per_label(n_instances, n_unlabelled)
-    law = partial(label_counts, n_assignments, n_labels, wanted_ir, most)
-    bends = BENDS if aim is not None and n_labels > 2 else ()
-    counts = _candidates(law, bends, allow_nearest=mean_ir == AUTO)
-    Y = assign_labels(
-        counts, n_instances, n_unlabelled, aim, rng, n_jobs, allow_nearest=scumble == AUTO
+    counts_for = partial(
+        label_counts,
+        n_assignments=n_assignments,
+        n_labels=n_labels,
+        mean_ir=target_ir,
+        max_count=max_rows_per_label(n_instances, n_unlabelled),
     )
-    X, features = (plan.sparse if sparse and n_features else plan.dense)(Y, rng)
+    curvatures = CURVATURES if target_scumble is not None and n_labels > 2 else ()
+    Y = assign_labels(
+        _candidate_counts(counts_for, curvatures, allow_nearest=mean_ir == AUTO),
+        n_instances,
+        n_unlabelled=n_unlabelled,
+        scumble=target_scumble,
+        rng=rng,
+        n_jobs=n_jobs,
+        allow_nearest=scumble == AUTO,
+    )
+    if sparse and n_features:
+        X, features = feature_generator.sparse(Y, rng)
+    else:
+        X, features = feature_generator.dense(Y, rng)
     return MultilabelDataset(X, Y, features=features, name=name)
 
 
-def _candidates(
-    law: Callable[..., Array], bends: Sequence[float], *, allow_nearest: bool
+def _candidate_counts(
+    counts_for: Callable[..., Array], curvatures: Sequence[float], *, allow_nearest: bool
 ) -> Iterator[Array]:
-    """Offer label counts, the straightest law first; bent ones may turn out impossible."""
-    yield law(allow_nearest=allow_nearest)
-    for bend in bends:
+    """Yield label counts: of the power law first, then of each curvature that is possible."""
+    yield counts_for(allow_nearest=allow_nearest)
+    for curvature in curvatures:
         with suppress(ParameterError):
-            yield law(curvature=bend)
+            yield counts_for(curvature=curvature)
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
-    usual = max(min(USUAL["cardinality"], 0.75 * n_labels), n_labels / n_instances)
-    cardinality = _number(cardinality, usual, "cardinality", 0.0, math.inf)
+    """Return the number of label assignments; check that every label can occur."""
+    default = max(min(DEFAULT_TARGETS["cardinality"], 0.75 * n_labels), n_labels / n_instances)
+    cardinality = _target(
+        cardinality, "cardinality", minimum=0.0, maximum=math.inf, default=default
+    )
     n_assignments = round(n_instances * cardinality)
     if not n_labels <= n_assignments <= n_instances * n_labels:
         raise ParameterError(
@@ -180,39 +206,42 @@ def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
     return n_assignments
 
 
-def _n_unlabelled(n_instances: int, n_labels: int, n_assignments: int, unlabelled: Any) -> int:
+def _n_unlabelled(n_instances: int, *, n_labels: int, n_assignments: int, unlabelled: Any) -> int:
+    """Return the number of rows without labels; check that the labels fit on the others."""
     if unlabelled is None:
-        # Below one label each, as many stay without as if labels fell on instances like rain.
-        needed = math.ceil(n_assignments / n_labels)
         if n_assignments >= n_instances:
             return 0
+        # With independent labels the number of labels of a row has a Poisson distribution.
         expected = round(n_instances * math.exp(-n_assignments / n_instances))
-        return min(max(expected, n_instances - n_assignments), n_instances - needed)
+        n_labelled_min = math.ceil(n_assignments / n_labels)
+        return min(max(expected, n_instances - n_assignments), n_instances - n_labelled_min)
     Real(0.0, 1.0).check(unlabelled, name="unlabelled", caller=CALLER)
     n_unlabelled = round(n_instances * unlabelled)
     n_labelled = n_instances - n_unlabelled
     if not n_labelled <= n_assignments <= n_labelled * n_labels:
-        least = max(0.0, 1 - n_assignments / n_instances)
-        most = 1 - n_assignments / (n_instances * n_labels)
+        minimum = max(0.0, 1 - n_assignments / n_instances)
+        maximum = 1 - n_assignments / (n_instances * n_labels)
         raise ParameterError(
             f"{CALLER}: the other instances must have at least one label each, and at most all. "
-            f"Expected 'unlabelled' in [{least:.4g}, {most:.4g}] for this cardinality. "
+            f"Expected 'unlabelled' in [{minimum:.4g}, {maximum:.4g}] for this cardinality. "
             f"Got {unlabelled!r} instead."
         )
     return n_unlabelled
 
 
-def _number(value: Any, usual: float, name: str, least: float, most: float) -> float:
-    """Take the usual value for ``"auto"``, and refuse what is no number in its range."""
+def _target(
+    value: Any, name: str, *, minimum: float, maximum: float, default: float | None = None
+) -> float:
+    """Return a target as a number in its range, or its default for "auto"."""
     if isinstance(value, str) and value == AUTO:
-        return usual
-    Real(least, most).check(value, name=name, caller=CALLER)
+        return DEFAULT_TARGETS[name] if default is None else default
+    Real(minimum, maximum).check(value, name=name, caller=CALLER)
     return float(value)
 
 
 @dataclass(frozen=True)
-class FeaturePlan:
-    """What features to make."""
+class FeatureGenerator:
+    """Generates features that depend on labels."""
 
     n_features: int
     n_informative: int
@@ -225,19 +254,19 @@ class FeaturePlan:
         for parameter in ("n_informative", "n_nominal"):
             value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
             if value > self.n_features:
-                most = f"not exceed 'n_features', {self.n_features}"
-                raise parameter_error(parameter, CALLER, most, value)
+                expected = f"not exceed 'n_features', {self.n_features}"
+                raise parameter_error(parameter, CALLER, expected, value)
         check_count(self.n_categories, name="n_categories", caller=CALLER, minimum=2)
         Real(0.0, math.inf).check(self.separation, name="separation", caller=CALLER)
         Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)
 
     @property
     def nominal(self) -> Array:
-        """Numbers of the nominal columns."""
+        """Numbers of the nominal columns, distributed evenly."""
         return np.linspace(0, self.n_features - 1, self.n_nominal).round().astype(np.int64)
 
-    def dense(self, Y: csr_array, rng: np.random.Generator) -> Made:
-        """Make a sum of the labels' directions plus noise; cut nominal columns at quantiles."""
+    def dense(self, Y: csr_array, rng: np.random.Generator) -> FeatureMatrix:
+        """Generate noise plus a random vector per label; bin nominal columns at quantiles."""
         n_rows, n_labels = Y.shape
         X = np.empty((n_rows, self.n_features))
         directions = self.separation * rng.standard_normal((n_labels, self.n_informative))
@@ -247,44 +276,55 @@ class FeaturePlan:
             if self.n_informative:
                 X[rows, : self.n_informative] += Y[rows].astype(np.float64) @ directions
         for column in self.nominal:
-            X[:, column] = _cut(X[:, column], self.n_categories)
-        return X, self._described([f"v{code}" for code in range(self.n_categories)])
+            X[:, column] = _bin_at_quantiles(X[:, column], self.n_categories)
+        return X, self._describe([f"v{code}" for code in range(self.n_categories)])
 
-    def sparse(self, Y: csr_array, rng: np.random.Generator) -> Made:
-        """Make counts of words: each label has words of its own, all rows share some chatter."""
+    def sparse(self, Y: csr_array, rng: np.random.Generator) -> FeatureMatrix:
+        """Generate word counts: words of the row's labels, and random words."""
         n_rows, n_labels = Y.shape
-        vocabulary = rng.integers(0, max(self.n_informative, 1), size=(n_labels, WORDS_PER_LABEL))
-        starts = range(0, n_rows, BLOCK_ROWS)
-        parts = [self._words(Y[start : start + BLOCK_ROWS], vocabulary, rng) for start in starts]
-        X = vstack(parts, format="csr")
+        words_of_labels = rng.integers(
+            0, max(self.n_informative, 1), size=(n_labels, WORDS_PER_LABEL)
+        )
+        blocks = [
+            self._word_counts(Y[start : start + BLOCK_ROWS], words_of_labels, rng)
+            for start in range(0, n_rows, BLOCK_ROWS)
+        ]
+        X = vstack(blocks, format="csr")
         X.data[np.isin(X.indices, self.nominal)] = 1.0
-        return X, self._described(["0", "1"], integer=True)
+        return X, self._describe(["0", "1"], integer=True)
 
-    def _words(self, Y: csr_array, vocabulary: Array, rng: np.random.Generator) -> csr_array:
+    def _word_counts(
+        self, Y: csr_array, words_of_labels: Array, rng: np.random.Generator
+    ) -> csr_array:
+        """Draw the words of some rows; ``words_of_labels`` has a row of word numbers per label."""
         n_rows = Y.shape[0]
         lengths = rng.poisson(self.density * self.n_features, size=n_rows)
-        rows = np.repeat(np.arange(n_rows), lengths)
-        sizes = np.diff(Y.indptr)[rows]
-        words = rng.integers(0, self.n_features, size=len(rows))
-        told = (rng.random(len(rows)) < TOLD_BY_LABELS) & (sizes > 0)
-        told &= self.n_informative > 0
-        turn = (rng.random(len(rows)) * sizes).astype(np.int64)  # which of the row's labels speaks
-        speaking = Y.indices[Y.indptr[rows[told]] + turn[told]]
-        words[told] = vocabulary[speaking, rng.integers(0, WORDS_PER_LABEL, size=int(told.sum()))]
-        counts = coo_array((np.ones(len(rows)), (rows, words)), shape=(n_rows, self.n_features))
+        rows = np.repeat(np.arange(n_rows), lengths)  # the row of each word
+        n_words = len(rows)
+        n_labels_of_row = np.diff(Y.indptr)[rows]
+        words = rng.integers(0, self.n_features, size=n_words)
+        is_label_word = (rng.random(n_words) < LABEL_WORD_SHARE) & (n_labels_of_row > 0)
+        is_label_word &= self.n_informative > 0
+        # Number of the label, among those of the row, that the word belongs to.
+        number_in_row = (rng.random(n_words) * n_labels_of_row).astype(np.int64)
+        labels = Y.indices[Y.indptr[rows[is_label_word]] + number_in_row[is_label_word]]
+        word_numbers = rng.integers(0, WORDS_PER_LABEL, size=int(is_label_word.sum()))
+        words[is_label_word] = words_of_labels[labels, word_numbers]
+        counts = coo_array((np.ones(n_words), (rows, words)), shape=(n_rows, self.n_features))
         return counts.tocsr()
 
-    def _described(self, categories: list[str], *, integer: bool = False) -> tuple[Feature, ...]:
+    def _describe(self, categories: list[str], *, integer: bool = False) -> tuple[Feature, ...]:
+        """Return the features x0, x1, ...; numeric ones hold whole numbers if ``integer``."""
         nominal = set(self.nominal.tolist())
         return tuple(
-            Feature(f"x{at}", "nominal", tuple(categories))
-            if at in nominal
-            else Feature(f"x{at}", integer=integer)
-            for at in range(self.n_features)
+            Feature(f"x{column}", "nominal", tuple(categories))
+            if column in nominal
+            else Feature(f"x{column}", integer=integer)
+            for column in range(self.n_features)
         )
 
 
-def _cut(values: Array, n_categories: int) -> Array:
-    """Replace numbers by the number of the quantile they fall into."""
+def _bin_at_quantiles(values: Array, n_categories: int) -> Array:
+    """Replace each value by the number of its quantile."""
     edges = np.quantile(values[:BLOCK_ROWS], np.arange(1, n_categories) / n_categories)
     return np.searchsorted(edges, values, side="right").astype(np.float64)

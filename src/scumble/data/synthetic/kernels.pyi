@@ -1,10 +1,10 @@
 from scumble._core.arrays import Array
 
-def round_counts(values: Array, most: int) -> Array: ...
+def round_counts(values: Array, max_count: int) -> Array: ...
 def assign_labels_to_block(
-    taken: Array,
+    slot_labels: Array,
     ratios: Array,
-    logs: Array,
+    log_ratios: Array,
     seed: int,
     n_rows: int,
     target: float,

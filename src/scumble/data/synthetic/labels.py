@@ -1,4 +1,4 @@
-"""How often each label occurs, and in which rows: cardinality, MeanIR and SCUMBLE as asked for."""
+"""Counts of labels, and their assignment to rows, with specified MeanIR and SCUMBLE."""
 
 import math
 from collections.abc import Iterable
@@ -12,247 +12,309 @@ from scumble._core.parallel import run_in_threads
 from scumble._core.progress import progress_bar
 from scumble.data.synthetic.kernels import assign_labels_to_block, round_counts
 
-#: MeanIR may be off by this share.
+#: Largest relative error of MeanIR.
 TOLERANCE = 0.02
-#: No further effort is made below this.
-CLOSE = TOLERANCE / 20
-#: How often to aim anew, and how often where integers leave little choice.
-TRIES, MANY_TRIES, FEW_LABELS = 8, 40, 64
-#: Up to this many labels the law is computed label by label, beyond it by groups of ranks.
+#: Relative error of MeanIR at which the search for counts stops.
+TARGET_ERROR = TOLERANCE / 20
+#: Number of attempts to reach a MeanIR; more of them if there are at most `FEW_LABELS` labels,
+#: because rounding to integers then leaves little choice.
+N_ATTEMPTS, N_ATTEMPTS_FEW_LABELS, FEW_LABELS = 8, 40, 64
+#: Up to this many labels the power law is evaluated for every label, beyond it for groups of ranks,
+#: so that time does not grow with the number of labels.
 EXACT_BELOW = 8192
-#: The most frequent label avoids being in more than this share of the rows, if it can.
-USUAL_SHARE = 0.75
-#: Rows are filled in blocks of about this many: a block's data fit the processor's cache, and
-#: blocks are independent of each other.
+#: The most frequent label has at most this share of the rows, if the other targets allow it.
+PREFERRED_MAX_SHARE = 0.75
+#: Number of rows that are assigned at a time: the data of a block fit into the processor's cache,
+#: and blocks are independent, so that threads can process them.
 BLOCK_ROWS = 8192
-#: SCUMBLE may be off by this much.
+#: Largest absolute error of SCUMBLE.
 SCUMBLE_TOLERANCE = 0.01
+#: Number of single moves that `_correct_mean_ir` makes at most.
+MAX_MOVES = 200
+#: Number of bisection steps for the steepness of the law; 2^-60 of the interval is below rounding.
+BISECTION_STEPS = 60
 
 
 def label_counts(
     n_assignments: int,
     n_labels: int,
     mean_ir: float,
-    most: int,
+    max_count: int,
     *,
     curvature: float = 1.0,
     allow_nearest: bool = False,
 ) -> Array:
-    """Choose how many rows each label has, most frequent first.
+    """Return a count for each label, most frequent first, with a specified sum and MeanIR.
 
-    The counts follow a power law of the rank where one exists with the wanted sum and MeanIR:
-    IRLbl = k^a for the k-th label. Else the law is bent, ln IRLbl ~ (ln k)^p: with p > 1 more
-    labels are about as frequent as the first, whose own count then need not exceed ``most``. No
-    count falls below 1.
+    The counts follow a power law of the rank, IRLbl = k^a for the k-th label, if one exists with
+    this sum and MeanIR and no count above ``max_count``. Otherwise the law is curved,
+    ln IRLbl ~ (ln k)^p: with p > 1 more labels are about as frequent as the first, whose count can
+    be smaller. No count is below 1.
 
-    They descend and sum up to ``n_assignments``, none above ``most``, and the mean of (largest
-    count / count) is ``mean_ir``. ``bend`` multiplies p: more of it gives more labels of middling
-    frequency, and rarer rare ones. ``nearest`` takes the MeanIR that comes closest.
+    Parameters
+    ----------
+    n_assignments, n_labels : int
+        Sum and number of the counts.
+    mean_ir : float
+        Mean of (largest count / count).
+    max_count : int
+        Upper limit of the counts.
+    curvature : float
+        A factor of p. A larger one gives more labels of medium frequency, and rarer rare labels.
+    allow_nearest : bool
+        Whether to return the nearest MeanIR that is possible instead of raising ParameterError.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Counts in descending order.
     """
-    if not n_labels <= n_assignments <= n_labels * most:
+    if not n_labels <= n_assignments <= n_labels * max_count:
         raise ParameterError(
             f"make_multilabel: {n_assignments} assignments do not fit {n_labels} labels with 1 to "
-            f"{most} rows each. Expected 'cardinality' to be further from its limits."
+            f"{max_count} rows each. Expected 'cardinality' to be further from its limits."
         )
-    low, high = reachable_mean_ir(n_assignments, n_labels, most)
-    counts = _search(n_assignments, n_labels, float(np.clip(mean_ir, low, high)), most, curvature)
-    if allow_nearest or _miss(counts, mean_ir) <= TOLERANCE:
+    low, high = reachable_mean_ir(n_assignments, n_labels, max_count)
+    counts = _search_counts(
+        n_assignments,
+        n_labels,
+        mean_ir=float(np.clip(mean_ir, low, high)),
+        max_count=max_count,
+        curvature=curvature,
+    )
+    if allow_nearest or _relative_error(counts, mean_ir) <= TOLERANCE:
         return counts
     raise ParameterError(
         f"make_multilabel: no {n_labels} label counts with sum {n_assignments} and none above "
-        f"{most} have a MeanIR of {mean_ir:g}. Expected 'mean_ir' in [{low:.4g}, {high:.4g}] for "
-        "this number of instances, labels and cardinality; the nearest value found is "
+        f"{max_count} have a MeanIR of {mean_ir:g}. Expected 'mean_ir' in [{low:.4g}, {high:.4g}] "
+        "for this number of instances, labels and cardinality; the nearest value found is "
         f"{_mean_ir(counts):.4g}."
     )
 
 
-def reachable_mean_ir(n_assignments: int, n_labels: int, most: int) -> tuple[float, float]:
-    """Tell the smallest and the largest MeanIR that counts with a given sum can have."""
-    share, rest = divmod(n_assignments, n_labels)
-    even = np.full(n_labels, share)
-    even[:rest] += 1
-    spare = n_assignments - n_labels
-    full = spare // max(most - 1, 1)
-    steep = np.ones(n_labels, np.int64)
-    steep[:full] = most
-    if full < n_labels:
-        steep[full] += spare - full * (most - 1)
-    return _mean_ir(even), _mean_ir(steep)
+def reachable_mean_ir(n_assignments: int, n_labels: int, max_count: int) -> tuple[float, float]:
+    """Return the smallest and the largest MeanIR of counts with a specified sum and limit."""
+    quotient, remainder = divmod(n_assignments, n_labels)
+    even_counts = np.full(n_labels, quotient)
+    even_counts[:remainder] += 1
+    # The largest MeanIR has as many counts at the limit as possible, and 1 for the others.
+    n_spare = n_assignments - n_labels
+    n_at_limit = n_spare // max(max_count - 1, 1)
+    extreme_counts = np.ones(n_labels, np.int64)
+    extreme_counts[:n_at_limit] = max_count
+    if n_at_limit < n_labels:
+        extreme_counts[n_at_limit] += n_spare - n_at_limit * (max_count - 1)
+    return _mean_ir(even_counts), _mean_ir(extreme_counts)
 
 
 def _mean_ir(counts: Array) -> float:
+    """Return the MeanIR of label counts."""
     return float(np.mean(counts.max() / counts))
 
 
-def _search(n_assignments: int, n_labels: int, mean_ir: float, most: int, factor: float) -> Array:
-    """Solve the smooth law, round it, and correct the aim by what rounding did."""
+def _search_counts(
+    n_assignments: int, n_labels: int, *, mean_ir: float, max_count: int, curvature: float
+) -> Array:
+    """Solve and round the law repeatedly, correcting its sum and MeanIR for the rounding."""
     if n_labels == 1:
         return np.array([n_assignments])
-    aimed_sum, aimed_ir = float(n_assignments), mean_ir
-    bend = factor * BentPowerLaw(n_labels, aimed_sum, aimed_ir).least_bend(most)
+    law_sum = float(n_assignments)
+    law_ir = mean_ir
+    law_curvature = curvature * CurvedPowerLaw(n_labels, law_sum, law_ir).least_curvature(max_count)
     best = np.array([])
-    for attempt in range(MANY_TRIES if n_labels <= FEW_LABELS else TRIES):
-        rounded = round_counts(BentPowerLaw(n_labels, aimed_sum, aimed_ir).values(bend), most)
-        counts = _correct_sum(rounded, n_assignments, most)
-        counts = _correct_mean_ir(counts, mean_ir, most)
-        if attempt == 0 or _miss(counts, mean_ir) < _miss(best, mean_ir):
+    for attempt in range(N_ATTEMPTS_FEW_LABELS if n_labels <= FEW_LABELS else N_ATTEMPTS):
+        law = CurvedPowerLaw(n_labels, law_sum, law_ir)
+        rounded = round_counts(law.values(law_curvature), max_count)
+        counts = _correct_sum(rounded, n_assignments, max_count)
+        counts = _correct_mean_ir(counts, mean_ir, max_count)
+        if attempt == 0 or _relative_error(counts, mean_ir) < _relative_error(best, mean_ir):
             best = counts
-        if _miss(best, mean_ir) < (CLOSE if attempt < TRIES else TOLERANCE):
+        max_error = TARGET_ERROR if attempt < N_ATTEMPTS else TOLERANCE
+        if _relative_error(best, mean_ir) < max_error:
             break
-        aimed_sum = max(aimed_sum + n_assignments - float(rounded.sum()), n_labels)
-        aimed_ir = max(aimed_ir * mean_ir / _mean_ir(counts), 1.0)
-        if attempt >= TRIES:  # few labels, stuck between integers: start from elsewhere
-            aimed_ir = max(mean_ir * (1 + 0.02 * (attempt % 8 - 4)), 1.0)
-            bend = 2.0 ** (attempt // 8)
+        law_sum = max(law_sum + n_assignments - float(rounded.sum()), n_labels)
+        law_ir = max(law_ir * mean_ir / _mean_ir(counts), 1.0)
+        if attempt >= N_ATTEMPTS:  # few labels whose integers do not fit: vary the law
+            law_ir = max(mean_ir * (1 + 0.02 * (attempt % 8 - 4)), 1.0)
+            law_curvature = 2.0 ** (attempt // 8)
     return best
 
 
-def _miss(counts: Array, mean_ir: float) -> float:
+def _relative_error(counts: Array, mean_ir: float) -> float:
+    """Return the relative difference between the MeanIR of counts and a target."""
     return abs(_mean_ir(counts) / mean_ir - 1)
 
 
-def _correct_sum(counts: Array, total: int, most: int) -> Array:
-    """Add or take what the sum lacks, in proportion, from the frequent labels but the first."""
+def _correct_sum(counts: Array, total: int, max_count: int) -> Array:
+    """Change counts in proportion until they have a sum; the first only if no other can change."""
     counts = np.sort(counts)[::-1].copy()
-    while (missing := total - int(counts.sum())) != 0:
-        others = counts[1:]
-        room = counts[0] - others if missing > 0 else others - 1
-        if room.sum() == 0:  # only the first label is left to give or take
-            counts[0] = min(max(counts[0] + missing, 1), most)
+    while True:
+        n_missing = total - int(counts.sum())
+        if n_missing == 0:
+            return np.sort(counts)[::-1]
+        other_counts = counts[1:]  # a view, so that changes arrive in ``counts``
+        limits = counts[0] - other_counts if n_missing > 0 else other_counts - 1
+        if limits.sum() == 0:
+            counts[0] = min(max(counts[0] + n_missing, 1), max_count)
             continue
-        wanted = np.minimum(room, room * others * (abs(missing) / float((room * others).sum())))
-        step = wanted.astype(np.int64)
-        if step.sum() == 0:
-            step[np.flatnonzero(room)[: abs(missing)]] = 1
-        others += step if missing > 0 else -step
-    return np.sort(counts)[::-1]
+        weights = limits * other_counts
+        changes = np.minimum(limits, weights * (abs(n_missing) / float(weights.sum())))
+        changes = changes.astype(np.int64)
+        if changes.sum() == 0:
+            changes[np.flatnonzero(limits)[: abs(n_missing)]] = 1
+        other_counts += changes if n_missing > 0 else -changes
 
 
-def _correct_mean_ir(counts: Array, mean_ir: float, most: int) -> Array:
-    """Move single rows from label to label while that brings MeanIR closer."""
-    # Rounding matters where labels have one or two rows, or where there are few labels.
+def _correct_mean_ir(counts: Array, mean_ir: float, max_count: int) -> Array:
+    """Move single assignments between labels as long as MeanIR gets closer to its target."""
+    # Rounding matters for labels with one or two rows, and if there are few labels.
     if len(counts) < 2 or len(counts) > EXACT_BELOW:
         return counts
-    for _ in range(200):
-        if _miss(counts, mean_ir) < CLOSE:
+    for _ in range(MAX_MOVES):
+        error = _relative_error(counts, mean_ir)
+        if error < TARGET_ERROR:
             break
-        moved = _best_move(counts, mean_ir, most)
-        if _miss(moved, mean_ir) >= _miss(counts, mean_ir):
+        changed_counts = _best_move(counts, mean_ir, max_count)
+        if _relative_error(changed_counts, mean_ir) >= error:
             break
-        counts = moved
+        counts = changed_counts
     return counts
 
 
-def _best_move(counts: Array, mean_ir: float, most: int) -> Array:
-    """Take a row from one label and give it to another, the best of all pairs that matter."""
-    # Labels with equal counts are alike, and only rare ones and the first make a difference.
+def _best_move(counts: Array, mean_ir: float, max_count: int) -> Array:
+    """Move one assignment between two labels, so that MeanIR gets as close as possible."""
+    # Labels with equal counts are equivalent, and only rare ones and the first affect MeanIR much.
     _, first = np.unique(counts, return_index=True)
     _, last = np.unique(counts[::-1], return_index=True)
-    matter = np.unique([*first[:40], *(len(counts) - 1 - last[:40]), 0, 1])
-    held = counts[matter].astype(np.float64)
-    giver, taker = held[:, None], held[None, :]
+    candidates = np.unique([*first[:40], *(len(counts) - 1 - last[:40]), 0, 1])
+    candidate_counts = counts[candidates].astype(np.float64)
+    donor = candidate_counts[:, None]
+    receiver = candidate_counts[None, :]
 
-    others_top = np.where(matter == 0, counts[1], counts[0])[:, None]
-    top = np.maximum(np.maximum(others_top, giver - 1), taker + 1)
+    max_of_others = np.where(candidates == 0, counts[1], counts[0])[:, None]
+    new_max = np.maximum(np.maximum(max_of_others, donor - 1), receiver + 1)
     with np.errstate(divide="ignore"):
-        inverses = 1 / (giver - 1) - 1 / giver + 1 / (taker + 1) - 1 / taker
-    misses = np.abs(top * (np.sum(1 / counts) + inverses) / len(counts) - mean_ir)
-    impossible = (giver <= 1) | (taker + 1 > most)
-    misses[impossible | np.eye(len(matter), dtype=bool)] = np.inf
-    if not np.isfinite(misses).any():
+        change_of_inverses = 1 / (donor - 1) - 1 / donor + 1 / (receiver + 1) - 1 / receiver
+    new_mean_ir = new_max * (np.sum(1 / counts) + change_of_inverses) / len(counts)
+    errors = np.abs(new_mean_ir - mean_ir)
+    is_impossible = (donor <= 1) | (receiver + 1 > max_count)
+    errors[is_impossible | np.eye(len(candidates), dtype=bool)] = np.inf
+    if not np.isfinite(errors).any():
         return counts
 
-    loser, winner = np.unravel_index(int(misses.argmin()), misses.shape)
-    moved = counts.copy()
-    moved[matter[loser]] -= 1
-    moved[matter[winner]] += 1
-    return np.sort(moved)[::-1]
+    best_donor, best_receiver = np.unravel_index(int(errors.argmin()), errors.shape)
+    changed_counts = counts.copy()
+    changed_counts[candidates[best_donor]] -= 1
+    changed_counts[candidates[best_receiver]] += 1
+    return np.sort(changed_counts)[::-1]
 
 
-class BentPowerLaw:
-    """Counts of labels by rank: max(1, M / IRLbl), with a law for IRLbl."""
+class CurvedPowerLaw:
+    """A law of label counts by rank, with a specified sum and MeanIR.
 
-    # For the k-th of n labels ln IRLbl = steepness (ln k / ln n)^bend. With a bend of 1 this is a
-    # power law. A larger bend lets more labels be about as frequent as the first. For each bend
-    # there is one steepness, and one M, with a wanted sum and MeanIR.
+    The count of the k-th of n labels is max(1, M / IRLbl) with ln IRLbl = s (ln k / ln n)^p. For
+    the curvature p = 1 this is a power law; with a larger one more labels are about as frequent as
+    the first. For each curvature exactly one steepness s and one scale M give the sum and MeanIR.
+    """
 
     def __init__(self, n_labels: int, total: float, mean_ir: float) -> None:
-        self.n_labels, self.total, self.mean_ir = n_labels, total, mean_ir
-        ranks, self._weights = _ranks(n_labels)
+        self.n_labels = n_labels
+        self.total = total
+        self.mean_ir = mean_ir
+        ranks, self._group_sizes = _rank_groups(n_labels)
         self._log_depth = _log_depth(ranks[1:], n_labels)
-        self._labels_up_to = np.cumsum(self._weights)
+        self._n_labels_up_to = np.cumsum(self._group_sizes)
 
     def values(self, curvature: float) -> Array:
-        """Compute the counts, not yet rounded."""
-        log_steepness = self._solve(curvature)
-        level, _ = self._level(curvature, log_steepness)
-        depth = _log_depth(np.arange(2.0, self.n_labels + 1), self.n_labels)
-        return np.maximum(level * _shares(curvature, log_steepness, depth), 1.0)
+        """Return the counts as floating-point numbers."""
+        log_steepness = self._solve_log_steepness(curvature)
+        scale, _ = self._scale_and_mean_ir(curvature, log_steepness)
+        log_depth = _log_depth(np.arange(2.0, self.n_labels + 1), self.n_labels)
+        return np.maximum(scale * _inverse_ratios(curvature, log_steepness, log_depth), 1.0)
 
-    def least_bend(self, most: int) -> float:
-        """Choose a bend: 1, a true power law, or as much more as keeps the largest count down."""
-        straight = self._largest(1.0)
-        for share, limit in ((USUAL_SHARE, 4.0), (0.9, 8.0), (1.0, 256.0)):
-            wanted, low, high = share * most, 1.0, limit
-            if straight <= wanted:
+    def least_curvature(self, max_count: int) -> float:
+        """Return the smallest curvature, from 1, whose largest count is small enough.
+
+        The largest count should be `PREFERRED_MAX_SHARE` of ``max_count``. If that requires a
+        curvature above 4, 90 % suffice, and above 8 the largest count may reach ``max_count``.
+        """
+        power_law_max = self._largest_count(1.0)
+        limit = float(max_count)
+        high = 1.0
+        for share, max_curvature in ((PREFERRED_MAX_SHARE, 4.0), (0.9, 8.0), (1.0, 256.0)):
+            limit = share * max_count
+            high = max_curvature
+            if power_law_max <= limit:
                 return 1.0
-            if self._largest(limit) <= wanted:
+            if self._largest_count(max_curvature) <= limit:
                 break
+        low = 1.0
         for _ in range(16):
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if self._largest(middle) > wanted else (low, middle)
+            if self._largest_count(middle) > limit:
+                low = middle
+            else:
+                high = middle
         return high
 
-    def _largest(self, curvature: float) -> float:
-        return self._level(curvature, self._solve(curvature))[0]
+    def _largest_count(self, curvature: float) -> float:
+        """Return the count of the first label."""
+        return self._scale_and_mean_ir(curvature, self._solve_log_steepness(curvature))[0]
 
-    def _solve(self, curvature: float) -> float:
-        """Find ln steepness by bisection: MeanIR grows with it."""
-        low, high = -40.0, 40.0 - curvature * float(self._log_depth[0])
-        for _ in range(60):
+    def _solve_log_steepness(self, curvature: float) -> float:
+        """Return ln s for the specified MeanIR, by bisection, because MeanIR grows with s."""
+        low = -40.0
+        high = 40.0 - curvature * float(self._log_depth[0])
+        for _ in range(BISECTION_STEPS):
             middle = (low + high) / 2
-            steeper = self._level(curvature, middle)[1] < self.mean_ir
-            low, high = (middle, high) if steeper else (low, middle)
+            if self._scale_and_mean_ir(curvature, middle)[1] < self.mean_ir:
+                low = middle
+            else:
+                high = middle
         return (low + high) / 2
 
-    def _level(self, curvature: float, log_steepness: float) -> tuple[float, float]:
-        """Return the M that gives the wanted sum, and the MeanIR that follows."""
-        shares = _shares(curvature, log_steepness, self._log_depth)
-        # With only the first j values above 1, M would be levels[j]; the last j that fits is right.
-        n_floor = self._labels_up_to[-1] - self._labels_up_to
-        levels = (self.total - n_floor) / np.cumsum(self._weights * shares)
-        fits = np.flatnonzero(levels * shares >= 1.0)
-        level = float(levels[fits[-1]]) if len(fits) else 1.0
-        ratios = level / np.maximum(level * shares, 1.0)
-        return level, float(np.dot(self._weights, ratios) / self._labels_up_to[-1])
+    def _scale_and_mean_ir(self, curvature: float, log_steepness: float) -> tuple[float, float]:
+        """Return the scale M that gives the specified sum, and the MeanIR of the counts."""
+        inverse_ratios = _inverse_ratios(curvature, log_steepness, self._log_depth)
+        # If only the first j counts are above 1, M is scales[j]; the last consistent j is right.
+        n_at_one = self._n_labels_up_to[-1] - self._n_labels_up_to
+        scales = (self.total - n_at_one) / np.cumsum(self._group_sizes * inverse_ratios)
+        is_consistent = np.flatnonzero(scales * inverse_ratios >= 1.0)
+        scale = float(scales[is_consistent[-1]]) if len(is_consistent) else 1.0
+        ratios = scale / np.maximum(scale * inverse_ratios, 1.0)
+        return scale, float(np.dot(self._group_sizes, ratios) / self._n_labels_up_to[-1])
 
 
-def _shares(curvature: float, log_steepness: float, log_depth: Array) -> Array:
-    """Compute 1 / IRLbl for the first label and those at the given depths."""
-    falls = np.exp(np.minimum(log_steepness + curvature * log_depth, 700.0))
-    return np.concatenate([[1.0], np.exp(-falls)])
+def _inverse_ratios(curvature: float, log_steepness: float, log_depth: Array) -> Array:
+    """Return 1 / IRLbl of the first label and of labels with the depths."""
+    log_ratios = np.exp(np.minimum(log_steepness + curvature * log_depth, 700.0))
+    return np.concatenate([[1.0], np.exp(-log_ratios)])
 
 
 def _log_depth(ranks: Array, n_labels: int) -> Array:
+    """Return ln(ln k / ln n) for ranks k from 2 of n labels."""
     return np.log(np.log(ranks) / math.log(n_labels))
 
 
-def _ranks(n_labels: int) -> tuple[Array, Array]:
-    """List the ranks, or one rank for each of many groups, with the number it stands for."""
+def _rank_groups(n_labels: int) -> tuple[Array, Array]:
+    """Return the mean rank and the size of each group of ranks; with few labels a rank is a group.
+
+    Large groups are at the end, where the law changes slowly.
+    """
     if n_labels <= EXACT_BELOW:
         return np.arange(1.0, n_labels + 1), np.ones(n_labels)
-    exact = EXACT_BELOW // 2
-    edges = np.unique(np.geomspace(exact + 1, n_labels + 1, exact).astype(np.int64))
+    n_exact = EXACT_BELOW // 2
+    edges = np.unique(np.geomspace(n_exact + 1, n_labels + 1, n_exact).astype(np.int64))
     edges[-1] = n_labels + 1
     middles = np.sqrt(edges[:-1] * (edges[1:] - 1.0))
-    ranks = np.concatenate([np.arange(1.0, exact + 1), middles])
-    return ranks, np.concatenate([np.ones(exact), np.diff(edges)])
+    ranks = np.concatenate([np.arange(1.0, n_exact + 1), middles])
+    return ranks, np.concatenate([np.ones(n_exact), np.diff(edges)])
 
 
 def max_rows_per_label(n_rows: int, n_unlabelled: int) -> int:
-    """Tell how many rows a label can have at the most."""
-    # With several blocks a label's share of a block is rounded up in some, which must not exceed
-    # the block's labelled rows.
+    """Return the largest count that a label can have."""
+    # The share of a label is rounded up in some of the blocks; even there it must not exceed the
+    # number of labelled rows.
     n_blocks = _count_blocks(n_rows)
     return max((n_rows - n_unlabelled) // n_blocks * n_blocks, 1)
 
@@ -267,25 +329,46 @@ def assign_labels(
     *,
     allow_nearest: bool = False,
 ) -> sparse.csr_array:
-    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE."""
-    # `nearest` takes the one that comes closest.
+    """Assign labels to rows at random, then exchange them between rows to reach a SCUMBLE.
+
+    Parameters
+    ----------
+    candidates : iterable of ndarray
+        Label counts; the first ones with which SCUMBLE can be reached are used.
+    n_rows, n_unlabelled : int
+        Number of rows, and of those without labels.
+    scumble : float or None
+        The target; None leaves the labels independent.
+    rng : numpy.random.Generator
+        Source of randomness.
+    n_jobs : int, optional
+        Number of threads.
+    allow_nearest : bool
+        Whether to return the nearest SCUMBLE that is possible instead of raising ParameterError.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_labels)
+        The label matrix.
+    """
     seeds = rng.integers(0, 2**64, size=_count_blocks(n_rows), dtype=np.uint64)
-    tried = []
+    assigners = []
     for counts in candidates:
-        deal = LabelAssigner(counts, n_rows, n_unlabelled, seeds)
-        if (
-            scumble is None
-            or abs(deal.first_block_scumble(scumble) - scumble) <= 0.9 * SCUMBLE_TOLERANCE
-        ):
-            Y, reached = deal.all(scumble, n_jobs)
-            if scumble is None or abs(reached - scumble) <= SCUMBLE_TOLERANCE:
+        assigner = LabelAssigner(counts, n_rows, n_unlabelled, seeds)
+        if scumble is None:
+            return assigner.assign_all(None, n_jobs)[0]
+        # One block is cheap; the small margin allows for its difference from all blocks.
+        error = abs(assigner.first_block_scumble(scumble) - scumble)
+        if error <= 0.9 * SCUMBLE_TOLERANCE:
+            Y, result = assigner.assign_all(scumble, n_jobs)
+            if abs(result - scumble) <= SCUMBLE_TOLERANCE:
                 return Y
-        tried.append(deal)
+        assigners.append(assigner)
     if allow_nearest and scumble is not None:
-        closest = min(tried, key=lambda deal: abs(deal.first_block_scumble(scumble) - scumble))
-        return closest.all(scumble, n_jobs)[0]
-    low = min(deal.first_block_scumble(-1.0) for deal in tried)
-    high = max(deal.first_block_scumble(2.0) for deal in tried)
+        nearest = min(assigners, key=lambda a: abs(a.first_block_scumble(scumble) - scumble))
+        return nearest.assign_all(scumble, n_jobs)[0]
+    low = min(assigner.first_block_scumble(-1.0) for assigner in assigners)
+    high = max(assigner.first_block_scumble(2.0) for assigner in assigners)
     raise ParameterError(
         f"make_multilabel: a SCUMBLE of {scumble} cannot be reached with this number of labels, "
         f"cardinality and MeanIR. Expected 'scumble' in about [{low:.3f}, {high:.3f}], or None. "
@@ -294,66 +377,84 @@ def assign_labels(
 
 
 class LabelAssigner:
-    """Labels to be dealt, cut into blocks by the shape of the data alone."""
+    """Assigns labels to rows block by block; the blocks depend on the shape of the data only."""
 
     def __init__(self, counts: Array, n_rows: int, n_unlabelled: int, seeds: Array) -> None:
-        self.n_rows, self.n_labelled = n_rows, n_rows - n_unlabelled
-        self.seeds = seeds
-        self.ends = np.cumsum(counts)
+        self.n_rows = n_rows
+        self.n_labelled = n_rows - n_unlabelled
+        self.seeds = seeds  # one per block
+        self.cumulative_counts = np.cumsum(counts)
         self.ratios = counts[0] / counts
-        self.logs = np.log(self.ratios)
+        self.log_ratios = np.log(self.ratios)
 
     def first_block_scumble(self, scumble: float) -> float:
-        """Fill the first block and tell the SCUMBLE it reached."""
-        return self._fill(0, scumble, *self._room()) / self._before(self.n_rows, 1)
+        """Assign the first block and return its SCUMBLE."""
+        indptr, indices = self._empty_csr()
+        total = self._assign_block(0, scumble, indptr=indptr, indices=indices)
+        return total / self._n_before_block(self.n_rows, 1)
 
-    def all(self, scumble: float | None, n_jobs: int | None) -> tuple[sparse.csr_array, float]:
-        """Fill all blocks."""
-        indptr, indices = self._room()
+    def assign_all(
+        self, scumble: float | None, n_jobs: int | None
+    ) -> tuple[sparse.csr_array, float]:
+        """Assign all blocks; return the label matrix and its SCUMBLE."""
+        indptr, indices = self._empty_csr()
         target = np.nan if scumble is None else scumble
-        with progress_bar("Dealing labels", len(self.seeds)) as advance:
+        with progress_bar("Assigning labels", len(self.seeds)) as advance:
 
-            def fill(block: int) -> float:
-                total = self._fill(block, target, indptr, indices)
+            def assign(block: int) -> float:
+                """Assign a block and advance the progress bar."""
+                total = self._assign_block(block, target, indptr=indptr, indices=indices)
                 advance(1)
                 return total
 
-            total = sum(run_in_threads(fill, range(len(self.seeds)), n_jobs=n_jobs))
+            total = sum(run_in_threads(assign, range(len(self.seeds)), n_jobs=n_jobs))
         present = np.ones(len(indices), bool)
-        Y = sparse.csr_array((present, indices, indptr), shape=(self.n_rows, len(self.ends)))
-        return Y, total / self.n_rows
+        shape = (self.n_rows, len(self.cumulative_counts))
+        return sparse.csr_array((present, indices, indptr), shape=shape), total / self.n_rows
 
-    def _room(self) -> tuple[Array, Array]:
-        """Make room for all rows and labels; it costs nothing until it is filled."""
-        n_assignments = int(self.ends[-1])
-        wide = max(n_assignments, self.n_rows) >= 2**31
-        indptr = np.zeros(self.n_rows + 1, np.int64 if wide else np.int32)
+    def _empty_csr(self) -> tuple[Array, Array]:
+        """Allocate the row pointers and column indices of the label matrix."""
+        n_assignments = int(self.cumulative_counts[-1])
+        needs_int64 = max(n_assignments, self.n_rows) >= 2**31
+        indptr = np.zeros(self.n_rows + 1, np.int64 if needs_int64 else np.int32)
+        # Untouched pages of an empty array take no memory, so a single block is cheap.
         return indptr, np.empty(n_assignments, np.int32)
 
-    def _before(self, n: int, block: int) -> int:
-        """Share n among the blocks, the first ones getting one more; count up to ``block``."""
-        share, rest = divmod(n, len(self.seeds))
-        return block * share + min(block, rest)
+    def _n_before_block(self, n: int, block: int) -> int:
+        """Return how many of n items, divided among the blocks, come before a block."""
+        quotient, remainder = divmod(n, len(self.seeds))
+        return block * quotient + min(block, remainder)
 
     def block_labels(self, block: int) -> Array:
-        """Take every n-th of all assignments, sorted by label: a small copy of the whole."""
+        """Return the labels of a block, sorted: every n-th of all assignments for n blocks."""
         n_blocks = len(self.seeds)
-        n_taken = np.diff((self.ends - block + n_blocks - 1) // n_blocks, prepend=0)
-        return np.repeat(np.arange(len(n_taken), dtype=np.int32), n_taken)
+        n_before = (self.cumulative_counts - block + n_blocks - 1) // n_blocks
+        block_counts = np.diff(n_before, prepend=0)
+        return np.repeat(np.arange(len(block_counts), dtype=np.int32), block_counts)
 
-    def _fill(self, block: int, target: float, indptr: Array, indices: Array) -> float:
-        sizes = (self.n_rows, self.n_labelled, len(indices))
-        first, n_before, start = (self._before(n, block) for n in sizes)
-        last, n_until, stop = (self._before(n, block + 1) for n in sizes)
-        row_ends = np.empty(last - first, np.int64)
-        labels, room = (self.block_labels(block), self.ratios, self.logs), indices[start:stop]
-        n_labelled = n_until - n_before
+    def _assign_block(self, block: int, target: float, *, indptr: Array, indices: Array) -> float:
+        """Write the labels of a block into the label matrix; return the sum of their SCUMBLE."""
+        first_row = self._n_before_block(self.n_rows, block)
+        last_row = self._n_before_block(self.n_rows, block + 1)
+        n_labelled = self._n_before_block(self.n_labelled, block + 1)
+        n_labelled -= self._n_before_block(self.n_labelled, block)
+        start = self._n_before_block(len(indices), block)
+        stop = self._n_before_block(len(indices), block + 1)
+        row_ends = np.empty(last_row - first_row, np.int64)
         total = assign_labels_to_block(
-            *labels, self.seeds[block], n_labelled, target, row_ends, room
+            slot_labels=self.block_labels(block),
+            ratios=self.ratios,
+            log_ratios=self.log_ratios,
+            seed=self.seeds[block],
+            n_rows=n_labelled,
+            target=target,
+            row_ends=row_ends,
+            labels=indices[start:stop],
         )
-        indptr[first + 1 : last + 1] = row_ends + start
+        indptr[first_row + 1 : last_row + 1] = row_ends + start
         return total
 
 
 def _count_blocks(n_rows: int) -> int:
+    """Return the number of blocks into which rows are divided."""
     return max(1, n_rows // BLOCK_ROWS)

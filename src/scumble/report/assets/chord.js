@@ -1,4 +1,4 @@
-// The chord diagram in the browser, drawn from the layout that scumble.plots.chord_layout computes.
+// The chord diagram in the browser, from the layout that scumble.plots.chord_layout computes.
 //
 //   import { drawChord } from "./chord.js";
 //   const chord = drawChord(svg, layout, { onSelect: (arc) => ..., onHover: (arc) => ... });
@@ -25,24 +25,24 @@ const DIM = "#667079";
 
 const format = new Intl.NumberFormat("en");
 
-// `like` is a layout whose labels keep the colours they have there; `longest` cuts names.
+// Labels of the layout `like` keep their colours; names are cut to `longest` letters.
 export function drawChord(svg, layout, { onSelect = null, onHover = null, like = null, longest = LONGEST_NAME } = {}) {
-  const inks = colours(layout.arcs, like?.arcs);
+  const colors = arcColors(layout.arcs, like?.arcs);
   const letters = letterHeight(layout.arcs);
   const reach = Math.max(320, ...layout.arcs.map((arc) => extent(arc, letters, longest)));
   svg.replaceChildren();
   svg.classList.remove("chord-nameless");
   svg.letters = letters;
-  svg.whole = [-reach, -reach, 2 * reach, 2 * reach + INFO_ROOM].map(Math.round).join(" ");
-  svg.setAttribute("viewBox", svg.whole);
+  svg.fullViewBox = [-reach, -reach, 2 * reach, 2 * reach + INFO_ROOM].map(Math.round).join(" ");
+  svg.setAttribute("viewBox", svg.fullViewBox);
   svg.setAttribute("font-family", "system-ui, sans-serif");
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", `Label concurrence. ${layout.note}`);
   svg.classList.add("chord");
 
   const models = new Map();
-  const ribbons = layout.ribbons.map((ribbon, at) => drawRibbon(ribbon, at, inks, models));
-  const arcs = layout.arcs.map((arc, at) => drawArc(arc, at, inks[at], { letters, longest }, Boolean(onSelect)));
+  const ribbons = layout.ribbons.map((ribbon, index) => drawRibbon(ribbon, index, colors, models));
+  const arcs = layout.arcs.map((arc, index) => drawArc(arc, index, colors[index], { letters, longest }, Boolean(onSelect)));
   const below = group("chord-ribbons", ribbons);
   below.setAttribute("stroke-width", 0.7);
   below.layout = layout;
@@ -53,21 +53,21 @@ export function drawChord(svg, layout, { onSelect = null, onHover = null, like =
 
   let pinned = null;
 
-  function opacity(ribbon, at) {
-    if (at === null) return strength(ribbon);
-    return ribbon.source === at || ribbon.target === at ? 0.8 : 0.06;
+  function opacity(ribbon, index) {
+    if (index === null) return strength(ribbon);
+    return ribbon.source === index || ribbon.target === index ? 0.8 : 0.06;
   }
 
-  function show(at) {
-    const near = at === null ? null : neighbours(layout.ribbons, at);
-    arcs.forEach((arc, k) => arc.setAttribute("opacity", near === null || near.has(k) ? 1 : 0.25));
-    layout.ribbons.forEach((ribbon, k) => ribbons[k].setAttribute("opacity", opacity(ribbon, at)));
-    info.textContent = at === null ? "" : sentence(layout, at);
+  function show(index) {
+    const linked = index === null ? null : neighbours(layout.ribbons, index);
+    arcs.forEach((arc, k) => arc.setAttribute("opacity", linked === null || linked.has(k) ? 1 : 0.25));
+    layout.ribbons.forEach((ribbon, k) => ribbons[k].setAttribute("opacity", opacity(ribbon, index)));
+    info.textContent = index === null ? "" : arcSentence(layout, index);
   }
 
-  function enter(at) {
-    show(at);
-    if (onHover) onHover(layout.arcs[at]);
+  function enter(index) {
+    show(index);
+    if (onHover) onHover(layout.arcs[index]);
   }
 
   function leave() {
@@ -75,49 +75,49 @@ export function drawChord(svg, layout, { onSelect = null, onHover = null, like =
     if (onHover) onHover(null);
   }
 
-  function select(at) {
-    pinned = pinned === at ? null : at;
+  function select(index) {
+    pinned = pinned === index ? null : index;
     show(pinned);
-    if (onSelect) onSelect(layout.arcs[at], pinned !== null);
+    if (onSelect) onSelect(layout.arcs[index], pinned !== null);
   }
 
-  arcs.forEach((arc, at) => {
-    arc.addEventListener("pointerenter", () => enter(at));
+  arcs.forEach((arc, index) => {
+    arc.addEventListener("pointerenter", () => enter(index));
     arc.addEventListener("pointerleave", leave);
-    arc.addEventListener("focus", () => enter(at));
+    arc.addEventListener("focus", () => enter(index));
     arc.addEventListener("blur", leave);
-    arc.addEventListener("click", () => select(at));
+    arc.addEventListener("click", () => select(index));
     arc.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
-      select(at);
+      select(index);
     });
   });
-  // One pair of listeners for all ribbons: there may be a thousand.
+  // One pair of listeners for all ribbons, because there may be a thousand of them.
   below.addEventListener("pointerover", ({ target }) => {
     if (target === below) return;
-    const ribbon = layout.ribbons[target.at];
-    entitle(target, layout, ribbon);
+    const ribbon = layout.ribbons[target.index];
+    addTitle(target, layout, ribbon);
     target.setAttribute("opacity", 0.95);
-    info.textContent = meeting(layout, ribbon);
+    info.textContent = ribbonSentence(layout, ribbon);
   });
   below.addEventListener("pointerout", ({ target }) => {
     if (target === below) return;
-    target.setAttribute("opacity", opacity(layout.ribbons[target.at], pinned));
-    info.textContent = pinned === null ? "" : sentence(layout, pinned);
+    target.setAttribute("opacity", opacity(layout.ribbons[target.index], pinned));
+    info.textContent = pinned === null ? "" : arcSentence(layout, pinned);
   });
 
   return {
     highlight(label) {
-      const at = layout.arcs.findIndex((arc) => arc.label === label);
-      pinned = at < 0 ? null : at;
+      const index = layout.arcs.findIndex((arc) => arc.label === label);
+      pinned = index < 0 ? null : index;
       show(pinned);
     },
   };
 }
 
-// Leave no more room around the circle than the names take; where they would be too small to read
-// they give way to the circle. Needs a drawing that is on the screen.
+// Fit the view to the circle and the names; hide names that would be too small to read. The drawing
+// must be on the screen.
 export function fitChord(svg) {
   if (!svg.isConnected || !svg.querySelector(".chord-arc")) return;
   svg.classList.remove("chord-nameless");
@@ -139,38 +139,38 @@ function frame(svg) {
   info.setAttribute("y", round(y + height + INFO_ROOM - 12));
 }
 
-// What a drawing needs to live in a file of its own.
+// Return the drawing as the text of an SVG file.
 export function chordAsText(svg) {
   const copy = svg.cloneNode(true);
   copy.setAttribute("xmlns", SVG);
   if (copy.classList.contains("chord-nameless")) {  // in a file there is room for the names
     copy.classList.remove("chord-nameless");
-    copy.setAttribute("viewBox", svg.whole);
+    copy.setAttribute("viewBox", svg.fullViewBox);
   }
   const [, , width, height] = copy.getAttribute("viewBox").split(" ");
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   for (const part of copy.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex");
   const { layout } = svg.querySelector(".chord-ribbons");
-  copy.querySelectorAll(".chord-ribbon").forEach((path, at) => entitle(path, layout, layout.ribbons[at]));
+  copy.querySelectorAll(".chord-ribbon").forEach((path, index) => addTitle(path, layout, layout.ribbons[index]));
   return new XMLSerializer().serializeToString(copy);
 }
 
-function colours(arcs, known = []) {
-  const given = new Map(known.length ? colours(known).map((ink, at) => [known[at].label, ink]) : []);
+function arcColors(arcs, knownArcs = []) {
+  const knownColors = new Map(knownArcs.length ? arcColors(knownArcs).map((ink, index) => [knownArcs[index].label, ink]) : []);
   let rare = 0;
   let common = 0;
   return arcs.map((arc) => {
     const k = arc.is_minority ? rare++ % RARE.length : common++ % COMMON.length;
-    const turn = arc.is_minority ? { fill: RARE[k], class: `chord-rare-${k}` } : { fill: COMMON[k], class: `chord-common-${k}` };
-    return given.get(arc.label) ?? turn;
+    const color = arc.is_minority ? { fill: RARE[k], class: `chord-rare-${k}` } : { fill: COMMON[k], class: `chord-common-${k}` };
+    return knownColors.get(arc.label) ?? color;
   });
 }
 
-function drawArc(arc, at, ink, style, selectable) {
+function drawArc(arc, index, ink, style, selectable) {
   const share = arc.count ? Math.round((100 * arc.n_company) / arc.count) : 0;
-  const facts = `${arc.name}: ${instances(arc.count)}, ${share} % with company`;
-  const parts = [title(facts)];
+  const description = `${arc.name}: ${instances(arc.count)}, ${share} % with other labels`;
+  const parts = [title(description)];
   parts.push(band(arc.start, arc.end, RADIUS - RING, RADIUS, ink));
   if (arc.company_end > arc.ribbons_end) {
     const pale = band(arc.ribbons_end, arc.company_end, RADIUS - RING - 7, RADIUS - RING - 2, ink);
@@ -184,18 +184,18 @@ function drawArc(arc, at, ink, style, selectable) {
   const target = band(middle - half, middle + half, RADIUS - RING - 4, RADIUS + 12, {});
   target.setAttribute("fill", "transparent");
   parts.push(target);
-  const whole = group("chord-arc", parts);
-  whole.setAttribute("tabindex", "0");
-  whole.setAttribute("role", selectable ? "button" : "img");
-  whole.setAttribute("aria-label", facts);
-  whole.dataset.label = arc.label;
-  whole.dataset.at = at;
-  return whole;
+  const arcGroup = group("chord-arc", parts);
+  arcGroup.setAttribute("tabindex", "0");
+  arcGroup.setAttribute("role", selectable ? "button" : "img");
+  arcGroup.setAttribute("aria-label", description);
+  arcGroup.dataset.label = arc.label;
+  arcGroup.dataset.index = index;
+  return arcGroup;
 }
 
-// Copies of a few models take half the time of elements made one by one.
-function drawRibbon(ribbon, at, inks, models) {
-  const ink = inks[ribbon.source];
+// Cloning a few template elements takes half the time of creating each element.
+function drawRibbon(ribbon, index, colors, models) {
+  const ink = colors[ribbon.source];
   const key = `${ink.class} ${ribbon.is_mixed}`;
   if (!models.has(key)) {
     const opacity = strength(ribbon);
@@ -207,12 +207,12 @@ function drawRibbon(ribbon, at, inks, models) {
   const { source_start: a, source_end: b, target_start: c, target_end: d } = ribbon;
   path.setAttribute("d", `M${point(a, r)}${along(a, b, r)}C${curve(b, c, r)}${point(c, r)}` +
     `${along(c, d, r)}C${curve(d, a, r)}${point(a, r)}Z`);
-  path.at = at;
+  path.index = index;
   return path;
 }
 
-// A ribbon gets its words when somebody points at it: most never need any.
-function entitle(path, { arcs }, ribbon) {
+// A ribbon gets its title when the pointer is over it, because most ribbons never need one.
+function addTitle(path, { arcs }, ribbon) {
   if (path.firstChild) return;
   path.append(title(`${arcs[ribbon.source].name} and ${arcs[ribbon.target].name}: ` +
     `${instances(ribbon.joint_count)} together`));
@@ -222,30 +222,30 @@ function strength(ribbon) {
   return ribbon.is_mixed ? 0.7 : 0.3;
 }
 
-function neighbours(ribbons, at) {
-  const near = new Set([at]);
+function neighbours(ribbons, index) {
+  const linked = new Set([index]);
   for (const ribbon of ribbons) {
-    if (ribbon.source === at) near.add(ribbon.target);
-    if (ribbon.target === at) near.add(ribbon.source);
+    if (ribbon.source === index) linked.add(ribbon.target);
+    if (ribbon.target === index) linked.add(ribbon.source);
   }
-  return near;
+  return linked;
 }
 
-function sentence(layout, at) {
-  const arc = layout.arcs[at];
-  const met = layout.ribbons
-    .filter((ribbon) => ribbon.source === at || ribbon.target === at)
+function arcSentence(layout, index) {
+  const arc = layout.arcs[index];
+  const partners = layout.ribbons
+    .filter((ribbon) => ribbon.source === index || ribbon.target === index)
     .sort((a, b) => b.joint_count - a.joint_count)
     .slice(0, 3)
     .map((ribbon) => {
-      const other = layout.arcs[ribbon.source === at ? ribbon.target : ribbon.source];
+      const other = layout.arcs[ribbon.source === index ? ribbon.target : ribbon.source];
       return `${shorten(other.name)} ${format.format(ribbon.joint_count)}`;
     });
-  const company = met.length ? `; with ${met.join(", ")}` : "";
-  return `${shorten(arc.name)}: ${instances(arc.count)}${company}`;
+  const partnersText = partners.length ? `; with ${partners.join(", ")}` : "";
+  return `${shorten(arc.name)}: ${instances(arc.count)}${partnersText}`;
 }
 
-function meeting(layout, ribbon) {
+function ribbonSentence(layout, ribbon) {
   const rarer = layout.arcs[ribbon.source];
   const other = layout.arcs[ribbon.target];
   const share = Math.round((100 * ribbon.joint_count) / rarer.count);
@@ -259,7 +259,7 @@ function name(arc, { letters, longest }) {
   const angle = arc.name_angle;
   const turned = (((angle % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) > Math.PI;
   const degrees = (angle * 180) / Math.PI - 90 + (turned ? 180 : 0);
-  const [x, y] = place(angle, NAME_RADIUS);
+  const [x, y] = coordinates(angle, NAME_RADIUS);
   const label = text(shorten(arc.name, longest), {
     transform: `translate(${x} ${y}) rotate(${round(degrees)})`,
     "text-anchor": turned ? "end" : "start",
@@ -298,8 +298,8 @@ function band(start, end, inner, outer, ink) {
   });
 }
 
-// Long arcs are cut in two, because SVG draws nothing where an arc ends at its start; of very short
-// ones nobody can tell that they are straight.
+// Long arcs are divided, because SVG draws nothing if an arc ends at its start; very short ones are
+// drawn as lines, which look the same.
 function along(start, end, r) {
   const size = Math.abs(end - start);
   if (size < 0.02) return `L${point(end, r)}`;
@@ -316,7 +316,7 @@ function curve(from, to, r) {
   return `${point(from, pull)} ${point(to, pull)} `;
 }
 
-function place(angle, r) {
+function coordinates(angle, r) {
   return [round(r * Math.sin(angle)), round(-r * Math.cos(angle))];
 }
 
@@ -328,14 +328,14 @@ function round(value) {
   return Math.round(value * 100) / 100;
 }
 
-// Letters as large as names that are neighbours allow.
+// Return the largest font size at which adjacent names do not overlap.
 function letterHeight(arcs) {
   const angles = arcs.map((arc) => arc.name_angle).filter((angle) => angle !== null);
-  const apart = Math.min(1, ...angles.slice(1).map((angle, at) => angle - angles[at]));
+  const apart = Math.min(1, ...angles.slice(1).map((angle, index) => angle - angles[index]));
   return Math.round(Math.max(SMALL_LETTERS, Math.min(LARGE_LETTERS, 0.85 * NAME_RADIUS * apart)));
 }
 
-// How far from the centre a name reaches.
+// Return the distance from the centre to the end of a name.
 function extent(arc, letters, longest) {
   if (arc.name_angle === null) return 0;
   const cells = width(shorten(arc.name, longest)) + 1.5 + String(arc.count).length;
@@ -349,10 +349,10 @@ function width(text) {
 }
 
 function shorten(text, longest = LONGEST_NAME) {
-  const whole = visible(text);
-  if (width(whole) <= longest) return whole;
+  const fullText = visible(text);
+  if (width(fullText) <= longest) return fullText;
   let cut = "";
-  for (const letter of whole) {
+  for (const letter of fullText) {
     if (width(cut + letter) > longest - 1) break;
     cut += letter;
   }

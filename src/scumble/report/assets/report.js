@@ -1,5 +1,5 @@
 
-// The report's own behaviour: draw the chords, sort the tables.
+// The scripts of a report: draw the chord diagrams and sort the tables.
 
 const layoutOf = (id) => JSON.parse(document.getElementById(id).textContent);
 const like = layoutOf("chord-0"); // a label has one colour before and after
@@ -20,7 +20,7 @@ function sortBy(table, column, direction) {
   const rows = Array.from(table.tBodies[0].rows, (row) => [valueOf(row, column), row]);
   const compare = ([a], [b]) =>
     typeof a === "number" ? (a < b ? -1 : a > b ? 1 : 0) : a.localeCompare(b, "en", { numeric: true });
-  rows.sort((one, other) => direction * compare(one, other));
+  rows.sort((left, right) => direction * compare(left, right));
   table.tBodies[0].append(...rows.map(([, row]) => row));
 }
 
@@ -35,10 +35,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.addEventListener("click", () => {
       // Numbers start with the largest, names with the first.
       const numeric = table.tBodies[0].rows[0]?.cells[column].dataset.value !== undefined;
-      const was = head.getAttribute("aria-sort");
-      const next = was === null ? (numeric ? "descending" : "ascending")
-        : was === "descending" ? "ascending" : "descending";
-      for (const other of heads) other.removeAttribute("aria-sort");
+      const current = head.getAttribute("aria-sort");
+      const next = current === null ? (numeric ? "descending" : "ascending")
+        : current === "descending" ? "ascending" : "descending";
+      for (const item of heads) item.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", next);
       sortBy(table, column, next === "ascending" ? 1 : -1);
     });

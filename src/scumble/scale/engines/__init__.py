@@ -1,4 +1,4 @@
-"""The two engines: DuckDB on one machine, Apache Spark on many."""
+"""Engines that run the statements: DuckDB on one machine, Apache Spark on many."""
 
 from scumble.scale.engines.base import Column, Engine
 from scumble.scale.engines.duckdb import DuckDBEngine

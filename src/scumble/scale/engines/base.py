@@ -1,4 +1,4 @@
-"""What the work needs from an engine."""
+"""The interface of an engine, and the SQL dialects that engines speak."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from scumble._core.errors import ReadError
 from scumble.scale.files import Files
 
 Kind = Literal["integer", "string", "other"]
-#: What engines call the types of each kind.
-_NAMES: dict[Kind, str] = {
+#: Names that engines have for the types of each kind, as regular expressions.
+_TYPE_NAMES: dict[Kind, str] = {
     "integer": r"u?(tiny|small|big|huge)?int(eger)?|byte|short|long",
     "string": r"varchar|string|text|enum\(.*|char\(.*",
 }
@@ -26,7 +26,7 @@ class Column:
     name : str
         Its name.
     kind : {"integer", "string", "other"}
-        What it holds, or what its lists hold.
+        Kind of the cells, or of the elements of lists.
     is_list : bool
         Whether every cell is a list.
 
@@ -43,18 +43,20 @@ class Column:
 
 
 def column_from_type(name: str, type_name: str) -> Column:
-    """Understand an engine's name for a type."""
-    plain = type_name.lower()
-    is_list = plain.endswith("[]") or plain.startswith("array<")
+    """Return the column for an engine's name of its type, such as ``VARCHAR[]``."""
+    lower_name = type_name.lower()
+    is_list = lower_name.endswith("[]") or lower_name.startswith("array<")
     if is_list:
-        plain = plain.removesuffix("[]").removeprefix("array<").removesuffix(">")
-    kinds = (kind for kind, pattern in _NAMES.items() if re.fullmatch(pattern, plain))
-    return Column(name, next(kinds, "other"), is_list)
+        lower_name = lower_name.removesuffix("[]").removeprefix("array<").removesuffix(">")
+    for kind, pattern in _TYPE_NAMES.items():
+        if re.fullmatch(pattern, lower_name):
+            return Column(name, kind, is_list)
+    return Column(name, "other", is_list)
 
 
 @contextmanager
 def open_arrow_dataset(files: Files) -> Iterator[Any]:
-    """Open Arrow files as one data set of Arrow's."""
+    """Open Arrow files as one ``pyarrow.dataset.Dataset``; translate errors of Arrow."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -65,61 +67,70 @@ def open_arrow_dataset(files: Files) -> Iterator[Any]:
         raise ReadError(message, path=files.paths[0]) from error
 
 
-# In a statement, NAME!(arguments) stands for what an engine calls NAME.
+# In a statement, NAME!(arguments) stands for the engine's expression for NAME.
 _MACRO = re.compile(r"([A-Z_]+)!\(")
-# What parentheses and commas do not count in: texts and quoted names.
+# Literals and quoted names, whose parentheses and commas do not separate arguments.
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one engine spells what plain SQL has no common word for."""
+    """The SQL expressions of an engine for which plain SQL has no common form."""
 
-    name: str  # the engine
-    quote_mark: str  # what stands around a column name
+    name: str  # of the engine
+    quote_mark: str  # around a column name
     string_list_type: str  # the type of a list of texts
-    split: str  # takes the text $1 apart at every $2, without empty parts
+    split: str  # splits the text $1 at every $2, and drops empty parts
     # For each name, the engine's expression with $1, $2 for the arguments.
     macros: Mapping[str, str]
 
     def quote_identifier(self, column: str) -> str:
-        """Write a column's name so that it is taken as it is."""
+        """Return the quoted name of a column."""
         mark = self.quote_mark
         return f"{mark}{column.replace(mark, mark * 2)}{mark}"
 
     def text(self, value: str) -> str:
-        """Write a text as a literal."""
-        escaped = value.replace("\\", "\\\\") if self.name == "spark" else value
-        quote = "\\'" if self.name == "spark" else "''"
-        return "'" + escaped.replace("'", quote) + "'"
+        """Return a text as a SQL literal."""
+        if self.name == "spark":
+            escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        else:
+            escaped = value.replace("'", "''")
+        return f"'{escaped}'"
 
     def expand_macros(self, sql: str) -> str:
-        """Replace every ``NAME!(arguments)`` by the engine's own words."""
-        while (found := _MACRO.search(sql)) is not None:
-            arguments, end = _arguments(sql, found.end())
-            words = self.macros[found[1]]
-            for place, argument in enumerate(arguments, start=1):
-                words = words.replace(f"${place}", argument)
-            sql = sql[: found.start()] + words + sql[end:]
-        return sql
+        """Replace every ``NAME!(arguments)`` by the engine's expression."""
+        while True:
+            match = _MACRO.search(sql)
+            if match is None:
+                return sql
+            arguments, end = _parse_arguments(sql, match.end())
+            expression = self.macros[match[1]]
+            for number, argument in enumerate(arguments, start=1):
+                expression = expression.replace(f"${number}", argument)
+            sql = sql[: match.start()] + expression + sql[end:]
 
 
-def _arguments(sql: str, start: int) -> tuple[list[str], int]:
-    """Read arguments up to the closing parenthesis; return them and the place after it."""
-    depth, at, begun = 0, start, start
+def _parse_arguments(sql: str, start: int) -> tuple[list[str], int]:
+    """Return the arguments up to the closing parenthesis, and the position after it."""
+    depth = 0
+    position = start
+    argument_start = start
     arguments = []
     while depth >= 0:
-        quoted = _QUOTED.match(sql, at)
+        quoted = _QUOTED.match(sql, position)
         if quoted is not None:
-            at = quoted.end()
+            position = quoted.end()
             continue
-        char = sql[at]
-        depth += (char in "([") - (char in ")]")
+        char = sql[position]
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
         if (char == "," and depth == 0) or depth < 0:
-            arguments.append(sql[begun:at].strip())
-            begun = at + 1
-        at += 1
-    return arguments, at
+            arguments.append(sql[argument_start:position].strip())
+            argument_start = position + 1
+        position += 1
+    return arguments, position
 
 
 class Engine(Protocol):
@@ -128,43 +139,43 @@ class Engine(Protocol):
     Attributes
     ----------
     dialect : Dialect
-        How it spells what engines spell differently.
+        Its SQL expressions that differ from those of other engines.
 
     Examples
     --------
     >>> from scumble.scale import DuckDBEngine, Engine
     >>> engine: Engine = DuckDBEngine(threads=1)
     >>> engine.create_view("numbers", "SELECT UNNEST!([1, 2, 3]) AS n")
-    >>> engine.query("SELECT max(n) AS most FROM numbers", title="Looking").to_pylist()
-    [{'most': 3}]
+    >>> engine.query("SELECT max(n) AS largest FROM numbers", title="Computing").to_pylist()
+    [{'largest': 3}]
     >>> engine.close()
     """
 
     dialect: Dialect
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known under a name; return their columns."""
+        """Register files as a table; return its columns."""
 
-    def table(self, table: str, *queries: str, title: str) -> None:
-        """Compute a table from the rows of one query after the other, and keep it."""
+    def create_table(self, table: str, *queries: str, title: str) -> None:
+        """Create a table with the rows of all queries."""
 
-    def slices(self, n_labelsets: int) -> int:
-        """Tell into how many slices labelsets are cut so that work on one fits into memory."""
+    def n_slices(self, n_labelsets: int) -> int:
+        """Return the number of slices of a table of labelsets that fit into memory one by one."""
 
     def create_view(self, table: str, sql: str) -> None:
-        """Give a query a name."""
+        """Create a view of a query."""
 
     def load(self, table: str, content: Any) -> None:
-        """Make an Arrow table of ours known."""
+        """Register an Arrow table."""
 
     def query(self, sql: str, *, title: str) -> Any:
         """Run a query; return an Arrow table."""
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
-        """Write the rows of a query as Parquet files into a folder."""
+        """Write the rows of a query to Parquet files in a folder."""
 
     def drop(self, table: str) -> None:
-        """Forget a table."""
+        """Drop a table."""
 
     def close(self) -> None:
-        """Give back what the work has taken."""
+        """Release memory, files and connections."""

@@ -1,4 +1,4 @@
-"""DuckDB: the statements on one machine, within a memory limit."""
+"""The engine DuckDB, which runs the statements on one machine within a memory limit."""
 
 import shutil
 import tempfile
@@ -14,26 +14,27 @@ from scumble._core.progress import progress_bar
 from scumble.scale.engines.base import Column, Dialect, column_from_type, open_arrow_dataset
 from scumble.scale.files import Files
 
+#: Interval at which the progress of a query is read.
 _POLL_SECONDS = 0.2
-#: What scoring a labelset holds in memory: its sums in one hash table, itself in another.
+#: Memory for scoring a labelset: one hash table holds its sums, another one the labelset.
 BYTES_PER_LABELSET = 130
-_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_BYTES_PER_UNIT = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 DUCKDB = Dialect(
-    "duckdb",
-    '"',
-    "VARCHAR[]",
-    "list_filter(string_split(CAST($1 AS STRING), $2), lambda x: x <> '')",
-    {
+    name="duckdb",
+    quote_mark='"',
+    string_list_type="VARCHAR[]",
+    split="list_filter(string_split(CAST($1 AS STRING), $2), lambda x: x <> '')",
+    macros={
         "UNNEST": "unnest($1)",
-        # Sorted, without duplicates and nulls; a missing list is an empty one.
+        # Sorted, without duplicates and nulls; a missing list becomes an empty one.
         "CANONICAL": "coalesce(list_sort(list_distinct($1)), [])",
         "SIZE": "len($1)",
         "EMPTY_LIKE": "$1[:0]",
         "NULL_LIKE": "[NULL]",
         "EXCEPT": "list_filter($1, lambda x: NOT list_contains($2, x))",
-        # A table of DuckDB's is stored once, so the place of a row in it can serve as its key.
+        # DuckDB stores a table once, so the number of a row can serve as its key.
         "SET_KEY": "row_number() OVER ()",
         "SET_GROUP": "$1",
         "HEX": "CAST('0x' || $1 AS BIGINT)",
@@ -48,22 +49,22 @@ class DuckDBEngine:
     Parameters
     ----------
     memory : str or None
-        How much it may hold in memory, such as ``"2GB"``; what is more goes to disk. By default
-        80 % of the machine's memory.
+        The memory limit, such as ``"2GB"``; larger intermediate results are spilled to disk. By
+        default 80 % of the machine's memory.
     spill_directory : str or None
-        The folder for what goes to disk; by default one of its own among the system's temporary
-        files, which is removed at the end.
+        The folder for spilled data; by default the system's folder for temporary files. A new
+        subfolder is used and removed at the end.
     threads : int or None
         Number of threads; by default all cores.
     max_spill : str or None
-        How much disk what is spilled may take, such as ``"100GB"``; by default 90 % of what is
-        free. The tables of the work lie in a file beside it, up to 100 bytes per labelset.
+        The disk space for spilled data, such as ``"100GB"``; by default 90 % of the free space. The
+        tables are in a separate file, with up to 100 bytes per labelset.
 
     Examples
     --------
     >>> from scumble.scale import DuckDBEngine
     >>> engine = DuckDBEngine(memory="500MB", threads=1)
-    >>> engine.query("SELECT 6 * 7 AS answer", title="Thinking").to_pylist()
+    >>> engine.query("SELECT 6 * 7 AS answer", title="Computing").to_pylist()
     [{'answer': 42}]
     >>> engine.close()
     """
@@ -81,71 +82,78 @@ class DuckDBEngine:
         self._duckdb = import_optional_dependency(
             "duckdb", purpose="scan(engine='duckdb')", extra="scale"
         )
-        self._spill = tempfile.mkdtemp(prefix="scumble-", dir=spill_directory)
+        self._spill_folder = tempfile.mkdtemp(prefix="scumble-", dir=spill_directory)
         settings: dict[str, Any] = {
-            "temp_directory": self._spill,
+            "temp_directory": self._spill_folder,
             "threads": thread_count(threads),
-            # Order costs memory; our results are sets of rows.
+            # Keeping the order costs memory, and the order of our tables does not matter.
             "preserve_insertion_order": False,
         }
-        sizes = {"memory_limit": memory, "max_temp_directory_size": max_spill}
-        settings |= {name: str(size) for name, size in sizes.items() if size is not None}
+        if memory is not None:
+            settings["memory_limit"] = str(memory)
+        if max_spill is not None:
+            settings["max_temp_directory_size"] = str(max_spill)
         try:
-            # Tables in a file are compressed and can be let go of; those in memory fill it.
-            self._connection = self._duckdb.connect(f"{self._spill}/work.duckdb", config=settings)
+            # Tables in a file are compressed and can be evicted from memory.
+            self._connection = self._duckdb.connect(
+                f"{self._spill_folder}/work.duckdb", config=settings
+            )
         except self._duckdb.Error as error:
-            shutil.rmtree(self._spill, ignore_errors=True)
-            given = {"memory": memory, "max_spill": max_spill, "threads": threads}
-            told = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+            shutil.rmtree(self._spill_folder, ignore_errors=True)
+            limits = {"memory": memory, "max_spill": max_spill, "threads": threads}
+            texts = [f"{name}={value!r}" for name, value in limits.items() if value is not None]
             raise ParameterError(
-                f"DuckDB refuses {', '.join(told)}. "
+                f"DuckDB refuses {', '.join(texts)}. "
                 f"Expected sizes such as '2GB'. It says: {_first_line(error)}"
             ) from error
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known."""
+        """Register files as a view; return its columns."""
         if files.format == "arrow":
             with open_arrow_dataset(files) as content:
                 self.load(table, content)
         else:
             reader = "read_parquet" if files.format == "parquet" else "read_csv"
-            listed = ", ".join(self.dialect.text(path) for path in files.paths)
-            self.create_view(table, f"SELECT * FROM {reader}([{listed}])")
-        described = self._run(f"DESCRIBE {table}", "Opening the files").fetchall()
-        return [column_from_type(row[0], row[1]) for row in described]
+            paths = ", ".join(self.dialect.text(path) for path in files.paths)
+            self.create_view(table, f"SELECT * FROM {reader}([{paths}])")
+        rows = self._run(f"DESCRIBE {table}", "Opening the files").fetchall()
+        return [column_from_type(row[0], row[1]) for row in rows]
 
-    def table(self, table: str, *queries: str, title: str) -> None:
-        """Compute a table and keep it."""
-        start = f"CREATE OR REPLACE TABLE {table} AS"
+    def create_table(self, table: str, *queries: str, title: str) -> None:
+        """Create a table with the rows of all queries."""
+        prefix = f"CREATE OR REPLACE TABLE {table} AS"
         for sql in queries:
-            self._run(f"{start} {self.dialect.expand_macros(sql)}", title)
-            start = f"INSERT INTO {table}"
+            self._run(f"{prefix} {self.dialect.expand_macros(sql)}", title)
+            prefix = f"INSERT INTO {table}"
 
-    def slices(self, n_labelsets: int) -> int:
-        """Tell into how many slices labelsets are cut so that work on one fits into memory."""
-        # DuckDB puts aside what a single join or grouping holds, not what several hold at once.
+    def n_slices(self, n_labelsets: int) -> int:
+        """Return the number of slices of a table of labelsets that fit into memory one by one."""
+        # DuckDB spills the state of a single join or grouping, but not of several at once.
         [[size]] = self._run("SELECT current_setting('memory_limit')", "Planning").fetchall()
         number, unit = size.split()  # such as 143.0 MiB
-        needed, limit = n_labelsets * BYTES_PER_LABELSET, int(float(number) * _UNITS[unit])
-        return 1 if needed <= limit else -(-4 * needed // limit)
+        limit = int(float(number) * _BYTES_PER_UNIT[unit])
+        needed = n_labelsets * BYTES_PER_LABELSET
+        if needed <= limit:
+            return 1
+        return -(-4 * needed // limit)  # rounded up, so that a slice takes a quarter of the limit
 
     def create_view(self, table: str, sql: str) -> None:
-        """Give a query a name."""
+        """Create a view of a query."""
         self._run(
             f"CREATE OR REPLACE TEMP VIEW {table} AS {self.dialect.expand_macros(sql)}", "Opening"
         )
 
     def load(self, table: str, content: Any) -> None:
-        """Make an Arrow table of ours known."""
+        """Register an Arrow table."""
         self._connection.register(table, content)
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query."""
-        spelled = self.dialect.expand_macros(sql)
-        return self._guarded(lambda: self._connection.sql(spelled).to_arrow_table(), title)
+        """Run a query; return an Arrow table."""
+        duckdb_sql = self.dialect.expand_macros(sql)
+        return self._run_work(lambda: self._connection.sql(duckdb_sql).to_arrow_table(), title)
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
-        """Write the rows of a query as Parquet files into a folder, or to an object store."""
+        """Write the rows of a query to Parquet files in a folder or an object store."""
         options = ["FORMAT parquet", "COMPRESSION zstd"]
         if partition_by:
             columns = ", ".join(self.dialect.quote_identifier(column) for column in partition_by)
@@ -157,39 +165,41 @@ class DuckDBEngine:
         self._run(statement, title)
 
     def drop(self, table: str) -> None:
-        """Forget a table."""
+        """Drop a table."""
         self._run(f"DROP TABLE IF EXISTS {table}", "Clearing up")
 
     def close(self) -> None:
-        """Close the database and remove what it spilled."""
+        """Close the database and remove its files."""
         self._connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        shutil.rmtree(self._spill_folder, ignore_errors=True)
 
     def _run(self, sql: str, title: str) -> Any:
-        return self._guarded(lambda: self._connection.execute(sql), title)
+        """Run a statement with a progress bar."""
+        return self._run_work(lambda: self._connection.execute(sql), title)
 
-    def _guarded(self, work: Callable[[], Any], title: str) -> Any:
+    def _run_work(self, work: Callable[[], Any], title: str) -> Any:
+        """Call a function with a progress bar, and translate the errors of DuckDB."""
         try:
-            with progress_bar(title, 100) as advance, self._reporting(advance):
+            with progress_bar(title, 100) as advance, self._report_progress(advance):
                 return work()
         except self._duckdb.Error as error:
-            raise _translated(self._duckdb, error) from error
+            raise _translate_error(self._duckdb, error) from error
 
     @contextmanager
-    def _reporting(self, advance: Any) -> Iterator[None]:
-        """Ask DuckDB from another thread how far it is."""
-        if advance.__name__ == "_ignore":
+    def _report_progress(self, advance: Any) -> Iterator[None]:
+        """Advance a progress bar of 100 steps from another thread, while a query runs."""
+        if advance.__name__ == "_ignore":  # no bar is shown
             yield
             return
         done = threading.Event()
 
         def poll() -> None:
-            told = 0
+            reported = 0
             while not done.wait(_POLL_SECONDS):
                 percent = int(self._connection.query_progress())
-                if percent > told:
-                    advance(percent - told)
-                    told = percent
+                if percent > reported:
+                    advance(percent - reported)
+                    reported = percent
 
         thread = threading.Thread(target=poll, daemon=True)
         thread.start()
@@ -201,15 +211,16 @@ class DuckDBEngine:
 
 
 def _first_line(error: Exception) -> str:
+    """Return the first line of an error message."""
     return str(error).strip().partition("\n")[0]
 
 
-def _translated(duckdb: Any, error: Exception) -> ScumbleError:
-    """Say in our words what DuckDB met."""
+def _translate_error(duckdb: Any, error: Exception) -> ScumbleError:
+    """Build our exception for an exception of DuckDB."""
     text = str(error).strip()
-    plain = text.lower()
-    if isinstance(error, duckdb.OutOfMemoryException) or "max_temp_directory_size" in plain:
-        if "temp_directory" in plain or "offload" in plain or "swap" in plain:
+    lower_text = text.lower()
+    if isinstance(error, duckdb.OutOfMemoryException) or "max_temp_directory_size" in lower_text:
+        if any(word in lower_text for word in ("temp_directory", "offload", "swap")):
             return WriteError(
                 "The disk is full, or the limit for spilling is reached, while DuckDB was putting "
                 "aside what does not fit into memory. Give it a larger memory, max_spill or "
@@ -219,7 +230,7 @@ def _translated(duckdb: Any, error: Exception) -> ScumbleError:
             "DuckDB needs more memory than it may use. Give it a larger memory, or fewer threads. "
             f"No output was written. DuckDB says: {text}"
         )
-    if "no space left" in plain or "could not write" in plain:
+    if "no space left" in lower_text or "could not write" in lower_text:
         return WriteError(
             "The disk is full. Free some space, or write and spill elsewhere. No output was "
             f"written. DuckDB says: {text}"

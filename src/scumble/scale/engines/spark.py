@@ -1,4 +1,4 @@
-"""Apache Spark: the statements on many machines."""
+"""The engine Apache Spark, which runs the statements on many machines."""
 
 import os
 import tempfile
@@ -14,20 +14,20 @@ from scumble.scale.engines.base import Column, Dialect, column_from_type, open_a
 from scumble.scale.files import Files, is_remote
 
 SPARK = Dialect(
-    "spark",
-    "`",
-    "ARRAY<STRING>",
-    r"array_remove(split(CAST($1 AS STRING), concat('\\Q', $2, '\\E')), '')",
-    {
+    name="spark",
+    quote_mark="`",
+    string_list_type="ARRAY<STRING>",
+    split=r"array_remove(split(CAST($1 AS STRING), concat('\\Q', $2, '\\E')), '')",
+    macros={
         "UNNEST": "explode($1)",
         "CANONICAL": "coalesce(array_sort(array_distinct(array_compact($1))), array())",
         "SIZE": "size($1)",
         "EMPTY_LIKE": "slice($1, 1, 0)",
         "NULL_LIKE": "array(NULL)",
         "EXCEPT": "array_except($1, $2)",
-        # Spark computes lost partitions again, in another order: the key is the content itself.
+        # Spark may recompute partitions in another order, so the content itself is the key.
         "SET_KEY": "$1",
-        # What does not fit into memory is sorted: by a number first, as lists compare slowly.
+        # Groups that do not fit into memory are sorted: by a hash first, as lists compare slowly.
         "SET_GROUP": "xxhash64($1), $1",
         "HEX": "CAST(conv($1, 16, 10) AS BIGINT)",
         "UP_TO": "explode(sequence(0, $1 - 1))",
@@ -42,18 +42,18 @@ class SparkEngine:
     ----------
     spark : SparkSession, str or None
         A session; or the address of a master (``spark://host:7077``, ``local[2]``) or of a Spark
-        Connect server (``sc://host``), for which a session is made and stopped again. By default
-        the active session, or else one on this machine.
+        Connect server (``sc://host``), for which a session is created and stopped at the end. By
+        default the active session, or else a new one on this machine.
 
     Notes
     -----
-    Tables of the work are cached (in memory, then on the executors' disks). They follow from the
-    input alone, so a lost executor costs time and changes nothing.
+    Tables are cached (in memory, then on the disks of the executors). They are determined by the
+    input, so a lost executor costs time but does not change results.
 
     Examples
     --------
-    ``scumble.scan(paths, engine="spark", spark="local[2]")`` makes one. It runs the statements that
-    DuckDB runs, in its own words:
+    ``scumble.scan(paths, engine="spark", spark="local[2]")`` creates an engine. It runs the same
+    statements as DuckDB, translated to its dialect:
 
     >>> from scumble.scale import DuckDBEngine, SparkEngine
     >>> for engine in (DuckDBEngine, SparkEngine):
@@ -66,15 +66,15 @@ class SparkEngine:
 
     def __init__(self, spark: Any = None) -> None:
         import_optional_dependency("pyspark", purpose="scan(engine='spark')", extra="spark")
-        self._is_ours = isinstance(spark, str)
-        self._session = _session(spark)
-        self._kept: dict[str, Any] = {}
-        self._staged: list[tempfile.TemporaryDirectory[str]] = []
+        self._owns_session = isinstance(spark, str)
+        self._session = _get_session(spark)
+        self._cached_tables: dict[str, Any] = {}
+        self._temporary_folders: list[tempfile.TemporaryDirectory[str]] = []
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known; Arrow files become Parquet first, as Spark does not read them."""
-        with _guarded("Opening the files"):
-            for path in files.roots:  # what was cached of files since replaced is out of date
+        """Register files as a view; return its columns. Arrow files are converted to Parquet."""
+        with _translate_errors("Opening the files"):
+            for path in files.roots:  # Spark may have cached files that were replaced since
                 self._session.catalog.refreshByPath(_uri(path))
             if files.format == "csv":
                 reader = self._session.read.option("header", True).option("inferSchema", True)
@@ -86,84 +86,89 @@ class SparkEngine:
             return [column_from_type(name, type_name) for name, type_name in frame.dtypes]
 
     def _as_parquet(self, files: Files) -> list[str]:
+        """Convert Arrow files to Parquet, because Spark cannot read them; return the folder."""
         import pyarrow.dataset as ds
 
         folder = tempfile.TemporaryDirectory(prefix="scumble-")
-        self._staged.append(folder)
+        self._temporary_folders.append(folder)
         with open_arrow_dataset(files) as content:
             ds.write_dataset(content, folder.name, format="parquet")
         return [folder.name]
 
-    def table(self, table: str, *queries: str, title: str) -> None:
-        """Give a query a name, and keep its rows when they are first computed."""
-        with _guarded(title):
+    def create_table(self, table: str, *queries: str, title: str) -> None:
+        """Create a view of the rows of all queries, which are cached when first computed."""
+        with _translate_errors(title):
             frame = self._sql(" UNION ALL ".join(queries)).persist()
             frame.createOrReplaceTempView(table)
-            self._kept[table] = frame
+            self._cached_tables[table] = frame
 
-    def slices(self, n_labelsets: int) -> int:
-        """Leave everything in one piece: Spark cuts it into partitions by itself."""
+    def n_slices(self, n_labelsets: int) -> int:
+        """Return 1: Spark itself divides tables into partitions."""
         return 1
 
     def create_view(self, table: str, sql: str) -> None:
-        """Give a query a name."""
-        with _guarded("Opening"):
+        """Create a view of a query."""
+        with _translate_errors("Opening"):
             self._sql(sql).createOrReplaceTempView(table)
 
     def load(self, table: str, content: Any) -> None:
-        """Make an Arrow table of ours known."""
-        with _guarded("Opening"):
+        """Register an Arrow table."""
+        with _translate_errors("Opening"):
             self._session.createDataFrame(content).createOrReplaceTempView(table)
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query."""
-        with _guarded(title):
+        """Run a query; return an Arrow table."""
+        with _translate_errors(title):
             return self._sql(sql).toArrow()
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
-        """Write the rows of a query as Parquet files into a folder that all executors see."""
-        with _guarded(title):
+        """Write the rows of a query to Parquet files in a folder that all executors can access."""
+        with _translate_errors(title):
             writer = self._sql(sql).write.mode("append").option("compression", "zstd")
             if partition_by:
                 writer = writer.partitionBy(*partition_by)
             writer.parquet(_uri(folder))
 
     def drop(self, table: str) -> None:
-        """Do nothing yet: tables not computed so far may still need this one."""
+        """Keep the table: Spark is lazy and may still need it for other tables."""
 
     def close(self) -> None:
-        """Forget all tables, and stop the session if it was made here."""
-        for frame in reversed(self._kept.values()):  # first those that others do not need
-            with _guarded("Clearing up"):
+        """Remove all tables from the cache, and stop the session if this engine created it."""
+        for frame in reversed(self._cached_tables.values()):  # tables before those they depend on
+            with _translate_errors("Clearing up"):
                 frame.unpersist()
-        self._kept.clear()
-        for folder in self._staged:
+        self._cached_tables.clear()
+        for folder in self._temporary_folders:
             folder.cleanup()
-        if self._is_ours:
+        if self._owns_session:
             self._session.stop()
 
     def _sql(self, sql: str) -> Any:
+        """Return the lazy DataFrame of a statement."""
         return self._session.sql(self.dialect.expand_macros(sql))
 
 
 @contextmanager
-def _guarded(title: str) -> Iterator[None]:
-    """Announce a piece of work, and say in our words what Spark meets there."""
+def _translate_errors(title: str) -> Iterator[None]:
+    """Show a progress bar, and translate the errors of Spark."""
     try:
         with progress_bar(title):
             yield
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("py4j", "grpc", "pyspark"):
             raise
-        raise _translated(error) from error
+        raise _translate_error(error) from error
 
 
-def _session(spark: Any) -> Any:
+def _get_session(spark: Any) -> Any:
+    """Return the session that the ``spark`` parameter of `SparkEngine` describes."""
     from pyspark.sql import SparkSession
 
     if spark is None:
-        found = SparkSession.getActiveSession()
-        return found if found is not None else SparkSession.builder.getOrCreate()
+        active_session = SparkSession.getActiveSession()
+        if active_session is not None:
+            return active_session
+        return SparkSession.builder.getOrCreate()
     if not isinstance(spark, str):
         if not hasattr(spark, "sql"):
             raise ParameterError(
@@ -176,32 +181,33 @@ def _session(spark: Any) -> Any:
         return builder.remote(spark).getOrCreate()
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     if spark.startswith("local"):
-        # Spark's 200 are meant for a cluster; a few dozen keep the cores of one machine busy.
+        # The default of 200 partitions is for clusters; a few suffice for the cores of one machine.
         builder = builder.config("spark.sql.shuffle.partitions", "16")
         builder = builder.config("spark.ui.enabled", "false")
     return builder.master(spark).getOrCreate()
 
 
 def _uri(path: str) -> str:
+    """Return the URI of a local or remote path."""
     return path if is_remote(path) else Path(os.path.abspath(path)).as_uri()
 
 
-def _translated(error: Exception) -> ScumbleError:
-    """Say in our words what Spark met."""
+def _translate_error(error: Exception) -> ScumbleError:
+    """Build our exception for an exception of Spark."""
     text = str(error).strip()
-    plain = text.lower()
-    shown = "\n".join(text.splitlines()[:6])
-    if "no space left" in plain:
+    lower_text = text.lower()
+    first_lines = "\n".join(text.splitlines()[:6])
+    if "no space left" in lower_text:
         return WriteError(
             "A disk of the cluster is full. Free some space, or set spark.local.dir to another "
-            f"one. No output was written. Spark says: {shown}"
+            f"one. No output was written. Spark says: {first_lines}"
         )
     damaged = ("is not a parquet file", "cannot_read_file", "failed_read_file", "corrupt")
-    if any(sign in plain for sign in damaged) or "footer" in plain:
+    if any(sign in lower_text for sign in damaged) or "footer" in lower_text:
         return ReadError(
-            f"Spark cannot read the data: {shown}. Fetch the file again, or leave it out. "
+            f"Spark cannot read the data: {first_lines}. Fetch the file again, or leave it out. "
             "No output was written."
         )
-    if "path_not_found" in plain:
-        return ReadError(f"no such file. Check the path. Spark says: {shown}")
-    return ScumbleError(f"Spark cannot run a statement: {shown}")
+    if "path_not_found" in lower_text:
+        return ReadError(f"no such file. Check the path. Spark says: {first_lines}")
+    return ScumbleError(f"Spark cannot run a statement: {first_lines}")
