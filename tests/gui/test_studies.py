@@ -18,7 +18,7 @@ from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
 from scumble.gui.methods import make_model
 from scumble.gui.state import LatestJobs
-from scumble.gui.studies import format_recipe
+from scumble.gui.long_tasks import format_recipe
 from scumble.learn import load, predict_dataset, read_model
 from scumble.report.treatment import resampler_comparison
 from scumble.resample import REMEDIAL, compare_methods
@@ -155,7 +155,7 @@ def test_advice_that_is_stopped_tells_of_the_methods_it_has_judged(
     before = signal.getsignal(signal.SIGINT)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    end, (found, notes) = tasks.answer(("studies.advise_on", wish), tell)
+    end, (found, notes) = tasks.answer(("long_tasks.advise_on", wish), tell)
     assert (end, found["interrupted"], notes) == ("done", True, [])
     assert len(found["methods"]) == n_judged
     whole = {one["name"]: one["expected"] for one in advice["methods"]}
@@ -172,7 +172,7 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     monkeypatch.setattr(CandidateRunner, "try_one", stop)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    assert tasks.answer(("studies.advise_on", wish), lambda message: None) == ("stopped", None)
+    assert tasks.answer(("long_tasks.advise_on", wish), lambda message: None) == ("stopped", None)
 
 
 def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypatch):

@@ -9,7 +9,7 @@ from scumble.gui.folders import TrainedModel, UploadedDataset, link_or_copy
 from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
 from scumble.gui.jobs import Job
 from scumble.gui.state import OpenDataset, ServerState, slug
-from scumble.gui.studies import format_recipe
+from scumble.gui.long_tasks import format_recipe
 from scumble.gui.worker import PackedDataset, Payload
 
 MAX_STEPS = 6
@@ -18,9 +18,9 @@ MAX_WAIT = 30
 ADVICE, METHODS, COMPARISON = "advice", "methods", "proof"
 #: What a worker does to find them.
 TASKS = {
-    ADVICE: "studies.advise_on",
-    METHODS: "studies.run_side_by_side",
-    COMPARISON: "studies.prove",
+    ADVICE: "long_tasks.advise_on",
+    METHODS: "long_tasks.run_side_by_side",
+    COMPARISON: "long_tasks.prove",
 }
 #: Seconds an advice may be asked to take; None tries everything.
 MAX_BUDGET = 24 * 3600
@@ -176,7 +176,7 @@ async def export_advice(state: ServerState, request: ApiRequest, entry: OpenData
         raise RequestError("There is no advice for this data set yet: ask for it first.", 409)
     arguments = {"advice": advice, "stem": slug(entry.name)}
     return state.submit_file_job(
-        f"Writing the advice for {entry.name}", "studies.export_advice", arguments
+        f"Writing the advice for {entry.name}", "long_tasks.export_advice", arguments
     )
 
 
@@ -226,7 +226,7 @@ async def train(state: ServerState, request: ApiRequest, entry: OpenDataset) -> 
 
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
-        "studies.train",
+        "long_tasks.train",
         arguments,
         lambda metadata, _: state.models.add(folder.name, entry.id, metadata).to_dict(),
         lambda _: state.models.remove_unused_folder(folder.name),
@@ -265,7 +265,7 @@ async def predict(state: ServerState, request: ApiRequest, model: TrainedModel) 
     target = {"name": f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}"}
     asked = {"model": model.path, "sent": sent, "learnt": learnt, "confidences": confidences}
     return state.submit_file_job(
-        f"Predicting {file.shown}", "studies.predict", asked | target, sent.upload_ids
+        f"Predicting {file.shown}", "long_tasks.predict", asked | target, sent.upload_ids
     )
 
 

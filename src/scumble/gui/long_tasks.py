@@ -275,7 +275,7 @@ def as_shell_options(options: Payload) -> list[str]:
 
     Examples
     --------
-    >>> from scumble.gui.studies import as_shell_options
+    >>> from scumble.gui.long_tasks import as_shell_options
     >>> as_shell_options({"labels": ["sky", "sea"], "ignore": [0, "id"], "decimal": ",", "header": True})
     ['--labels', 'sky,sea', '--ignore', '0', '--ignore', 'id', '--option', 'decimal=,',
      '--option', 'header=true']
@@ -296,7 +296,7 @@ def as_python_call(source: str, options: Payload) -> str:
 
     Examples
     --------
-    >>> from scumble.gui.studies import as_python_call
+    >>> from scumble.gui.long_tasks import as_python_call
     >>> as_python_call("photos.csv", {"labels": ["sky"]}), as_python_call("yeast", {})
     ("scumble.read('photos.csv', labels=['sky'])", "scumble.load('yeast')")
     """
