@@ -143,7 +143,7 @@ def test_a_member_of_what_is_no_archive_is_refused(client):
     upload = client.upload("photos.csv", CSV.encode()).json()["id"]
     wish = {"uploads": [upload], "member": "a.csv", "labels": -3}
     job = client.job(client.post("/datasets", json=wish))
-    assert job["error"].startswith("photos.csv: the file is no .zip archive")
+    assert job["error"].startswith("photos.csv: the file is not a .zip archive")
     assert client.job(client.post(f"/uploads/{upload}/members"))["state"] == "failed"
 
 

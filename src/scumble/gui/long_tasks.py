@@ -1,4 +1,4 @@
-"""What worker processes do that takes minutes: advise, compare, prove, train, predict."""
+"""Tasks of worker processes that take minutes: advice, comparisons, training and prediction."""
 
 import shlex
 import warnings
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,43 +17,53 @@ from scumble.gui.folders import Upload, UploadedDataset
 from scumble.gui.methods import make_model, make_resampler
 from scumble.gui.worker import PackedDataset, Payload, interruptible
 
-#: Labels whose gains a page shows at the most; of more, those in the most training rows.
+#: Maximum number of labels whose gains the page shows; of more labels, those with the most training
+#: rows.
 MAX_LABELS = 2000
 
-#: Options that say how a file is written; others of the same origin are mostly written alike.
-WRITTEN = ("delimiter", "encoding", "decimal", "header")
+#: Options of readers that describe how a file is written; files of the same origin usually share
+#: them.
+FILE_STYLE_OPTIONS = ("delimiter", "encoding", "decimal", "header")
 
-#: Options of readers that have a name of their own on the command line.
-OWN = ("format", "labels", "label_column", "label_separator", "ignore", "text", "category", "keep")
+#: Options of readers that are options of the command line as well; the others need ``--option``.
+SHELL_OPTIONS = (
+    "format",
+    "labels",
+    "label_column",
+    "label_separator",
+    "ignore",
+    "text",
+    "category",
+    "keep",
+)
 
-#: The name of a file that was written, and what is told of it.
-Written = tuple[str, Payload]
+#: Result of a task that writes a file: the name of the file, and further values for the client.
+WrittenFile = tuple[str, Payload]
 
 
 def advise_on(
     packed: PackedDataset, source: str, options: Payload, budget: float | None, random_state: int
 ) -> Payload:
-    """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file.
+    """Return the advice for a data set, with commands that name the file of the user.
 
-    Stopped, it tells of those that were judged by then.
+    If the task is stopped, the advice contains the methods that were evaluated until then.
     """
     from scumble.advice import advise
     from scumble.advice.advice_text import fill_python, fill_shell
 
     with interruptible():
-        found = advise(packed.data, budget=budget, random_state=random_state)
-    told = found.to_dict()
+        advice = advise(packed.data, budget=budget, random_state=random_state).to_dict()
+    model_name = f"{Path(source).stem}.model"
+    read_call = as_python_call(source, options)
     return {
-        **told,
-        "shell": fill_shell(
-            told["shell"], source, f"{Path(source).stem}.model", as_shell_options(options)
-        ),
-        "python": [fill_python(line, as_python_call(source, options)) for line in told["python"]],
+        **advice,
+        "shell": fill_shell(advice["shell"], source, model_name, as_shell_options(options)),
+        "python": [fill_python(line, read_call) for line in advice["python"]],
     }
 
 
-def export_advice(advice: Payload, folder: Path, stem: str) -> Written:
-    """Write an advice as a page that needs nothing but itself."""
+def export_advice(advice: Payload, folder: Path, stem: str) -> WrittenFile:
+    """Write an advice as an HTML page that needs no other files."""
     from scumble.report import render_advice_page
 
     path = folder / f"{stem}-advice.html"
@@ -61,34 +72,37 @@ def export_advice(advice: Payload, folder: Path, stem: str) -> Written:
     return path.name, {}
 
 
-def run_side_by_side(
+def compare_resamplers(
     packed: PackedDataset, methods: list[Payload], advice: Payload | None
 ) -> Payload:
-    """Run resamplers, each on its own, and judge what they change."""
+    """Return what each of several resamplers changes, and which one is advised."""
     from scumble.learn.inner_classifier import set_random_states
     from scumble.report.treatment import resampler_comparison
     from scumble.resample import compare_methods
 
-    wishes = {format_chain([one]): [one] for one in methods}
-    chains = {name: make_chain_of(steps) for name, steps in wishes.items()}
-    for [step] in chains.values():
-        set_random_states(step, 0)  # one click, one answer
-    found = resampler_comparison(compare_methods(packed.data, chains))
-    return {**found, "advised": advised_method(packed, advice), "chains": wishes}
+    steps_by_name = {format_chain([method]): [method] for method in methods}
+    chains = {name: make_chain_of(steps) for name, steps in steps_by_name.items()}
+    for [resampler] in chains.values():
+        set_random_states(resampler, 0)  # the same request gives the same result
+    comparison = resampler_comparison(compare_methods(packed.data, chains))
+    return {**comparison, "advised": advised_method(packed, advice), "chains": steps_by_name}
 
 
 def advised_method(packed: PackedDataset, advice: Payload | None) -> Payload:
-    """Name the resampler that is advised: by what was measured here, or else on public data."""
+    """Return the best resampler: by the advice for this data set, else by public data sets."""
     from scumble.advice.advice_text import best_resampler_in_advice
     from scumble.advice.evidence import best_resampler_in_evidence
 
-    here = None if advice is None else best_resampler_in_advice(advice)
-    scumble = packed.overview["summary"]["scumble"] or 0.0
-    method, reason = here or best_resampler_in_evidence(scumble)
-    return {"method": method, "reason": reason, "measured_here": here is not None}
+    best = None if advice is None else best_resampler_in_advice(advice)
+    is_measured_here = best is not None
+    if best is None:
+        scumble = packed.overview["summary"]["scumble"] or 0.0
+        best = best_resampler_in_evidence(scumble)
+    method, reason = best
+    return {"method": method, "reason": reason, "measured_here": is_measured_here}
 
 
-def prove(
+def run_comparison(
     packed: PackedDataset,
     classifiers: list[Payload],
     treatments: list[list[Payload]],
@@ -98,201 +112,304 @@ def prove(
     source: str,
     options: Payload,
 ) -> Payload:
-    """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
+    """Compare classifiers with and without treatments on the same folds.
+
+    Parameters
+    ----------
+    packed : PackedDataset
+        The data set.
+    classifiers : list of dict
+        Each with ``classifier`` and ``parameters``.
+    treatments : list of list of dict
+        Chains of resamplers, each with ``method`` and ``parameters``.
+    folds : str
+        Repeats and folds, such as ``"2x5"``.
+    random_state : int
+        The seed.
+    store : Path
+        The store of results; folds that are in it are not evaluated again.
+    source : str
+        The name of the data set on the command line.
+    options : dict
+        Options for its reader.
+    """
     from scumble.evaluate.groups import metric_title
     from scumble.experiment import compare
     from scumble.report.evaluation import best_sentences
 
-    learners = {format_call(one["classifier"], one["parameters"]): one for one in classifiers}
-    chains = {"none": [], **{format_chain(steps): steps for steps in treatments if steps}}
-    found = compare(
+    classifiers_by_name = {
+        format_call(classifier["classifier"], classifier["parameters"]): classifier
+        for classifier in classifiers
+    }
+    chains: dict[str, list[Payload]] = {"none": []}
+    for steps in treatments:
+        if steps:
+            chains[format_chain(steps)] = steps
+    comparison = compare(
         packed.data,
-        {name: make_model(**one) for name, one in learners.items()},
+        {name: make_model(**classifier) for name, classifier in classifiers_by_name.items()},
         {name: make_chain_of(steps) or None for name, steps in chains.items()},
         folds=folds,
         store=store,
         random_state=random_state,
     )
-    told = found.to_dict()
-    words = ["-c", ",".join(learners), "-r", ",".join(chains), "--folds", folds]
-    words += ["--seed", str(random_state)]
-    gains = {trial.name: found.gains(trial.name) for trial in found.results[1:]}
+    recipes = [
+        {"classifier": classifier, "treatment": steps}
+        for steps, classifier in product(chains.values(), classifiers_by_name.values())
+    ]
+    command = [
+        *("scumble", "compare", source),
+        *as_shell_options(options),
+        *("-c", ",".join(classifiers_by_name)),
+        *("-r", ",".join(chains)),
+        *("--folds", folds),
+        *("--seed", str(random_state)),
+    ]
+    methods = comparison.results[1:]  # all but the baseline
+    values = comparison.to_dict()
     return {
-        **told,
-        "gains": _by_label(gains),
-        "n_folds": len(found.results[0].counts),
+        **values,
+        "gains": _gains_by_label(
+            {method.name: comparison.gains(method.name) for method in methods}
+        ),
+        "n_folds": len(comparison.results[0].counts),
         "repeats": int(folds.partition("x")[0]),
-        "confidence": found.confidence,
-        "titles": {metric: metric_title(metric) for metric in found.metrics},
-        "conclusion": best_sentences(told),
-        "recipes": [
-            {"classifier": learner, "treatment": steps}
-            for steps in chains.values()
-            for learner in learners.values()
-        ],
-        "shell": shlex.join(["scumble", "compare", source, *as_shell_options(options), *words]),
+        "confidence": comparison.confidence,
+        "titles": {metric: metric_title(metric) for metric in comparison.metrics},
+        "conclusion": best_sentences(values),
+        "recipes": recipes,
+        "shell": shlex.join(command),
     }
 
 
 def train(
     packed: PackedDataset, recipe: Payload, random_state: int, folder: Path, stem: str
 ) -> Payload:
-    """Fit a classifier on all rows, treated first where that is asked for, and store it."""
-    from scumble.advice import CANDIDATES
-    from scumble.learn import fit_dataset, save
-    from scumble.learn.inner_classifier import set_random_states
+    """Train a model on all rows and save it; return its description.
 
-    data, title = packed.data, format_recipe(recipe)
+    Parameters
+    ----------
+    packed : PackedDataset
+        The data set.
+    recipe : dict
+        Either ``candidate``, the name of a method of the advice, or ``classifier`` and
+        ``treatment``, the resamplers that are applied to the rows first.
+    random_state : int
+        The seed.
+    folder : Path
+        The folder for the model.
+    stem : str
+        Name of the file without its extension.
+    """
+    from scumble.learn import save
+
+    data = packed.data
+    title = format_recipe(recipe)
     with progress_bar(f"Training {title}"):
-        if "candidate" in recipe:
-            [candidate] = [one for one in CANDIDATES if one.name == recipe["candidate"]]
-            model = candidate.fit(data, random_state=random_state)
-        else:
-            steps = [
-                set_random_states(one, random_state) for one in make_chain_of(recipe["treatment"])
-            ]
-            made = make_model(**recipe["classifier"])
-            model = fit_dataset(made, data, steps, random_state=random_state)
+        model = _fit_recipe(data, recipe, random_state)
         path = folder / f"{stem}.model"
         save(model, path, data=data, notes={"method": title, "random_state": random_state})
     return {"name": path.name, "title": title, "n_labels": data.n_labels}
 
 
-def predict(
-    model: Path, sent: UploadedDataset, learnt: Payload, folder: Path, name: str, confidences: bool
-) -> Written:
-    """Ask a stored model about the rows of a file that a client sent, and write its answers.
+def _fit_recipe(data: Any, recipe: Payload, random_state: int) -> Any:
+    """Return the fitted model of a recipe."""
+    from scumble.advice import CANDIDATES
+    from scumble.learn import fit_dataset
+    from scumble.learn.inner_classifier import set_random_states
 
-    What is not said of the file, in its ``options``, is taken from those of the file that was
-    ``learnt`` from, or else found out.
+    if "candidate" in recipe:
+        [candidate] = [
+            candidate for candidate in CANDIDATES if candidate.name == recipe["candidate"]
+        ]
+        return candidate.fit(data, random_state=random_state)
+    resamplers = make_chain_of(recipe["treatment"])
+    resamplers = [set_random_states(resampler, random_state) for resampler in resamplers]
+    classifier = make_model(**recipe["classifier"])
+    return fit_dataset(classifier, data, resamplers, random_state=random_state)
+
+
+def predict(
+    model: Path,
+    uploaded: UploadedDataset,
+    training_options: Payload,
+    folder: Path,
+    name: str,
+    confidences: bool,
+) -> WrittenFile:
+    """Predict the labels of an uploaded file with a saved model, and write the predictions.
+
+    Parameters
+    ----------
+    model : Path
+        The file of the model.
+    uploaded : UploadedDataset
+        The file with the rows.
+    training_options : dict
+        Options with which the training data was read. They are tried for options of the file that
+        are not specified.
+    folder : Path
+        The folder for the predictions.
+    name : str
+        Name of the file of predictions.
+    confidences : bool
+        Whether to write the scores as well.
     """
     from scumble import learn
     from scumble.gui.read_upload import read_upload
     from scumble.learn.storage.model_predictions import read_with_optional_labels
 
-    def read_any(path: Path, **how: Any) -> Any:
+    def read_rows(path: Path, **options: Any) -> Any:
         from scumble.data import read
 
-        return read_with_optional_labels(partial(read, path, keep=True), **how)
+        return read_with_optional_labels(partial(read, path, keep=True), **options)
 
-    def rows_of(how: Payload) -> Any:
-        return read_upload(read_any, replace(sent, options={**how, **sent.options}))
+    def read_with_options(options: Payload) -> Any:
+        all_options = {**options, **uploaded.options}
+        return read_upload(read_rows, replace(uploaded, options=all_options))
 
     with progress_bar("Predicting"):
-        ways = _ways_to_read(learnt, sent)
-        answers = _ask_in_turn(
-            partial(learn.predict_dataset, learn.read_model(model)), rows_of, ways
+        predictions = _predict_with_first_fitting_options(
+            predict_rows=partial(learn.predict_dataset, learn.read_model(model)),
+            read_with_options=read_with_options,
+            candidates=_candidate_options(training_options, uploaded),
         )
-        answers.write(folder / name, confidences=confidences)
-    return name, answers.to_dict()
+        predictions.write(folder / name, confidences=confidences)
+    return name, predictions.to_dict()
 
 
-def _ways_to_read(learnt: Payload, sent: UploadedDataset) -> Iterator[Payload]:
-    """List how a file may be written that is like another one, the likeliest first.
+def _candidate_options(training_options: Payload, uploaded: UploadedDataset) -> Iterator[Payload]:
+    """Yield options that may fit a file similar to the training data, the likeliest first.
 
-    What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
+    Reading a file of another encoding as UTF-8 fails. Reading UTF-8 in another encoding does not
+    fail but gives wrong texts, so UTF-8 comes first.
     """
-    alike = {key: learnt[key] for key in WRITTEN if key in learnt}
-    plainer = {key: value for key, value in alike.items() if key != "encoding"}
-    ways = [plainer, alike, {}]
-    yield from (way for at, way in enumerate(ways) if way not in ways[:at])
-    encoding = None if "encoding" in sent.options else _likely_encoding(sent.file, plainer)
-    if encoding not in (None, "utf-8", "utf-16", alike.get("encoding")):
+    style = {key: training_options[key] for key in FILE_STYLE_OPTIONS if key in training_options}
+    utf8_style = {key: value for key, value in style.items() if key != "encoding"}
+    candidates: list[Payload] = []
+    for options in (utf8_style, style, {}):
+        if options not in candidates:
+            candidates.append(options)
+    yield from candidates
+    if "encoding" in uploaded.options:
+        return
+    encoding = _likely_encoding(uploaded.file, utf8_style)
+    if encoding not in (None, "utf-8", "utf-16", style.get("encoding")):
         warnings.warn(
-            f"{sent.file.shown} is no UTF-8. It is read as {encoding}.",
+            f"{uploaded.file.display_name} is not UTF-8. It is read as {encoding}.",
             ScumbleWarning,
             stacklevel=2,
         )
-        yield {**plainer, "encoding": encoding}
+        yield {**utf8_style, "encoding": encoding}
 
 
-def _likely_encoding(file: Upload, how: Payload) -> str | None:
-    """Tell the encoding that the form would show; None where there is none to tell."""
+def _likely_encoding(file: Upload, options: Payload) -> str | None:
+    """Return the encoding that a preview would show, or None if the file has no preview."""
     from scumble.data.preview import preview
 
     with suppress(ScumbleError):
-        return preview(file.path, **how).encoding
+        return preview(file.path, **options).encoding
     return None
 
 
-def _ask_in_turn(
-    ask: Callable[[Any], Any], rows_of: Callable[[Payload], Any], ways: Iterator[Payload]
+def _predict_with_first_fitting_options(
+    predict_rows: Callable[[Any], Any],
+    read_with_options: Callable[[Payload], Any],
+    candidates: Iterator[Payload],
 ) -> Any:
-    """Ask about what is read in the first way that fits; else say what came nearest to it."""
-    unread = unlike = None
-    for way in ways:
+    """Return the predictions for the rows read with the first options that fit the model.
+
+    If none fit, the error of a file that was read but has, for example, other columns is raised;
+    if no options could read the file, the error of the reader.
+    """
+    read_error = prediction_error = None
+    for options in candidates:
         try:
-            rows = rows_of(way)
+            rows = read_with_options(options)
         except ScumbleError as error:
-            unread = error
+            read_error = error
             continue
         try:
-            return ask(rows)
-        except ScumbleError as error:  # such as columns that are not there
-            unlike = error
-    raise unlike or unread or ScumbleError("There is no way to read the file.")
+            return predict_rows(rows)
+        except ScumbleError as error:
+            prediction_error = error
+    raise prediction_error or read_error or ScumbleError("There is no way to read the file.")
 
 
 def make_chain_of(steps: list[Payload]) -> list[Any]:
-    """Make resamplers as a client asked for them."""
+    """Return the resamplers of a chain that a client sent."""
     return [make_resampler(**step) for step in steps]
 
 
 def format_chain(steps: list[Payload]) -> str:
-    """Write resamplers as the command line takes them."""
+    """Return a chain of resamplers as the command line spells it."""
     return "+".join(format_call(step["method"], step["parameters"]) for step in steps)
 
 
 def format_recipe(recipe: Payload) -> str:
-    """Name a classifier and the treatment before it, as comparisons do."""
+    """Return the name of a recipe, as in comparisons: its classifier and its treatment."""
     if "candidate" in recipe:
         return str(recipe["candidate"])
-    learner = recipe["classifier"]
-    name = format_call(learner["classifier"], learner["parameters"])
-    after = format_chain(recipe["treatment"])
-    return f"{name} after {after}" if after else name
+    classifier = recipe["classifier"]
+    name = format_call(classifier["classifier"], classifier["parameters"])
+    chain = format_chain(recipe["treatment"])
+    return f"{name} after {chain}" if chain else name
 
 
-def _by_label(gains: Mapping[str, Sequence[Payload]]) -> Payload:
-    """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
-    first = sorted(next(iter(gains.values()), ()), key=lambda row: -row["training_positives"])
-    shown = [row["name"] for row in first[:MAX_LABELS]]
-    after = {method: {row["name"]: row["after"] for row in rows} for method, rows in gains.items()}
+def _gains_by_label(gains: Mapping[str, Sequence[Payload]]) -> Payload:
+    """Return the F1 of labels, before and after each method, as columns.
+
+    Parameters
+    ----------
+    gains : mapping of str to sequence of dict
+        For each method, a row per label: ``name``, ``training_positives``, ``before``, ``after``.
+    """
+    all_rows = next(iter(gains.values()), ())
+    rows = sorted(all_rows, key=lambda row: -row["training_positives"])[:MAX_LABELS]
+    after = {}
+    for method, method_rows in gains.items():
+        f1_after = {row["name"]: row["after"] for row in method_rows}
+        after[method] = [f1_after[row["name"]] for row in rows]
     return {
-        "label": shown,
-        "training_positives": [row["training_positives"] for row in first[:MAX_LABELS]],
-        "before": [row["before"] for row in first[:MAX_LABELS]],
-        "after": {method: [f1[name] for name in shown] for method, f1 in after.items()},
-        "n_left_out": len(first) - len(shown),
+        "label": [row["name"] for row in rows],
+        "training_positives": [row["training_positives"] for row in rows],
+        "before": [row["before"] for row in rows],
+        "after": after,
+        "n_left_out": len(all_rows) - len(rows),
     }
 
 
-# How a file was opened, as the command line and Python say it
+# The options with which a file was opened, for the command line and for Python
 
 
 def as_shell_options(options: Payload) -> list[str]:
-    r"""Write options of a reader as words of a command.
+    r"""Return options of a reader as arguments of a command.
 
     Examples
     --------
     >>> from scumble.gui.long_tasks import as_shell_options
-    >>> as_shell_options({"labels": ["sky", "sea"], "ignore": [0, "id"], "decimal": ",", "header": True})
-    ['--labels', 'sky,sea', '--ignore', '0', '--ignore', 'id', '--option', 'decimal=,',
-     '--option', 'header=true']
+    >>> as_shell_options({"labels": ["sky", "sea"], "ignore": [0, "id"]})
+    ['--labels', 'sky,sea', '--ignore', '0', '--ignore', 'id']
+    >>> as_shell_options({"decimal": ",", "header": True})
+    ['--option', 'decimal=,', '--option', 'header=true']
     >>> as_shell_options({"labels": [4], "label_separator": "\t"})
     ['--labels', '4,', '--label-separator', '\\t']
     """
-    words: list[str] = []
+    arguments: list[str] = []
     for name, value in options.items():
+        # Only --labels takes a list; other options are repeated.
         values = value if isinstance(value, list) and name != "labels" else [value]
-        for text in map(_written, values):
-            option = f"--{name.replace('_', '-')}"
-            words += [option, text] if name in OWN else ["--option", f"{name}={text}"]
-    return words
+        for single_value in values:
+            text = _shell_value(single_value)
+            if name in SHELL_OPTIONS:
+                arguments += [f"--{name.replace('_', '-')}", text]
+            else:
+                arguments += ["--option", f"{name}={text}"]
+    return arguments
 
 
 def as_python_call(source: str, options: Payload) -> str:
-    """Write what reads the data in Python.
+    """Return the Python call that reads the data.
 
     Examples
     --------
@@ -300,14 +417,21 @@ def as_python_call(source: str, options: Payload) -> str:
     >>> as_python_call("photos.csv", {"labels": ["sky"]}), as_python_call("yeast", {})
     ("scumble.read('photos.csv', labels=['sky'])", "scumble.load('yeast')")
     """
-    inside = [repr(source), *(f"{name}={value!r}" for name, value in options.items())]
-    return f"scumble.{'read' if '.' in source else 'load'}({', '.join(inside)})"
+    function = "read" if "." in source else "load"
+    arguments = [repr(source), *(f"{name}={value!r}" for name, value in options.items())]
+    return f"scumble.{function}({', '.join(arguments)})"
 
 
-def _written(value: Any) -> str:
-    """Write a value; a list with a comma behind a single number, which else were a count."""
+def _shell_value(value: Any) -> str:
+    """Return the value of an option as text.
+
+    A list of column numbers ends with a comma: a single number without one would be a count.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return ",".join(map(str, value)) + ("," if value and isinstance(value[-1], int) else "")
+        text = ",".join(map(str, value))
+        if value and isinstance(value[-1], int):
+            text += ","
+        return text
     return str(value).replace("\t", "\\t")
