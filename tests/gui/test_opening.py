@@ -15,8 +15,8 @@ import scumble
 from scumble.cli.main import main
 from scumble.data import repository
 from scumble.gui import read_upload
-from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
 from scumble.gui.long_tasks import as_python_call, as_shell_options
+from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped

@@ -16,9 +16,9 @@ from scumble.advice.candidates import CandidateRunner
 from scumble.advice.evidence import best_resampler_in_evidence, method_evidence, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
+from scumble.gui.long_tasks import format_recipe
 from scumble.gui.methods import make_model
 from scumble.gui.state import LatestJobs
-from scumble.gui.long_tasks import format_recipe
 from scumble.learn import load, predict_dataset, read_model
 from scumble.report.treatment import resampler_comparison
 from scumble.resample import REMEDIAL, compare_methods
