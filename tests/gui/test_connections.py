@@ -38,7 +38,7 @@ async def app(scope, receive, send):
 @pytest.fixture
 def server(monkeypatch):
     """Address and waiting connections of a server."""
-    monkeypatch.setattr(guard, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(guard, "REQUEST_HEAD_TIMEOUT", PATIENCE)
     listener = _listen("127.0.0.1", 0)
     found = make_server(app)
     thread = threading.Thread(target=found.run, kwargs={"sockets": [listener]})
@@ -47,7 +47,7 @@ def server(monkeypatch):
         assert thread.is_alive()
         time.sleep(0.01)
     try:
-        yield listener.getsockname(), found.config.http_protocol_class.waiting
+        yield listener.getsockname(), found.config.http_protocol_class.pending_timers
     finally:
         found.should_exit = True
         thread.join()
@@ -58,7 +58,7 @@ def server(monkeypatch):
 def little_patience():
     """Be impatient with those who begin to wait in here; not with a client that is only slow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guard, "PATIENCE", 0.2)
+        patch.setattr(guard, "REQUEST_HEAD_TIMEOUT", 0.2)
         yield
 
 
@@ -144,7 +144,7 @@ def test_slow_answers_and_slow_bodies_are_waited_for(server):
 
 
 def test_too_many_that_wait_push_out_the_one_that_waits_longest(server, monkeypatch):
-    monkeypatch.setattr(guard, "MAX_WAITING", 3)
+    monkeypatch.setattr(guard, "MAX_PENDING_CONNECTIONS", 3)
     clients = []
     try:
         for at in range(5):

@@ -73,7 +73,7 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     code = (
         "import sys\n"
         "from scumble.gui import tasks\n"
-        "end, _ = tasks.answer(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "end, _ = tasks.run_task(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
         "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.folders', 'sklearn'}\n"
         "print(end, sorted(needless & set(sys.modules)))"
     )
@@ -261,7 +261,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
     job = asyncio.run(main())
     assert (job.state, job.error) == (
         "failed",
-        "Something went wrong inside; the terminal shows where.",
+        "An internal error occurred; the terminal shows the details.",
     )
     assert "ZeroDivisionError" in capfd.readouterr().err
 
@@ -460,8 +460,8 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
         with ThreadPoolExecutor(60) as crowd:
             answers = list(crowd.map(send, range(60)))
         told = (
-            f"There is no room left for this on the disk of {tmp_path}. Nothing was kept of it. "
-            "Free some space, or start the server with TMPDIR naming a folder on a larger disk."
+            f"The disk of {tmp_path} is full. No part of this was kept. Free some space, or start "
+            "the server with TMPDIR set to a folder on a larger disk."
         )
         assert answers == [("done", None), (507, told), ("failed", told), ("done", None)] * 15
         for each in (*silent, *mute):
@@ -477,7 +477,7 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
 
 
 def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
-    monkeypatch.setattr(folders, "PATIENCE", 0.2)
+    monkeypatch.setattr(folders, "TRANSFER_TIMEOUT", 0.2)
     before = set((server.state.folder / "uploads").iterdir())
     request = (
         f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{server.settings.port}\r\n"
@@ -488,12 +488,12 @@ def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
         slow.sendall(request.encode())
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
     assert set((server.state.folder / "uploads").iterdir()) == before
-    assert server.state.uploads._turns._value == folders.MAX_RECEIVING
+    assert server.state.uploads._transfer_slots._value == folders.MAX_CONCURRENT_UPLOADS
 
 
 def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "MAX_RECEIVING", 2)
-    options = {"declared": None, "suffixes": frozenset()}
+    monkeypatch.setattr(folders, "MAX_CONCURRENT_UPLOADS", 2)
+    options = {"declared_size": None, "suffixes": frozenset()}
 
     async def send_when(told):
         yield b"x"
@@ -509,7 +509,7 @@ def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
         while len(list(tmp_path.glob("*/data"))) < 2:  # until all have read how patient to be
             await asyncio.sleep(0.01)
         with monkeypatch.context() as hurry:
-            hurry.setattr(folders, "PATIENCE", 0.01)
+            hurry.setattr(folders, "TRANSFER_TIMEOUT", 0.01)
             with pytest.raises(RequestError, match="Too many files") as caught:
                 await send()
         assert not waiting.done()
@@ -528,7 +528,7 @@ def test_a_body_that_falls_silent_is_given_up():
     async def main():
         pieces = receive_with_timeout(silent(), 0.05)
         first = await anext(pieces)
-        with pytest.raises(RequestError, match="stopped coming") as caught:
+        with pytest.raises(RequestError, match="transfer stopped") as caught:
             await anext(pieces)
         return first, caught.value.status
 
@@ -536,25 +536,25 @@ def test_a_body_that_falls_silent_is_given_up():
 
 
 def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "KEPT_UPLOADS", 2)
+    monkeypatch.setattr(folders, "MAX_UPLOADS", 2)
 
     async def once(content):
         yield content
 
     async def main():
         box = Uploads(tmp_path, 100)
-        options = {"declared": None, "suffixes": frozenset()}
+        options = {"declared_size": None, "suffixes": frozenset()}
         stored = [(await box.store(f"{at}", once(b"x"), **options)).id for at in range(2)]
-        let_go = box.reserve([stored[0]], is_last=False)
+        release = box.reserve([stored[0]], is_last=False)
         stored += [(await box.store(f"{at}", once(b"x"), **options)).id for at in (2, 3)]
-        return stored, {path.name for path in tmp_path.iterdir()}, box, options, let_go
+        return stored, {path.name for path in tmp_path.iterdir()}, box, options, release
 
-    stored, left, box, options, let_go = asyncio.run(main())
+    stored, left, box, options, release = asyncio.run(main())
     assert left == {stored[0], stored[2], stored[3]}
-    let_go(None)
+    release(None)
 
     async def large():
-        monkeypatch.setattr(folders, "KEPT_SIZES", 1)
+        monkeypatch.setattr(folders, "MAX_UPLOADS_SIZE_RATIO", 1)
         return (await box.store("large", once(b"x" * 99), **options)).id
 
     assert asyncio.run(large()) in {path.name for path in tmp_path.iterdir()}
@@ -574,10 +574,10 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     assert [state.files.fetch(number).content.read_text() for number in first] == first
     last = offered()  # now the older ones make room
     assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
-    with pytest.raises(RequestError, match="Make it again"):
+    with pytest.raises(RequestError, match="Create it again"):
         state.files.fetch(first[0])
     later = [offered() for _ in range(64)]
-    with pytest.raises(RequestError, match="Make it again"):
+    with pytest.raises(RequestError, match="Create it again"):
         state.files.fetch(last)
     assert state.files.fetch(later[0]).content.exists()
     asyncio.run(state.close())
@@ -602,7 +602,7 @@ def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
 
 def test_folders_in_use_young_ones_and_those_of_others_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(folders, "BEGINNING", 10**6)  # young for longer than this takes
+    monkeypatch.setattr(folders, "LOCK_GRACE_SECONDS", 10**6)  # young for longer than this takes
     used, left, young = PrivateFolder(), PrivateFolder(), PrivateFolder()
     (left.path / "uploads").mkdir()
     (left.path / "uploads" / "data").write_text("secret")

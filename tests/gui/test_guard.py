@@ -80,11 +80,11 @@ def test_tickets_are_for_the_api_and_run_out(server, monkeypatch):
             f"{server.address}/api/v1/tickets", json=wrong, headers=KEY, timeout=PATIENCE
         )
         assert asked.status_code == 422
-    monkeypatch.setattr(guard, "LIFETIME", -1.0)
+    monkeypatch.setattr(guard, "DOWNLOAD_TOKEN_SECONDS", -1.0)
     assert get(server, ticket_for(server, "/api/v1/about")).status_code == 401
     monkeypatch.undo()
     many = [ticket_for(server, "/api/v1/about") for _ in range(3)]
-    monkeypatch.setattr(guard, "KEPT", 2)
+    monkeypatch.setattr(guard, "MAX_DOWNLOAD_TOKENS", 2)
     last = ticket_for(server, "/api/v1/about")
     assert [get(server, each).status_code for each in (*many, last)] == [401, 401, 200, 200]
 

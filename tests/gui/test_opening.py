@@ -15,8 +15,8 @@ import scumble
 from scumble.cli.main import main
 from scumble.data.public import repository
 from scumble.gui import read_upload
+from scumble.gui.long_tasks import as_python_call, as_shell_options
 from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
-from scumble.gui.studies import as_python_call, as_shell_options
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped
@@ -143,7 +143,7 @@ def test_a_member_of_what_is_no_archive_is_refused(client):
     upload = client.upload("photos.csv", CSV.encode()).json()["id"]
     wish = {"uploads": [upload], "member": "a.csv", "labels": -3}
     job = client.job(client.post("/datasets", json=wish))
-    assert job["error"].startswith("photos.csv: the file is no .zip archive")
+    assert job["error"].startswith("photos.csv: the file is not a .zip archive")
     assert client.job(client.post(f"/uploads/{upload}/members"))["state"] == "failed"
 
 

@@ -16,9 +16,9 @@ from scumble.advice.candidates import CandidateRunner
 from scumble.advice.evidence import best_resampler_in_evidence, method_evidence, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui import folders, jobs, tasks
+from scumble.gui.long_tasks import format_recipe
 from scumble.gui.methods import make_model
 from scumble.gui.state import LatestJobs
-from scumble.gui.studies import format_recipe
 from scumble.learn import load, predict_dataset, read_model
 from scumble.report.treatment import resampler_comparison
 from scumble.resample import REMEDIAL, compare_methods
@@ -150,12 +150,12 @@ def stop_in_the_midst(monkeypatch):
 def test_advice_that_is_stopped_tells_of_the_methods_it_has_judged(
     data, server, photos, advice, monkeypatch, stop
 ):
-    monkeypatch.setattr(tasks, "BEAT", 0)
+    monkeypatch.setattr(tasks, "PROGRESS_INTERVAL", 0)
     tell, n_judged = stop(monkeypatch)
     before = signal.getsignal(signal.SIGINT)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    end, (found, notes) = tasks.answer(("studies.advise_on", wish), tell)
+    end, (found, notes) = tasks.run_task(("long_tasks.advise_on", wish), tell)
     assert (end, found["interrupted"], notes) == ("done", True, [])
     assert len(found["methods"]) == n_judged
     whole = {one["name"]: one["expected"] for one in advice["methods"]}
@@ -172,11 +172,11 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     monkeypatch.setattr(CandidateRunner, "try_one", stop)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    assert tasks.answer(("studies.advise_on", wish), lambda message: None) == ("stopped", None)
+    assert tasks.run_task(("long_tasks.advise_on", wish), lambda message: None) == ("stopped", None)
 
 
 def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypatch):
-    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
+    monkeypatch.setattr(jobs, "STOP_GRACE_SECONDS", PATIENCE)
     wish = {**SMALL, "n_instances": 600}
     name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
     started = client.post(f"/datasets/{name}/advice", json={"budget": None})
@@ -200,12 +200,12 @@ def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypat
 
 @pytest.mark.parametrize("grace", [0, PATIENCE])
 def test_advice_that_does_not_stop_is_ended(client, server, photos, monkeypatch, grace):
-    monkeypatch.setattr(jobs, "GRACE", grace)
+    monkeypatch.setattr(jobs, "STOP_GRACE_SECONDS", grace)
     with asleep(server, client):
         started = client.post(f"/datasets/{photos}/advice", json={})
         number = client.until_running(started)
     job = server.state.jobs.get(number)
-    worker, job.has_begun = job._worker, True
+    worker, job.has_completed_step = job._worker, True
     assert client.delete(f"/jobs/{number}").json()["progress"]["title"] == "Stopping"
     if grace:  # who does not want to wait says so again
         assert client.delete(f"/jobs/{number}").json()["state"] == "cancelled"
@@ -307,7 +307,7 @@ def test_folds_that_were_judged_are_not_judged_again(client, photos, proof, serv
     from scumble.experiment import Store
 
     def attempts():
-        with Store(server.state.folder / "proofs.db", create=False) as store:
+        with Store(server.state.folder / "comparisons.db", create=False) as store:
             return {cell["key"]: cell["attempts"] for cell in store.cells()}
 
     before = attempts()
@@ -508,11 +508,11 @@ def test_an_encoding_is_found_for_a_second_file_as_the_form_finds_it(client):
         answers.append((client.get(f"/files/{job['result']['file']}").text, job["notes"]))
     (expected, _), (found, notes) = answers
     assert found == expected
-    assert notes == ["new.csv is no UTF-8. It is read as cp1252."]
+    assert notes == ["new.csv is not UTF-8. It is read as cp1252."]
 
 
 def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "KEPT_BYTES", 100)
+    monkeypatch.setattr(folders, "MAX_MODEL_BYTES", 100)
     kept = folders.TrainedModels(tmp_path)
 
     def add(number, size):
@@ -528,11 +528,11 @@ def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
 
 
 def test_judged_folds_are_forgotten_where_they_are_too_many(client, server, photos, proof):
-    store = server.state.folder / "proofs.db"
+    store = server.state.folder / "comparisons.db"
     assert store.stat().st_size > 0
     wish = {"classifiers": [{"classifier": "br"}, {"classifier": "rare"}]}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scumble.gui.state.MAX_PROOFS", 0)
+        patch.setattr("scumble.gui.state.MAX_COMPARISON_STORE_BYTES", 0)
         with asleep(server, client):
             number = client.until_running(client.post(f"/datasets/{photos}/proof", json=wish))
         assert not store.exists()
@@ -615,7 +615,7 @@ def test_a_model_that_does_not_fit_on_the_disk_leaves_nothing(client, server, mo
     monkeypatch.setattr("shutil.copyfile", half_a_copy)
     refused = client.post(f"/models/{model['model']}/file")
     assert refused.status_code == 507
-    assert "no room left" in refused.json()["error"]
+    assert "is full" in refused.json()["error"]
     assert set(folder.iterdir()) == before
 
 
