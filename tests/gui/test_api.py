@@ -79,12 +79,12 @@ def check(value, schema, where="answer"):
         "integer": int,
         "number": (int, float),
     }
-    wanted = schema.get("type", [])
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if wanted:
-        is_bool = isinstance(value, bool) and "boolean" not in wanted
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if types:
+        is_bool = isinstance(value, bool) and "boolean" not in types
         assert not is_bool, where
-        assert any(isinstance(value, kinds[kind]) for kind in wanted), where
+        assert any(isinstance(value, kinds[kind]) for kind in types), where
     if "enum" in schema:
         assert value in schema["enum"], where
     if isinstance(value, dict):
@@ -101,13 +101,13 @@ def check(value, schema, where="answer"):
 
 
 def test_the_description_names_every_address_and_no_other(client):
-    told = {
+    described_addresses = {
         (method.upper(), path)
         for path, calls in described()["paths"].items()
         for method in calls
         if method != "parameters"
     }
-    assert told == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
+    assert described_addresses == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
     assert client.get("/openapi.json").json() == described()
 
 
@@ -137,8 +137,8 @@ def test_the_overview_has_the_numbers_of_the_library(client, debtags, data, summ
     report = concurrence_report(data)
     assert found["summary"] == summary.to_dict()
     assert found["verdict"] == report["verdict"]
-    assert [each["name"] for each in found["difficult"]] == [
-        each["name"] for each in report["difficult"][:12]
+    assert [label["name"] for label in found["difficult"]] == [
+        label["name"] for label in report["difficult"][:12]
     ]
     first = found["difficult"][0]
     assert first["partners"] == report["difficult"][0]["partners"][:4]
@@ -163,11 +163,11 @@ def test_the_label_table_is_the_librarys(client, debtags, summary):
     rare = summary.labels.is_minority
     assert rows == [
         {
-            "label": at,
+            "label": index,
             **{key: to_json_value(value) for key, value in row.items()},
-            "is_minority": bool(rare[at]),
+            "is_minority": bool(rare[index]),
         }
-        for at, row in enumerate(summary.labels)
+        for index, row in enumerate(summary.labels)
     ]
 
 
@@ -243,7 +243,7 @@ def test_a_label_brings_its_partners(client, debtags, data):
     joint[label] = 0
     rows = all_rows(client, f"/datasets/{debtags}/labels/{label}/partners")
     assert {row["label"]: row["joint_count"] for row in rows} == {
-        at: joint[at] for at in np.flatnonzero(joint)
+        partner: joint[partner] for partner in np.flatnonzero(joint)
     }
     counts = [row["joint_count"] for row in rows]
     assert counts == sorted(counts, reverse=True)
@@ -355,10 +355,10 @@ def test_a_csv_that_does_not_say_its_labels_can_be_tried_again(client, server):
     job = client.job(client.post("/datasets", json={"uploads": [upload["id"]]}))
     assert job["state"] == "failed"
     assert job["error"].startswith("photos.csv: which columns are labels?")
-    wish = {"uploads": [upload["id"]], "labels": ["sky", "heron"]}
-    assert client.result(client.post("/datasets", json=wish))["dataset"]["n_labels"] == 2
+    body = {"uploads": [upload["id"]], "labels": ["sky", "heron"]}
+    assert client.result(client.post("/datasets", json=body))["dataset"]["n_labels"] == 2
     # Now that it is open the upload is gone.
-    assert client.post("/datasets", json=wish).status_code == 404
+    assert client.post("/datasets", json=body).status_code == 404
     assert not (server.state.folder / "uploads" / upload["id"]).exists()
 
 
@@ -436,8 +436,8 @@ def test_names_of_clients_never_reach_the_disk(client, server):
     [stored] = (server.state.folder / "uploads" / upload["id"]).iterdir()
     assert stored.name == "data.csv"
     # Labels as the path of an XML file is for the command line only.
-    wish = {"uploads": [upload["id"]], "labels": "/etc/passwd.xml"}
-    assert client.post("/datasets", json=wish).status_code == 422
+    body = {"uploads": [upload["id"]], "labels": "/etc/passwd.xml"}
+    assert client.post("/datasets", json=body).status_code == 422
     odd = client.upload("x.py.exe", CSV.encode()).json()
     [stored] = (server.state.folder / "uploads" / odd["id"]).iterdir()
     assert stored.name == "data"
@@ -490,7 +490,7 @@ def test_a_bomb_does_not_go_off(client, server, suffix):
         ({"uploads": ["a"], "format": 1}, 422),
     ],
 )
-def test_wrong_wishes_are_refused(client, body, status):
+def test_wrong_bodies_are_refused(client, body, status):
     refused = client.post("/datasets", json=body)
     assert refused.status_code == status
     assert refused.json()["error"]
@@ -519,9 +519,9 @@ def test_a_body_of_megabytes_is_refused(client):
 
 
 def test_synthetic_data_is_what_was_asked_for(client):
-    wish = {"n_instances": 300, "n_labels": 8, "cardinality": 2, "mean_ir": 4, "scumble": 0.1}
-    found = client.result(client.post("/examples/synthetic", json=wish))["dataset"]
-    expected = scumble.characterize(scumble.make_multilabel(**wish, random_state=0)).to_dict()
+    body = {"n_instances": 300, "n_labels": 8, "cardinality": 2, "mean_ir": 4, "scumble": 0.1}
+    found = client.result(client.post("/examples/synthetic", json=body))["dataset"]
+    expected = scumble.characterize(scumble.make_multilabel(**body, random_state=0)).to_dict()
     assert client.get(f"/datasets/{found['id']}").json()["summary"] == expected
 
 
@@ -541,20 +541,20 @@ def test_wrong_examples_are_refused(client, name, body, status):
     assert client.post(f"/examples/{name}", json=body).status_code == status
 
 
-def test_wishes_that_contradict_each_other_fail_with_the_reason(client):
-    wish = {"n_instances": 10, "n_labels": 50, "cardinality": 1}
-    job = client.job(client.post("/examples/synthetic", json=wish))
+def test_options_that_contradict_each_other_fail_with_the_reason(client):
+    body = {"n_instances": 10, "n_labels": 50, "cardinality": 1}
+    job = client.job(client.post("/examples/synthetic", json=body))
     assert job["state"] == "failed"
     assert "every label must occur" in job["error"]
 
 
 def test_a_data_set_can_be_closed_once(client):
-    wish = SMALL
-    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
-    assert name in {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    body = SMALL
+    name = client.result(client.post("/examples/synthetic", json=body))["dataset"]["id"]
+    assert name in {dataset["id"] for dataset in client.get("/datasets").json()["datasets"]}
     assert client.delete(f"/datasets/{name}").status_code == 204
     assert client.delete(f"/datasets/{name}").status_code == 404
-    assert name not in {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    assert name not in {dataset["id"] for dataset in client.get("/datasets").json()["datasets"]}
 
 
 @pytest.mark.parametrize(
@@ -602,9 +602,9 @@ def test_a_process_that_dies_fails_its_job_only(client, server):
         started = client.post("/examples/synthetic", json=SMALL)
         number = client.until_running(started)
     server.state.jobs.get(number)._worker._process.kill()
-    told = client.job(started)
-    assert told["state"] == "failed"
-    assert "memory ran out" in told["error"]
+    job = client.job(started)
+    assert job["state"] == "failed"
+    assert "memory ran out" in job["error"]
     assert client.get("/about").status_code == 200
 
 
@@ -681,13 +681,13 @@ def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, s
             box.extractall(tmp_path)
         path = path.with_suffix(".arff")
     again = scumble.read(path, format=name)
-    own = tmp_path / "own" / path.name
-    own.parent.mkdir()
+    expected_path = tmp_path / "expected" / path.name
+    expected_path.parent.mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", scumble.ScumbleWarning)
-        scumble.write(expected, own, format=name)
-    assert again == scumble.read(own, format=name)
-    assert path.read_bytes() == own.read_bytes()
+        scumble.write(expected, expected_path, format=name)
+    assert again == scumble.read(expected_path, format=name)
+    assert path.read_bytes() == expected_path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -695,20 +695,20 @@ def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, s
 )
 @pytest.mark.parametrize("compression", ["", ".gz"])
 def test_every_download_opens_again_as_it_is(client, films, name, compression):
-    wish = {"format": name, "compression": compression}
-    filename, content = client.download(films["id"], **wish)
+    body = {"format": name, "compression": compression}
+    filename, content = client.download(films["id"], **body)
     again = client.open((filename, content))
     sizes = ("n_instances", "n_labels")
     assert [again[size] for size in sizes] == [films[size] for size in sizes]
     tables = [
-        client.get(f"/datasets/{each}/labels", params={"sort": "label"}).json()["rows"]
-        for each in (films["id"], again["id"])
+        client.get(f"/datasets/{dataset_id}/labels", params={"sort": "label"}).json()["rows"]
+        for dataset_id in (films["id"], again["id"])
     ]
     assert [row["count"] for row in tables[1]] == [row["count"] for row in tables[0]]
     client.delete(f"/datasets/{again['id']}")
 
 
-def test_two_runs_with_other_parameters_are_told_apart(client, films):
+def test_runs_with_other_parameters_have_other_names(client, films):
     def run(**parameters):
         body = {"steps": [{"method": "remedial", "parameters": parameters}]}
         answer = client.post(f"/datasets/{films['id']}/treatments", json=body)
@@ -716,18 +716,18 @@ def test_two_runs_with_other_parameters_are_told_apart(client, films):
 
     titles, found = zip(*(run(), run(passes=2, one_sided="clone"), run(passes=2)), strict=True)
     assert titles == ("REMEDIAL on films", *["REMEDIAL(passes=2) on films"] * 2)
-    assert [each["treatment"] for each in found] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
-    assert [each["copy"] for each in found] == [1, 1, 2]
-    assert [each["id"] for each in found] == [
+    assert [dataset["treatment"] for dataset in found] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
+    assert [dataset["copy"] for dataset in found] == [1, 1, 2]
+    assert [dataset["id"] for dataset in found] == [
         "films-remedial",
         "films-remedial-passes-2",
         "films-remedial-passes-2-2",
     ]
-    told = client.get(f"/datasets/{found[1]['id']}/comparison").json()
-    assert told["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
-    assert told["steps"][0]["title"] == "REMEDIAL(passes=2)"
-    for each in found:
-        client.delete(f"/datasets/{each['id']}")
+    comparison = client.get(f"/datasets/{found[1]['id']}/comparison").json()
+    assert comparison["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
+    assert comparison["steps"][0]["title"] == "REMEDIAL(passes=2)"
+    for dataset in found:
+        client.delete(f"/datasets/{dataset['id']}")
 
 
 def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(client, debtags):
@@ -741,11 +741,11 @@ def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(c
         found = client.get(f"/datasets/{name}/comparison").json()
         [note] = found["notes"]
         assert words in note
-        met = found["steps"][0]["n_one_sided"]
-        assert f"{met:,} instances had only rare or only frequent labels" in note
+        n_one_sided = found["steps"][0]["n_one_sided"]
+        assert f"{n_one_sided:,} instances had only rare or only frequent labels" in note
         [row] = [trait for trait in found["traits"] if trait["key"] == "n_unlabelled"]
         n_empty = row["steps"][0] - row["before"]
-        assert n_empty == (met if one_sided == "clone" else 0)
+        assert n_empty == (n_one_sided if one_sided == "clone" else 0)
         assert (f"({n_empty:,} rows in all)" in note) == (one_sided == "clone")
         client.delete(f"/datasets/{name}")
 
@@ -810,7 +810,7 @@ def test_wrong_treatments_are_refused(client, debtags, body):
 
 
 @pytest.mark.parametrize(
-    ("method", "parameters", "told"),
+    ("method", "parameters", "message"),
     [
         ("remedial", {"passes": 0}, "passes"),
         ("remedial", {"nonesuch": 1}, "no parameter 'nonesuch'"),
@@ -819,11 +819,13 @@ def test_wrong_treatments_are_refused(client, debtags, body):
         ("remedialhwr", {"resampler": "nonesuch"}, "nonesuch"),
     ],
 )
-def test_wrong_parameters_fail_with_the_librarys_words(client, debtags, method, parameters, told):
+def test_wrong_parameters_fail_with_the_librarys_words(
+    client, debtags, method, parameters, message
+):
     body = {"steps": [{"method": method, "parameters": parameters}]}
     job = client.job(client.post(f"/datasets/{debtags}/treatments", json=body))
     assert job["state"] == "failed"
-    assert told in job["error"]
+    assert message in job["error"]
 
 
 @pytest.mark.parametrize(
@@ -842,10 +844,10 @@ def test_wrong_files_are_refused(client, debtags, body):
 
 
 def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
-    wish = {**SMALL, "n_instances": 120, "n_features": 4}
-    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
+    body = {**SMALL, "n_instances": 120, "n_features": 4}
+    name = client.result(client.post("/examples/synthetic", json=body))["dataset"]["id"]
     for method in client.get("/catalogue").json()["methods"]:
-        defaults = {each["name"]: each["default"] for each in method["parameters"]}
+        defaults = {parameter["name"]: parameter["default"] for parameter in method["parameters"]}
         body = {"steps": [{"method": method["name"], "parameters": defaults}]}
         result = client.result(client.post(f"/datasets/{name}/treatments", json=body))["dataset"]
         assert result["treatment"].split("(")[0] == method["title"]
