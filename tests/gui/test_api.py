@@ -42,9 +42,9 @@ def summary(data):
 
 @pytest.fixture(scope="module")
 def films(client):
-    found = client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
-    yield found
-    client.delete(f"/datasets/{found['id']}")
+    result = client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
+    yield result
+    client.delete(f"/datasets/{result['id']}")
 
 
 def all_rows(client, path, **query):
@@ -133,24 +133,24 @@ def test_answers_look_as_described(client, debtags):
 
 
 def test_the_overview_has_the_numbers_of_the_library(client, debtags, data, summary):
-    found = client.get(f"/datasets/{debtags}").json()
+    result = client.get(f"/datasets/{debtags}").json()
     report = concurrence_report(data)
-    assert found["summary"] == summary.to_dict()
-    assert found["verdict"] == report["verdict"]
-    assert [label["name"] for label in found["difficult"]] == [
+    assert result["summary"] == summary.to_dict()
+    assert result["verdict"] == report["verdict"]
+    assert [label["name"] for label in result["difficult"]] == [
         label["name"] for label in report["difficult"][:12]
     ]
-    first = found["difficult"][0]
+    first = result["difficult"][0]
     assert first["partners"] == report["difficult"][0]["partners"][:4]
     sizes = np.bincount(np.diff(data.Y.indptr))
-    assert found["histograms"]["labels_per_instance"]["counts"] == sizes.tolist()
-    assert found["histograms"]["labels_per_instance"]["edges"] == list(range(len(sizes) + 1))
-    assert sum(found["histograms"]["scumble_by_instance"]["counts"]) == len(data)
-    assert sum(found["histograms"]["label_frequency"]["counts"]) == data.n_labels
-    assert sum(found["histograms"]["labelset_count"]["counts"]) == summary.n_labelsets
-    assert found["points"]["n_left_out"] == 0
-    assert sorted(found["points"]["label"]) == list(range(data.n_labels))
-    assert found["kinds"] == {"numeric": 949}
+    assert result["histograms"]["labels_per_instance"]["counts"] == sizes.tolist()
+    assert result["histograms"]["labels_per_instance"]["edges"] == list(range(len(sizes) + 1))
+    assert sum(result["histograms"]["scumble_by_instance"]["counts"]) == len(data)
+    assert sum(result["histograms"]["label_frequency"]["counts"]) == data.n_labels
+    assert sum(result["histograms"]["labelset_count"]["counts"]) == summary.n_labelsets
+    assert result["points"]["n_left_out"] == 0
+    assert sorted(result["points"]["label"]) == list(range(data.n_labels))
+    assert result["kinds"] == {"numeric": 949}
 
 
 def test_bins_of_counts_grow_as_one_two_five(client, films):
@@ -215,20 +215,20 @@ def test_the_values_of_an_attribute_are_counted(client, debtags, films, data):
     for wrong in ("2", "-1", "x", "²"):
         assert client.get(f"{address}/{wrong}/distribution").status_code == 404
     for column in (0, 3, 948):  # sparse: most are zeros that are not stored
-        found = client.get(f"/datasets/{debtags}/features/{column}/distribution").json()
+        result = client.get(f"/datasets/{debtags}/features/{column}/distribution").json()
         dense = data.X[:, [column]].toarray().ravel()
-        assert found["counts"] == np.bincount(dense.astype(int)).tolist()
-        assert found["edges"][0] == -0.5
+        assert result["counts"] == np.bincount(dense.astype(int)).tolist()
+        assert result["edges"][0] == -0.5
 
 
 def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):
     address = f"/datasets/{debtags}/chord"
     assert client.get(address).json() == plain_json(chord_layout(data, summary=summary))
     labels = [3, 200, 77]
-    found = client.get(address, params={"labels": "3,200,77"}).json()
-    assert found == plain_json(chord_layout(data, labels, summary=summary))
-    found = client.get(address, params={"labels": "3,200,77", "order": "given"}).json()
-    assert [arc["label"] for arc in found["arcs"]] == labels
+    result = client.get(address, params={"labels": "3,200,77"}).json()
+    assert result == plain_json(chord_layout(data, labels, summary=summary))
+    result = client.get(address, params={"labels": "3,200,77", "order": "given"}).json()
+    assert [arc["label"] for arc in result["arcs"]] == labels
     assert client.get(address, params={"labels": ","}).json()["arcs"] == []
     for wrong in ("431", "-1", "a", "1.5", "²", "9" * 30):
         refused = client.get(address, params={"labels": wrong})
@@ -248,8 +248,8 @@ def test_a_label_brings_its_partners(client, debtags, data):
     counts = [row["joint_count"] for row in rows]
     assert counts == sorted(counts, reverse=True)
     assert rows[0]["share"] == rows[0]["joint_count"] / dense[:, label].sum()
-    found = client.get(f"/datasets/{debtags}/chord", params={"around": label}).json()
-    drawn = {arc["label"] for arc in found["arcs"]}
+    result = client.get(f"/datasets/{debtags}/chord", params={"around": label}).json()
+    drawn = {arc["label"] for arc in result["arcs"]}
     assert drawn == {label, *(row["label"] for row in rows[:15])}
     text = client.get(f"/datasets/{debtags}/labels/{label}/partners.csv").text
     assert len(text.splitlines()) == len(rows) + 1
@@ -344,9 +344,9 @@ def test_mulan_in_two_files(client, films):
 def test_meka_and_csv(client):
     meka = client.open(("photos.arff", MEKA.encode()))
     table = client.open(("photos.csv", CSV.encode()), labels=-3)
-    for found in (meka, table):
-        assert found["name"] == "photos"
-        assert (found["n_instances"], found["n_labels"]) == (4, 3)
+    for result in (meka, table):
+        assert result["name"] == "photos"
+        assert (result["n_instances"], result["n_labels"]) == (4, 3)
     assert meka["id"] != table["id"]
 
 
@@ -365,8 +365,8 @@ def test_a_csv_that_does_not_say_its_labels_can_be_tried_again(client, server):
 def test_compressed_files_are_unpacked(client):
     import gzip
 
-    found = client.open(("photos.arff.gz", gzip.compress(MEKA.encode())))
-    assert (found["name"], found["n_instances"]) == ("photos", 4)
+    result = client.open(("photos.arff.gz", gzip.compress(MEKA.encode())))
+    assert (result["name"], result["n_instances"]) == ("photos", 4)
 
 
 def zipped(**members: str) -> bytes:
@@ -380,8 +380,8 @@ def zipped(**members: str) -> bytes:
 def test_archives_are_unpacked(client, server):
     xml = "<labels><label name='y'/></labels>"
     arff = "@relation a\n@attribute x numeric\n@attribute y {0,1}\n@data\n5,1\n"
-    found = client.open(("photos.zip", zipped(a_arff=arff, a_xml=xml, readme_md="hello")))
-    assert (found["n_instances"], found["n_features"], found["n_labels"]) == (1, 1, 1)
+    result = client.open(("photos.zip", zipped(a_arff=arff, a_xml=xml, readme_md="hello")))
+    assert (result["n_instances"], result["n_features"], result["n_labels"]) == (1, 1, 1)
     bomb = zipped(bomb_arff="@relation bomb\n" + "%" * (30 << 20))
     for name, content, message in (
         ("bomb.zip", bomb, "bomb.zip: the file has more than 8 MB when decompressed"),
@@ -421,9 +421,9 @@ def test_a_missing_xml_is_asked_for_by_the_users_own_name(client, name, xml):
         "beside it: send both files together, or say which columns are labels."
     )
     # Both of the ways it names lead on.
-    found = client.result(client.post("/datasets", json={"uploads": [upload], "labels": -3}))
-    assert found["dataset"]["n_labels"] == 3
-    client.delete(f"/datasets/{found['dataset']['id']}")
+    result = client.result(client.post("/datasets", json={"uploads": [upload], "labels": -3}))
+    assert result["dataset"]["n_labels"] == 3
+    client.delete(f"/datasets/{result['dataset']['id']}")
     both = client.open((name, content), (xml, XML.encode()))
     assert (both["n_labels"], both["n_instances"]) == (3, 6)
     client.delete(f"/datasets/{both['id']}")
@@ -520,9 +520,9 @@ def test_a_body_of_megabytes_is_refused(client):
 
 def test_synthetic_data_is_what_was_asked_for(client):
     body = {"n_instances": 300, "n_labels": 8, "cardinality": 2, "mean_ir": 4, "scumble": 0.1}
-    found = client.result(client.post("/examples/synthetic", json=body))["dataset"]
+    result = client.result(client.post("/examples/synthetic", json=body))["dataset"]
     expected = scumble.characterize(scumble.make_multilabel(**body, random_state=0)).to_dict()
-    assert client.get(f"/datasets/{found['id']}").json()["summary"] == expected
+    assert client.get(f"/datasets/{result['id']}").json()["summary"] == expected
 
 
 @pytest.mark.parametrize(
@@ -618,9 +618,9 @@ def treated(client, debtags):
         {"method": "mlros", "parameters": {"percent": 10, "random_state": 7}},
     ]
     job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
-    found = client.result(job)["dataset"]
-    yield found
-    client.delete(f"/datasets/{found['id']}")
+    result = client.result(job)["dataset"]
+    yield result
+    client.delete(f"/datasets/{result['id']}")
 
 
 TREATED = "REMEDIAL(one_sided=keep) + MLROS(percent=10, random_state=7)"
@@ -640,16 +640,16 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
     assert (treated["parent"], treated["treatment"], treated["copy"]) == (debtags, TREATED, 1)
     after = scumble.characterize(expected)
     assert client.get(f"/datasets/{treated['id']}").json()["summary"] == after.to_dict()
-    found = client.get(f"/datasets/{treated['id']}/comparison").json()
-    traits = {row["key"]: row for row in found["traits"]}
+    result = client.get(f"/datasets/{treated['id']}/comparison").json()
+    traits = {row["key"]: row for row in result["traits"]}
     assert traits["scumble"]["before"] == scumble.characterize(data).scumble
     assert traits["scumble"]["steps"][-1] == after.scumble
     assert traits["n_instances"]["steps"][-1] == len(expected)
-    assert [step["method"] for step in found["steps"]] == ["REMEDIAL", "MLROS"]
-    assert found["steps"][0]["n_one_sided"] > 1000
-    first = found["labels"][0]
+    assert [step["method"] for step in result["steps"]] == ["REMEDIAL", "MLROS"]
+    assert result["steps"][0]["n_one_sided"] > 1000
+    first = result["labels"][0]
     assert first["after"]["scumble"] == to_json_value(after.labels.scumble[first["label"]])
-    assert sum(found["histograms"]["after"]["counts"]) == len(expected)
+    assert sum(result["histograms"]["after"]["counts"]) == len(expected)
 
 
 def test_only_what_was_treated_can_be_compared(client, debtags):
@@ -714,19 +714,19 @@ def test_runs_with_other_parameters_have_other_names(client, films):
         answer = client.post(f"/datasets/{films['id']}/treatments", json=body)
         return answer.json()["title"], client.result(answer)["dataset"]
 
-    titles, found = zip(*(run(), run(passes=2, one_sided="clone"), run(passes=2)), strict=True)
+    titles, result = zip(*(run(), run(passes=2, one_sided="clone"), run(passes=2)), strict=True)
     assert titles == ("REMEDIAL on films", *["REMEDIAL(passes=2) on films"] * 2)
-    assert [dataset["treatment"] for dataset in found] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
-    assert [dataset["copy"] for dataset in found] == [1, 1, 2]
-    assert [dataset["id"] for dataset in found] == [
+    assert [dataset["treatment"] for dataset in result] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
+    assert [dataset["copy"] for dataset in result] == [1, 1, 2]
+    assert [dataset["id"] for dataset in result] == [
         "films-remedial",
         "films-remedial-passes-2",
         "films-remedial-passes-2-2",
     ]
-    comparison = client.get(f"/datasets/{found[1]['id']}/comparison").json()
+    comparison = client.get(f"/datasets/{result[1]['id']}/comparison").json()
     assert comparison["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
     assert comparison["steps"][0]["title"] == "REMEDIAL(passes=2)"
-    for dataset in found:
+    for dataset in result:
         client.delete(f"/datasets/{dataset['id']}")
 
 
@@ -738,12 +738,12 @@ def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(c
         steps = [{"method": "remedial", "parameters": {"one_sided": one_sided}}]
         job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
         name = client.result(job)["dataset"]["id"]
-        found = client.get(f"/datasets/{name}/comparison").json()
-        [note] = found["notes"]
+        result = client.get(f"/datasets/{name}/comparison").json()
+        [note] = result["notes"]
         assert words in note
-        n_one_sided = found["steps"][0]["n_one_sided"]
+        n_one_sided = result["steps"][0]["n_one_sided"]
         assert f"{n_one_sided:,} instances had only rare or only frequent labels" in note
-        [row] = [trait for trait in found["traits"] if trait["key"] == "n_unlabelled"]
+        [row] = [trait for trait in result["traits"] if trait["key"] == "n_unlabelled"]
         n_empty = row["steps"][0] - row["before"]
         assert n_empty == (n_one_sided if one_sided == "clone" else 0)
         assert (f"({n_empty:,} rows in all)" in note) == (one_sided == "clone")

@@ -40,16 +40,16 @@ def server(monkeypatch):
     """Address and waiting connections of a server."""
     monkeypatch.setattr(guard, "REQUEST_HEAD_TIMEOUT", PATIENCE)
     listener = _listen("127.0.0.1", 0)
-    found = make_server(app)
-    thread = threading.Thread(target=found.run, kwargs={"sockets": [listener]})
+    result = make_server(app)
+    thread = threading.Thread(target=result.run, kwargs={"sockets": [listener]})
     thread.start()
-    while not found.started:
+    while not result.started:
         assert thread.is_alive()
         time.sleep(0.01)
     try:
-        yield listener.getsockname(), found.config.http_protocol_class.pending_timers
+        yield listener.getsockname(), result.config.http_protocol_class.pending_timers
     finally:
-        found.should_exit = True
+        result.should_exit = True
         thread.join()
         listener.close()
 
@@ -70,13 +70,13 @@ def connected(server):
 
 def answer(client):
     """Read one answer; empty where the server hung up."""
-    found = b""
-    while not found.endswith(b" bytes"):
+    result = b""
+    while not result.endswith(b" bytes"):
         block = client.recv(4096)
         if not block:
-            return found
-        found += block
-    return found.rpartition(b"\r\n\r\n")[2]
+            return result
+        result += block
+    return result.rpartition(b"\r\n\r\n")[2]
 
 
 def test_only_connections_without_a_request_are_closed(server):

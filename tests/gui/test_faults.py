@@ -146,9 +146,9 @@ def test_a_name_is_not_given_to_another_while_something_made_of_it_is_open(clien
     # Two labels instead of three: compared with the treated one it would make no sense.
     second = client.open(("twins.csv", CSV.encode()), labels=-2)["id"]
     assert second != first
-    found = client.get(f"/datasets/{treated['id']}/comparison")
-    assert found.status_code == 200
-    assert found.json()["labels"] == []  # the first is gone
+    result = client.get(f"/datasets/{treated['id']}/comparison")
+    assert result.status_code == 200
+    assert result.json()["labels"] == []  # the first is gone
     client.delete(f"/datasets/{treated['id']}")
     client.delete(f"/datasets/{second}")
     assert client.open(("twins.arff", MEKA.replace("photos", "twins").encode()))["id"] == "twins"
@@ -219,10 +219,10 @@ def test_a_cancelled_export_leaves_nothing_behind(client, server, debtags):
 
 def test_warnings_of_a_reader_reach_the_overview(client):
     latin = MEKA.replace("heron", "h\xe9ron").encode("latin-1")
-    found = client.open(("old.arff", latin))
-    [note] = client.get(f"/datasets/{found['id']}").json()["dataset"]["notes"]
+    result = client.open(("old.arff", latin))
+    [note] = client.get(f"/datasets/{result['id']}").json()["dataset"]["notes"]
     assert note.startswith("old.arff, line 4: the file is not UTF-8 and was read as Latin-1.")
-    client.delete(f"/datasets/{found['id']}")
+    client.delete(f"/datasets/{result['id']}")
 
 
 def test_an_answer_that_cannot_be_understood_ends_the_worker():

@@ -130,15 +130,15 @@ def test_other_sites_may_link_to_a_page_and_do_nothing_else(server, site):
 @pytest.mark.parametrize("path", ["/", "/api/v1/about", "/api/v1/nowhere", "/static/none.js"])
 @pytest.mark.parametrize("headers", [KEY, {}])
 def test_every_answer_carries_the_policy(server, path, headers):
-    found = get(server, path, **headers).headers
-    assert found["content-security-policy"] == CONTENT_SECURITY_POLICY
+    result = get(server, path, **headers).headers
+    assert result["content-security-policy"] == CONTENT_SECURITY_POLICY
     assert "unsafe" not in CONTENT_SECURITY_POLICY
-    assert found["x-content-type-options"] == "nosniff"
-    assert found["x-frame-options"] == "DENY"
-    assert found["referrer-policy"] == "no-referrer"
-    assert found["cross-origin-resource-policy"] == "same-origin"
-    assert found["cache-control"] in ("no-store", "no-cache")
-    assert "server" not in found or "uvicorn" in found["server"]
+    assert result["x-content-type-options"] == "nosniff"
+    assert result["x-frame-options"] == "DENY"
+    assert result["referrer-policy"] == "no-referrer"
+    assert result["cross-origin-resource-policy"] == "same-origin"
+    assert result["cache-control"] in ("no-store", "no-cache")
+    assert "server" not in result or "uvicorn" in result["server"]
 
 
 def test_files_of_the_page_are_sent_compressed_to_who_takes_them_so(server):

@@ -36,18 +36,18 @@ def look(client, name, content, **options):
 
 def test_a_preview_tells_how_a_table_is_written_and_what_its_columns_are_for(client):
     upload, job = look(client, "tickets.csv", TICKETS.encode())
-    found = job["result"]
-    check(found, {"$ref": "#/components/schemas/Preview"})
-    assert (found["delimiter"], found["decimal"], found["separator"]) == (";", ",", "|")
-    assert [column["role"] for column in found["columns"]] == [
+    result = job["result"]
+    check(result, {"$ref": "#/components/schemas/Preview"})
+    assert (result["delimiter"], result["decimal"], result["separator"]) == (";", ",", "|")
+    assert [column["role"] for column in result["columns"]] == [
         "ignore",
         "number",
         "number",
         "text",
         "list",
     ]
-    assert found["rows"][1] == ["T-1", "1,5", "101", "please help me with 1", "sound|picture"]
-    assert len(found["rows"]) == 8
+    assert result["rows"][1] == ["T-1", "1,5", "101", "please help me with 1", "sound|picture"]
+    assert len(result["rows"]) == 8
     # The upload waits, and is opened by the reader's own options.
     body = {
         "uploads": [upload],
@@ -115,9 +115,9 @@ def members(client, content):
 
 def test_a_file_of_an_archive_is_chosen_by_its_name(client, server):
     other = "minutes,war\n90,1\n150,0\n"
-    upload, found = members(client, zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
-    check(found, {"$ref": "#/components/schemas/Members"})
-    assert found == {"members": ["a.csv", "b.csv"], "taken": None}
+    upload, result = members(client, zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
+    check(result, {"$ref": "#/components/schemas/Members"})
+    assert result == {"members": ["a.csv", "b.csv"], "taken": None}
     look_at = f"/uploads/{upload}/preview"
     preview = client.result(client.post(look_at, json={"member": "b.csv"}))
     assert [column["name"] for column in preview["columns"]] == ["minutes", "war"]
@@ -134,9 +134,9 @@ def test_a_file_of_an_archive_is_chosen_by_its_name(client, server):
 
 def test_of_a_complete_file_and_its_parts_the_complete_one_is_the_default(client):
     parts = zipped(whole_csv=CSV, **{"whole-train_csv": CSV, "whole-test_csv": CSV})
-    _, found = members(client, parts)
-    assert found["members"] == ["whole.csv", "whole-train.csv", "whole-test.csv"]
-    assert found["taken"] == "whole.csv"
+    _, result = members(client, parts)
+    assert result["members"] == ["whole.csv", "whole-train.csv", "whole-test.csv"]
+    assert result["taken"] == "whole.csv"
 
 
 def test_a_member_of_what_is_no_archive_is_refused(client):
@@ -175,8 +175,8 @@ def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode() + b"0.3,0,0,1\n" * 2_000_000))
     monkeypatch.setattr("scumble.data.preview.HEAD", 1000)
-    found = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
-    assert found["labels"] == [1, 2, 3]
+    result = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
+    assert result["labels"] == [1, 2, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv.gz"]
 
 
@@ -306,8 +306,8 @@ def test_what_is_on_this_machine_opens_and_what_cannot_be_fetched_says_so(
                 row["name"]: row["place"] for row in client.get("/shelf").json()["datasets"]
             }
             assert (availability["yeast"], availability["emotions"]) == ("here", "to fetch")
-            found = client.result(client.post("/shelf/yeast"))["dataset"]
-            assert (found["name"], found["n_labels"], found["source"]) == ("yeast", 14, "yeast")
+            result = client.result(client.post("/shelf/yeast"))["dataset"]
+            assert (result["name"], result["n_labels"], result["source"]) == ("yeast", 14, "yeast")
             job = client.job(client.post("/shelf/emotions"))
             assert job["state"] == "failed"
             assert "cannot be reached" in job["error"]
@@ -341,9 +341,9 @@ def test_a_plain_table_of_the_command_line_waits_to_be_asked_about(tmp_path):
             job = client.job(client.post(f"/uploads/{file['id']}/preview", json={}))
             assert job["result"]["labels"] == [1, 2, 3]
             body = {"uploads": [file["id"]], "labels": ["sky", "sea"], "ignore": ["heron"]}
-            found = client.result(client.post("/datasets", json=body))["dataset"]
-            assert (found["name"], found["n_labels"], found["n_features"]) == ("photos", 2, 1)
-            assert found["source"] == str(path)
+            result = client.result(client.post("/datasets", json=body))["dataset"]
+            assert (result["name"], result["n_labels"], result["n_features"]) == ("photos", 2, 1)
+            assert result["source"] == str(path)
             assert client.get("/about").json()["waiting"] is None
     assert path.read_text() == CSV
 
@@ -413,14 +413,16 @@ def test_command_and_call_read_a_file_as_it_was_opened(tmp_path, name, content, 
 
 def test_a_comparison_names_the_options_the_file_was_opened_with(client):
     rows = "".join(f"{row % 5}.5,{row % 2},{row % 3 // 2}\n" for row in range(30))
-    found = client.open(("my photos.csv", f"light,sky,sea\n{rows}".encode()), labels=["sky", "sea"])
+    result = client.open(
+        ("my photos.csv", f"light,sky,sea\n{rows}".encode()), labels=["sky", "sea"]
+    )
     body = {
         "classifiers": [{"classifier": "br"}, {"classifier": "mlknn"}],
         "repeats": 1,
         "folds": 2,
     }
-    proof = client.result(client.post(f"/datasets/{found['id']}/proof", json=body))
+    proof = client.result(client.post(f"/datasets/{result['id']}/proof", json=body))
     assert proof["shell"] == (
         "scumble compare 'my photos.csv' --labels sky,sea -c br,mlknn -r none --folds 1x2 --seed 0"
     )
-    client.delete(f"/datasets/{found['id']}")
+    client.delete(f"/datasets/{result['id']}")

@@ -101,9 +101,9 @@ def test_the_advice_is_the_librarys_with_the_users_file(client, photos, data, ad
 
 
 def test_the_advice_can_be_had_as_a_page(client, photos, advice):
-    found = client.result(client.post(f"/datasets/{photos}/advice/page"))
-    page = client.get(f"/files/{found['file']}").text
-    assert found["name"] == "synthetic-advice.html"
+    result = client.result(client.post(f"/datasets/{photos}/advice/page"))
+    page = client.get(f"/files/{result['file']}").text
+    assert result["name"] == "synthetic-advice.html"
     assert all(sentence in page for sentence in advice["sentences"]["What helps here"])
 
 
@@ -157,11 +157,11 @@ def test_stopped_advice_contains_the_methods_evaluated_so_far(
     before = signal.getsignal(signal.SIGINT)
     packed = server.state.datasets.get(photos).packed
     body = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    end, (found, notes) = tasks.run_task(("long_tasks.advise_on", body), send)
-    assert (end, found["interrupted"], notes) == ("done", True, [])
-    assert len(found["methods"]) == n_judged
+    end, (result, notes) = tasks.run_task(("long_tasks.advise_on", body), send)
+    assert (end, result["interrupted"], notes) == ("done", True, [])
+    assert len(result["methods"]) == n_judged
     expected = {method["name"]: method["expected"] for method in advice["methods"]}
-    assert all(method["expected"] == expected[method["name"]] for method in found["methods"])
+    assert all(method["expected"] == expected[method["name"]] for method in result["methods"])
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -186,14 +186,14 @@ def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypat
     worker = server.state.jobs.get(number)._worker
     stopping = client.delete(f"/jobs/{number}").json()
     assert (stopping["state"], stopping["progress"]["title"]) == ("running", "Stopping")
-    found = client.result(started)
-    assert found["interrupted"]
-    assert 1 <= len(found["methods"]) < len(CANDIDATES)
+    result = client.result(started)
+    assert result["interrupted"]
+    assert 1 <= len(result["methods"]) < len(CANDIDATES)
     assert (
-        "It was stopped before all methods were judged." in found["sentences"]["How sure this is"]
+        "It was stopped before all methods were judged." in result["sentences"]["How sure this is"]
     )
-    check(found, schema("Advice"))
-    assert client.get(f"/datasets/{name}/advice").json()["job"]["result"] == found
+    check(result, schema("Advice"))
+    assert client.get(f"/datasets/{name}/advice").json()["job"]["result"] == result
     assert worker.is_alive  # and takes the next task
     client.delete(f"/datasets/{name}")
 
@@ -221,30 +221,30 @@ def test_methods_side_by_side_are_the_librarys(client, photos, data):
         {"method": "remedial"},
         {"method": "mlros", "parameters": {"percent": 50, "random_state": 0}},
     ]
-    found = client.result(client.post(f"/datasets/{photos}/methods", json={"methods": body}))
+    result = client.result(client.post(f"/datasets/{photos}/methods", json={"methods": body}))
     chains = {
         "remedial": [REMEDIAL()],
         "mlros(percent=50,random_state=0)": [scumble.resample.MLROS(percent=50, random_state=0)],
     }
     expected = resampler_comparison(compare_methods(data, chains))
-    for method in (*found["methods"], *expected["methods"]):
+    for method in (*result["methods"], *expected["methods"]):
         method["seconds"] = 0
-    assert {key: found[key] for key in expected} == expected
-    assert found["chains"]["mlros(percent=50,random_state=0)"] == [body[1]]
-    check(found, schema("SideBySide"))
+    assert {key: result[key] for key in expected} == expected
+    assert result["chains"]["mlros(percent=50,random_state=0)"] == [body[1]]
+    check(result, schema("SideBySide"))
     latest = client.get(f"/datasets/{photos}/methods").json()["job"]["result"]
-    assert latest["verdict"] == found["verdict"]
+    assert latest["verdict"] == result["verdict"]
 
 
 def test_by_default_all_methods_are_run_and_the_advised_one_has_its_reason(client, data):
     body = {**SMALL, "n_instances": 60}
     name = client.result(client.post("/examples/synthetic", json=body))["dataset"]["id"]
-    found = client.result(client.post(f"/datasets/{name}/methods"))
+    result = client.result(client.post(f"/datasets/{name}/methods"))
     names = {method["name"] for method in client.get("/catalogue").json()["methods"]}
-    assert {method["method"] for method in found["methods"]} == names
+    assert {method["method"] for method in result["methods"]} == names
     summary = client.get(f"/datasets/{name}").json()["summary"]
     method, reason = best_resampler_in_evidence(summary["scumble"])
-    assert found["advised"] == {"method": method, "reason": reason, "measured_here": False}
+    assert result["advised"] == {"method": method, "reason": reason, "measured_here": False}
 
 
 def test_what_was_measured_on_this_data_counts_more_than_public_data(client, photos, advice):
@@ -321,8 +321,8 @@ def test_evaluated_folds_are_not_evaluated_again(client, photos, proof, server):
         "folds": 3,
         "random_state": 2,
     }
-    found = client.result(client.post(f"/datasets/{photos}/proof", json=body))
-    assert found["methods"][0]["means"] == proof["methods"][0]["means"]
+    result = client.result(client.post(f"/datasets/{photos}/proof", json=body))
+    assert result["methods"][0]["means"] == proof["methods"][0]["means"]
     after = attempts()
     assert {key: after[key] for key in before} == before
     assert len(after) - len(before) == 3  # ridge on three folds
@@ -414,9 +414,9 @@ def test_a_model_is_what_the_library_trains_and_can_be_downloaded(
 
 def test_what_is_advised_can_be_trained(client, photos, data, advice, tmp_path):
     body = {"candidate": "balanced logistic regression", "random_state": 1}
-    found = client.result(client.post(f"/datasets/{photos}/models", json=body))
+    result = client.result(client.post(f"/datasets/{photos}/models", json=body))
     path = tmp_path / "model"
-    offer = client.post(f"/models/{found['model']}/file").json()
+    offer = client.post(f"/models/{result['model']}/file").json()
     path.write_bytes(client.get(f"/files/{offer['file']}").content)
     assert predict_dataset(read_model(path), data).labels.shape == data.Y.shape
 
@@ -429,26 +429,26 @@ def features_of(data):
 
 def test_a_second_file_without_labels_is_predicted(client, data, model, tmp_path):
     upload = client.upload("new rows.csv", features_of(data)).json()["id"]
-    found = client.result(
+    result = client.result(
         client.post(f"/models/{model['model']}/predictions", json={"uploads": [upload]})
     )
-    assert found["name"] == "new-rows-predicted.csv"
+    assert result["name"] == "new-rows-predicted.csv"
     offer = client.post(f"/models/{model['model']}/file").json()
     path = tmp_path / "model"
     path.write_bytes(client.get(f"/files/{offer['file']}").content)
     expected = predict_dataset(read_model(path), data).labels.toarray()
-    table = list(csv.reader(io.StringIO(client.get(f"/files/{found['file']}").text)))
+    table = list(csv.reader(io.StringIO(client.get(f"/files/{result['file']}").text)))
     assert table[0] == list(data.labels)
     assert [[int(cell) for cell in row] for row in table[1:]] == expected.astype(int).tolist()
-    assert found["n_predicted"] == expected.sum()
+    assert result["n_predicted"] == expected.sum()
     assert client.post("/datasets", json={"uploads": [upload]}).status_code == 404  # it is gone
 
 
 def test_confidences_and_other_columns(client, data, model):
     upload = client.upload("a.csv", features_of(data)).json()["id"]
     body = {"uploads": [upload], "format": ".parquet", "confidences": True}
-    found = client.result(client.post(f"/models/{model['model']}/predictions", json=body))
-    assert found["name"] == "a-predicted.parquet"
+    result = client.result(client.post(f"/models/{model['model']}/predictions", json=body))
+    assert result["name"] == "a-predicted.parquet"
     upload = client.upload("b.csv", b"height,width\n1,2\n").json()["id"]
     job = client.job(
         client.post(f"/models/{model['model']}/predictions", json={"uploads": [upload]})
@@ -465,9 +465,9 @@ def test_confidences_and_other_columns(client, data, model):
 def test_a_file_whose_name_does_not_tell_its_format_is_predicted(client, data, model):
     upload = client.upload("new rows.txt", features_of(data)).json()["id"]
     body = {"uploads": [upload], "file_format": "csv"}
-    found = client.result(client.post(f"/models/{model['model']}/predictions", json=body))
-    assert found["name"] == "new-rows-predicted.csv"
-    assert found["n_instances"] == len(data)
+    result = client.result(client.post(f"/models/{model['model']}/predictions", json=body))
+    assert result["name"] == "new-rows-predicted.csv"
+    assert result["n_instances"] == len(data)
 
 
 @pytest.mark.parametrize("is_treated", [False, True])
@@ -512,8 +512,8 @@ def test_an_encoding_is_found_for_a_second_file_as_the_form_finds_it(client):
         upload = client.upload("new.csv", text.encode(encoding)).json()["id"]
         job = client.job(client.post(f"/models/{model}/predictions", json={"uploads": [upload]}))
         answers.append((client.get(f"/files/{job['result']['file']}").text, job["notes"]))
-    (expected, _), (found, notes) = answers
-    assert found == expected
+    (expected, _), (result, notes) = answers
+    assert result == expected
     assert notes == ["new.csv is not UTF-8. It is read as cp1252."]
 
 
