@@ -370,7 +370,7 @@ def ranks(
     results = cell_filter.read_results(store, metric)
     if output is not None and len(results.metrics) > 1:
         raise ParameterError(
-            "A diagram shows one metric: select one with --metric. "
+            "A diagram shows one metric: choose one with --metric. "
             f"Got {', '.join(results.metrics)}."
         )
     rank_tests = []

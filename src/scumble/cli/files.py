@@ -67,7 +67,10 @@ def find_file_parameters(command: Callable[..., Any]) -> dict[str, FileParameter
 
 
 def parameter_title(parameter: Parameter) -> str:
-    """Return the name of a parameter in the help: ``OUT`` or ``--output``."""
+    """Return the name of a parameter in the help: ``OUT`` or ``--output``.
+
+    Options have the name of their parameter, except for two flags that no message mentions.
+    """
     for annotation in parameter.annotation.__metadata__:
         if isinstance(annotation, ArgumentInfo):
             return (annotation.metavar or parameter.name.upper()).strip("[]")

@@ -123,7 +123,7 @@ def predict(
         bool,
         typer.Option("--probabilities", "-p", help="Write scores instead of 0 and 1."),
     ] = False,
-    whole: Annotated[
+    write_dataset: Annotated[
         bool,
         typer.Option(
             "--whole", help="Write the whole data set with the predicted labels, in any format."
@@ -144,18 +144,18 @@ def predict(
     from scumble.learn import predict_dataset, read_model
     from scumble.learn.storage.model_predictions import read_with_optional_labels, table_suffix
 
-    if whole and probabilities:
+    if write_dataset and probabilities:
         raise ParameterError("A data set cannot store --probabilities: leave out --whole.")
-    if to is not None and not whole:
+    if to is not None and not write_dataset:
         raise ParameterError("--to is the format of a data set: it needs --whole.")
-    if not whole:
+    if not write_dataset:
         table_suffix(out)  # raises an error for a wrong name before any work
     stored_model = read_model(model, trusted=trust or ())
     parameters = read.reader_parameters()
     parameters["keep"] = True  # the model selects the columns
     rows = read_with_optional_labels(partial(load_dataset, data), **parameters)
     predictions = predict_dataset(stored_model, rows)
-    if whole:
+    if write_dataset:
         write(predictions.to_dataset(rows), out, format=to)
     else:
         predictions.write(out, confidences=probabilities)
