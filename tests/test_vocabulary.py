@@ -1,4 +1,4 @@
-"""Names and sentences use the words of the field: ``docs/vocabulary.toml`` lists those they avoid."""
+"""Names and sentences use the words of the field; ``docs/vocabulary.toml`` lists those to avoid."""
 
 import ast
 import io

@@ -67,7 +67,7 @@ def labels(
     json: JsonOption = False,
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
-    from scumble._core.validation import check_choice
+    from scumble._core.parameters import check_choice
     from scumble.measures import characterize
     from scumble.report.concurrence import label_rows
     from scumble.report.terminal import render_labels

@@ -225,7 +225,7 @@ def _files_read(
 def _resolve_data_files(value: str) -> list[str]:
     """Return the file of a public data set, or the files of a path, a folder or a pattern."""
     if may_be_public_dataset(value):
-        from scumble.data import repository
+        from scumble.data.public import repository
 
         # Reading the data repeats the warnings.
         with warnings.catch_warnings(action="ignore"), suppress(ScumbleError):

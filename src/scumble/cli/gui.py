@@ -87,10 +87,10 @@ def _check_exists(data: str) -> None:
     from scumble import data as data_subpackage
 
     # Searching the text of the list is faster than parsing it, and finds all names but aliases.
-    list_file = Path(data_subpackage.__file__).with_name("repository.toml")
+    list_file = Path(data_subpackage.__file__).parent / "public" / "repository.toml"
     if f"\n[sets.{data}]\n" in list_file.read_text(encoding="utf-8"):
         return
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     try:
         repository.find(data)

@@ -23,7 +23,7 @@ MIN_TEXT_WIDTH = 20
 
 def list_entries(*, json: JsonOption = False) -> None:
     """List the data sets and where they are."""
-    from scumble.data import repository
+    from scumble.data.public import repository
     from scumble.report.terminal import cells
 
     measures = ("instances", "features", "labels", "mean_ir", "scumble")
@@ -51,7 +51,7 @@ def get(
     force: Annotated[bool, typer.Option(help="Download it again.")] = False,
 ) -> None:
     """Download a data set, verify it and print its path."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     with console.progress():
         typer.echo(repository.fetch(name, force=force))
@@ -59,7 +59,7 @@ def get(
 
 def path(name: NameArgument) -> None:
     """Print the path of a data set on this machine."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     typer.echo(repository.locate(name))
 

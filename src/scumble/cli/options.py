@@ -27,8 +27,8 @@ from scumble.cli.parse import (
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
-    from scumble.learn.score_files import NamedMatrix
-    from scumble.scale import OutOfCoreDataset
+    from scumble.learn.storage.score_files import NamedMatrix
+    from scumble.out_of_core import OutOfCoreDataset
 
 
 def _check_jobs(jobs: int | None) -> int | None:
@@ -265,7 +265,7 @@ def load_dataset(name: str, /, *, labels: Any = None, **parameters: Any) -> Mult
             return read(name, labels=labels, **parameters)
         if "name" in parameters:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
-        from scumble.data import repository
+        from scumble.data.public import repository
 
         parameters["labels"] = labels
         parameters = {key: value for key, value in parameters.items() if value is not None}
@@ -277,7 +277,7 @@ def load_dataset(name: str, /, *, labels: Any = None, **parameters: Any) -> Mult
 
 def read_labels(name: str, read: ReadOptions) -> NamedMatrix:
     """Return the labels in a file, or those of a public data set."""
-    from scumble.learn.score_files import labels_of_dataset, read_true_labels
+    from scumble.learn.storage.score_files import labels_of_dataset, read_true_labels
 
     if may_be_public_dataset(name):
         return labels_of_dataset(read.load(name), name)
@@ -313,7 +313,7 @@ class OutOfCoreOptions:
         engine = self.requested_engine(name) or _engine_for_size(name)
         if engine is None:
             return None
-        from scumble.scale import scan
+        from scumble.out_of_core import scan
 
         separator = parse_reader_parameters(read.all_options()).get("label_separator")
         options = asdict(self)
@@ -326,7 +326,7 @@ def _engine_for_size(name: str) -> str | None:
     suffixes = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
     if not name.lower().endswith(suffixes) or not os.path.isfile(name):
         return None
-    from scumble.scale.files import bytes_available, bytes_needed, find_files
+    from scumble.out_of_core.files import bytes_available, bytes_needed, find_files
 
     needed = bytes_needed(find_files(name))
     available = bytes_available()

@@ -39,7 +39,7 @@ from scumble.cli.parse import parse_single_name
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
-    from scumble.learn.score_files import NamedMatrix
+    from scumble.learn.storage.score_files import NamedMatrix
 
 
 def train(
@@ -260,7 +260,7 @@ def thresholds(
                 "--predictions needs scores that fit into memory. With --engine write the "
                 "thresholds (--output) and compare them where the scores are."
             )
-        from scumble.scale import label_thresholds
+        from scumble.out_of_core import label_thresholds
 
         engine_options = asdict(out_of_core)
         engine_options["engine"] = requested_engine
@@ -283,8 +283,8 @@ def _choose_thresholds(
 ) -> ThresholdTable:
     """Return the thresholds for scores in memory; write the predicted labels if requested."""
     from scumble.learn import threshold_table
-    from scumble.learn.score_files import align_to_labels, read_scores, write_labels
-    from scumble.learn.thresholds import predict_labels
+    from scumble.learn.storage.score_files import align_to_labels, read_scores, write_labels
+    from scumble.learn.thresholds.selection import predict_labels
 
     y_score, labels = align_to_labels(read_scores(scores), truth)
     table = threshold_table(y_score, truth.cells, labels=labels, **options)
@@ -296,7 +296,7 @@ def _choose_thresholds(
 def _check_output_suffixes(output: str | None, predictions: str | None) -> None:
     """Raise an error for outputs whose suffix names no format, before any work."""
     from scumble.learn.storage.model_predictions import table_suffix
-    from scumble.learn.threshold_tables import output_suffix
+    from scumble.learn.thresholds.tables import output_suffix
 
     if output is not None:
         output_suffix(output)
