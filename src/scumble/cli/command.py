@@ -106,7 +106,7 @@ def flatten_options(function: Callable[..., None]) -> Callable[..., None]:
     def run_command(*, quiet: bool, **values: Any) -> None:
         """Prepare the console and the files, then call the function."""
         configure(
-            ConsoleSettings(quiet=quiet, options=option_names, paths=_paths_like_messages(values))
+            ConsoleSettings(quiet=quiet, options=option_names, paths=_ambiguous_paths(values))
         )
         if out_parameter is not None:
             values["out"] = _select_output(values["out"], values.pop("output"), out_parameter)
@@ -180,7 +180,7 @@ def _select_output(out: Any, output: str | None, parameter: Parameter) -> Any:
     return out
 
 
-def _paths_like_messages(values: Mapping[str, Any]) -> frozenset[str]:
+def _ambiguous_paths(values: Mapping[str, Any]) -> frozenset[str]:
     """Return paths of the user that look like parameters in a message, such as ``seed=1/a.csv``."""
     paths = set()
     for value in values.values():

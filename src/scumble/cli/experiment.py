@@ -518,6 +518,8 @@ class _RunMonitor(AbstractContextManager["_RunMonitor"]):
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._estimate: Any = None  # set by the first event, like the start time
+        self._start_time = 0.0
         self._running: dict[str, _RunningCell] = {}
         self._n_computed = 0
         self._n_failed = 0

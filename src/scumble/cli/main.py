@@ -1,8 +1,8 @@
 """``scumble``: the list of commands, and how the command line runs and ends.
 
 A command is imported and built only when it is called: building all of them takes a tenth of the
-time of a short command. Other subpackages are imported when a command runs,
-so that ``--help`` is fast.
+time of a short command. Other subpackages are imported when a command runs, so that ``--help`` is
+fast.
 """
 
 import errno
