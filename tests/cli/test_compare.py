@@ -93,11 +93,11 @@ def test_the_best_of_many_on_a_test_file_is_warned_of(capsys, file):
     [
         (["-c", "br,bra"], "no classifier 'bra'"),
         (["-c", "br("], "parameters in brackets"),
-        (["-c", "br,,rare"], "names with commas"),
+        (["-c", "br,,rare"], "names separated by commas"),
         (["-r", "none,remidial"], "remidial"),
         (["--metric", "macro_f9"], "no metric 'macro_f9'"),
         (["--folds", "five"], "Folds must be"),
-        (["-c", "br,br"], "stands twice"),
+        (["-c", "br,br"], "named twice"),
     ],
 )
 def test_bad_calls_end_with_one_clear_line(capsys, file, words, text):

@@ -235,7 +235,7 @@ def test_models_of_the_library_can_be_asked(capsys, folder, photos):
         (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds 'moon' in column 'blue'"),
         (["predict", "m", "photos.arff", "x.arff"], "written as .csv"),
         (["predict", "m", "photos.arff", "x.csv", "--to", "csv"], "needs --whole"),
-        (["predict", "m", "photos.arff", "x.csv", "--whole", "-p"], "no place for"),
+        (["predict", "m", "photos.arff", "x.csv", "--whole", "-p"], "cannot store --probabilities"),
         (["predict", "m", "nothing.csv", "x.csv"], "no such file"),
     ],
 )
