@@ -7,7 +7,7 @@ import { adopt, complain, find, refresh, showJobs, showSwitcher, state, titleOf,
 
 const PAGES = [
   ["overview", "Overview"], ["labels", "Labels"], ["labelsets", "Labelsets"], ["attributes", "Attributes"],
-  ["concurrence", "Concurrence"], ["advise", "Advise"], ["treat", "Treat"], ["compare", "Compare"], ["prove", "Prove"], ["report", "Report"],
+  ["concurrence", "Concurrence"], ["advise", "Advise"], ["treat", "Treat"], ["before_and_after", "Before and after"], ["compare", "Compare"], ["report", "Report"],
 ];
 const main = document.getElementById("main");
 let serial = 0;

@@ -116,7 +116,7 @@ class Opening {
   }
 
   async prepare() {
-    const { Asking } = await load("./asking.js");
+    const { Asking } = await load("./read_options.js");
     const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
     this.asking ??= new Asking({ upload: this.uploads[0], title: this.title, given: this.given, submit: (wish) => this.read(wish), dismiss });
   }

@@ -49,7 +49,7 @@ function whatToDo(advice, dataset, models) {
   train.replaceChildren(`Train ${advice.chosen}`);
   return h("section", { class: "panel tight" }, h("h2", {}, "What to do"),
     h("div", { class: "row" }, train,
-      h("a", { class: "button", href: `/d/${dataset.id}/prove` }, "Prove it on folds"),
+      h("a", { class: "button", href: `/d/${dataset.id}/compare` }, "Prove it on folds"),
       h("button", { type: "button", onclick: () => makeFile(`/datasets/${part(dataset.id)}/advice/page`, {}, told) }, "Save this as a page")),
     told,
     h("details", {}, h("summary", {}, "Lines for the shell and for Python"), h("pre", { tabindex: "0" }, advice.shell), h("pre", { tabindex: "0" }, advice.python.join("\n"))));

@@ -135,7 +135,7 @@ class Treat {
     const after = find(id);
     this.result.replaceChildren(
       h("section", { class: "panel" },
-        h("div", { class: "row" }, h("h2", {}, "Before and after ", name(treatmentOf(after))), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${this.dataset.id}/prove?treatments=${part(writeMethod(fromApi(found.chain)))}` }, "Does it help? Prove it"), h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
+        h("div", { class: "row" }, h("h2", {}, "Before and after ", name(treatmentOf(after))), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${this.dataset.id}/compare?treatments=${part(writeMethod(fromApi(found.chain)))}` }, "Does it help? Prove it"), h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
         traits(found), h("div", { class: "dim notes" }, found.notes.map((note, at) => h("p", {}, `${found.steps[at].title}: ${note}`)))),
       h("section", { class: "panel" }, h("h2", {}, "Download the result"), dataDownload(after)),
       found.labels.length ? h("section", { class: "panel" }, h("h2", {}, "Difficult labels: SCUMBLE"), dumbbells({ rows: found.labels })) : "",
