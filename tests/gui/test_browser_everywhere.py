@@ -254,7 +254,7 @@ def advice_was_stopped(page, process):
     playwright.expect(told).to_have_text(re.compile(r"[1-9]\d? % done"), timeout=1000 * PATIENCE)
     page.get_by_role("button", name="Cancel").click()
     told.wait_for(state="detached")
-    page.get_by_text(re.compile(r"It was stopped after \d+ methods?, and tells")).wait_for()
+    page.get_by_text(re.compile(r"Stopped after \d+ methods?\.")).wait_for()
     page.get_by_test_id("methods").wait_for()
     yield
 

@@ -70,7 +70,7 @@ class FileOpening {
   constructor(card, files, { uploads = [], options = {} } = {}) {
     Object.assign(this, { card, files, uploads, options });
     this.abort = new AbortController();
-    this.name();
+    this.updateTitle();
   }
 
   /** Name the card after its files. */
@@ -82,7 +82,7 @@ class FileOpening {
   /** Add the missing XML file and try again. */
   join(xml) {
     this.files.push(xml);
-    this.name();
+    this.updateTitle();
     this.send();
   }
 
