@@ -146,7 +146,9 @@ def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
     chosen = page.locator("input[name=pick]:checked")
     playwright.expect(chosen).to_have_count(1, timeout=PATIENCE)
     advised = chosen.get_attribute("aria-label").removeprefix("Select ")
-    assert f"Recommended: {advised}." in page.locator(".notice", has_text="Recommended").inner_text()
+    assert (
+        f"Recommended: {advised}." in page.locator(".notice", has_text="Recommended").inner_text()
+    )
     page.get_by_label("Select remedial").check()
     page.get_by_role("link", name="Compare remedial").click()
     page.wait_for_selector("h1 >> text=Compare")
@@ -372,7 +374,9 @@ def test_three_widths_and_both_themes(open_page, scheme):
             )
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (view, width)
             playwright.expect(page.locator("h1")).to_have_count(1, timeout=PATIENCE)
-            assert page.locator("nav [aria-current=page]").inner_text().lower() == view.replace("_", " ")
+            assert page.locator("nav [aria-current=page]").inner_text().lower() == view.replace(
+                "_", " "
+            )
             assert page.evaluate(NAMELESS) == []
             ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
             assert len(ids) == len(set(ids))
