@@ -50,7 +50,7 @@ function nextSteps(advice, dataset, models) {
   const train = models.trainButton(advice.chosen, { candidate: advice.chosen, random_state: advice.random_state });
   train.classList.replace("small", "primary");
   train.replaceChildren(`Train ${advice.chosen}`);
-  return h("section", { class: "panel tight" }, h("h2", {}, "Next steps"),
+  return h("section", { class: "panel tight" }, h("h2", {}, "What to do"),
     h("div", { class: "row" }, train,
       h("a", { class: "button", href: `/d/${dataset.id}/compare` }, "Compare by cross-validation"),
       h("button", { type: "button", onclick: () => createAndSave(`/datasets/${encode(dataset.id)}/advice/page`, {}, status) }, "Save as HTML")),
