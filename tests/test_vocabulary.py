@@ -1,4 +1,4 @@
-"""Names and sentences avoid the words that ``docs/vocabulary.toml`` lists, and use better ones."""
+"""Names and sentences use the words of the field; ``docs/vocabulary.toml`` lists those to avoid."""
 
 import ast
 import io

@@ -313,7 +313,7 @@ def test_help_is_opened_by_keyboard_and_by_touch(open_page, base):
     visit(page, base, "/d/debtags/treat")
     page.locator(".field summary").first.focus()
     page.keyboard.press("Space")
-    page.wait_for_selector("text=How often to repeat it")
+    page.wait_for_selector("text=Number of passes")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     visit(page, base, "/d/debtags/labels")
     page.locator(".tools summary").tap()
@@ -563,7 +563,7 @@ def test_what_belongs_together_stands_in_a_line_on_a_phone(open_page, base):
         )
 
     visit(page, base, "/d/debtags/report")
-    for form, told in (("HTML", "A single file"), ("PDF", "For printing"), ("JSON", "The same")):
+    for form, told in (("HTML", "A single file"), ("PDF", "For printing and"), ("JSON", "The same")):
         if form == "PDF" and not page.get_by_text(told).count():
             continue  # without typst
         button = page.get_by_role("button", name=f"Save {form}")
