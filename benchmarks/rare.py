@@ -26,7 +26,7 @@ _LARGE = """
 import numpy as np
 from scipy import sparse
 from scumble.learn import RareLabelClassifier
-from scumble.learn.thresholds import ThresholdCurve
+from scumble.learn.thresholds.selection import ThresholdCurve
 
 n_rows, n_columns, n_labels, per_row = 200_000, 5_000, 500, 50
 generator = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks._j48_oracle import ask_j48, oracle_python
 from benchmarks._tools import bound, dataset_path, record
 from scumble.data import read
-from scumble.learn.c45 import Target, grow_trees, predict_trees, prepare_table
+from scumble.learn.trees.c45 import Target, grow_trees, predict_trees, prepare_table
 
 THREADS = 2
 

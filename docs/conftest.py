@@ -6,7 +6,7 @@ import pytest
 
 collect_ignore = ["conf.py", "_ext"]
 if find_spec("duckdb") is None:
-    collect_ignore.append("guide/scale.rst")
+    collect_ignore.append("guide/out_of_core.rst")
 
 
 @pytest.fixture(autouse=True)

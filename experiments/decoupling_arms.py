@@ -13,14 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.parameters import as_generator
-from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.c45 import Target
-from scumble.learn.calibrated_label_ranking import (
+from scumble.learn.transformation.binary_relevance import BinaryRelevance
+from scumble.learn.transformation.calibrated_label_ranking import (
     CalibratedLabelRanking,
     _PairwiseTargets,
     _separable_label_pairs,
 )
-from scumble.learn.targets import LabelTargets
+from scumble.learn.transformation.targets import LabelTargets
+from scumble.learn.trees.c45 import Target
 from scumble.measures import is_minority, scumble_by_instance
 from scumble.measures.concurrence import is_above_mean
 from scumble.resample import REMEDIAL, BaseResampler, ResampleResult

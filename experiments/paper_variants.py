@@ -6,8 +6,8 @@ from typing import Any
 
 from scipy import sparse
 
-from scumble.learn.iblr import IBLR
-from scumble.learn.logistic import fit_logistic
+from scumble.learn.neighbours.iblr import IBLR
+from scumble.learn.neighbours.logistic import fit_logistic
 
 
 class EarlyIBLR(IBLR):

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from decoupling_arms import sides_of
 
-from scumble.evaluate.folds import LabelCounts
+from scumble.evaluate.model_selection.folds import LabelCounts
 from scumble.experiment import Store, plan_cells, read_plan
 from scumble.experiment.compute_cell import _split
 from scumble.experiment.parts import load_cell_dataset

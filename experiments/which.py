@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from tables import rst, titled
 
-from scumble.evaluate.folds import LabelCounts
+from scumble.evaluate.model_selection.folds import LabelCounts
 from scumble.experiment import Store, read_plan
 from scumble.plots import save_plot
 from scumble.plots.statistics import plot_choices

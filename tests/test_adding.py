@@ -60,7 +60,7 @@ FILES = {
         """Binary relevance that predicts fewer labels."""
 
         from scumble._core.parameters import Real
-        from scumble.learn.binary_relevance import BinaryRelevance
+        from scumble.learn.transformation.binary_relevance import BinaryRelevance
 
 
         class ModestRelevance(BinaryRelevance, name="modest", display_group="Single labels"):
@@ -98,7 +98,7 @@ FILES = {
 
         import numpy as np
 
-        from scumble._core.validation import check_labels
+        from scumble._validation.labels import check_labels
         from scumble.measures.base import measure
 
 
@@ -111,7 +111,7 @@ FILES = {
     "evaluate/overlooked.py": '''
         """Labels that were not found."""
 
-        from scumble.evaluate.metric import bipartition_metric
+        from scumble.evaluate.metrics.base import bipartition_metric
 
 
         @bipartition_metric(greater_is_better=False, label_based=True)
@@ -176,7 +176,10 @@ EXAMS = {
     "resampler": ("tests/resample/test_common.py", "RarestClones or every_resampler"),
     "classifier": ("tests/learn/test_classifiers.py", "modest or ModestRelevance"),
     "measure": ("tests/measures/test_common.py", "silence"),
-    "metric": ("tests/evaluate/test_metrics.py", "promises or overlooked or dense_and_sparse"),
+    "metric": (
+        "tests/evaluate/metrics/test_metrics.py",
+        "promises or overlooked or dense_and_sparse",
+    ),
     "format": ("tests/data/formats/test_common.py", "dense_json and not shapes"),
     "names": ("tests/test_api.py", "exports or public"),
     "parameters": ("tests/test_parameters.py", "RarestClones or Modest"),

@@ -20,7 +20,7 @@ SUBPACKAGES = [
     "resample",
     "learn",
     "evaluate",
-    "scale",
+    "out_of_core",
     "experiment",
     "paper",
     "plots",
@@ -138,7 +138,7 @@ def test_the_summary_of_a_file_on_the_command_line_needs_little(tmp_path):
     path.write_text("minutes,war,love\n150,1,0\n90,1,1\n")
     arguments = ["summary", str(path), "--labels", "war,love"]
     needless = {"sklearn", "pyarrow", "narwhals", "skops", "joblib", "jinja2", "rich", "matplotlib"}
-    needless |= {"scumble.plots", "scumble.data.repository", "scumble.cli.evaluate"}
+    needless |= {"scumble.plots", "scumble.data.public.repository", "scumble.cli.evaluate"}
     code = (
         "import contextlib, io, sys\nfrom scumble.cli.main import main\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as out:\n"

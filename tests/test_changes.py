@@ -42,7 +42,8 @@ def test_a_heading_nobody_knows_counts_as_added(changes):
 def test_code_links_and_bold_words_become_rest(changes):
     note = "**Names.** `fit` of [the guide](https://example.org) is 2**3 times *as* clear."
     assert changes.from_markdown(note) == (
-        "**Names.** ``fit`` of `the guide <https://example.org>`__ is 2\\*\\*3 times \\*as\\* clear."
+        "**Names.** ``fit`` of `the guide <https://example.org>`__ is 2\\*\\*3 times \\*as\\* "
+        "clear."
     )
 
 

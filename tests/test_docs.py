@@ -98,7 +98,7 @@ def test_the_measured_result_of_the_readme_is_what_its_command_prints(capsys):
 
 
 #: Packages that serve their room, which itself offers what is public of them.
-INNER = {"scumble.learn.c45", "scumble.learn.storage", "scumble.scale.engines"}
+INNER = {"scumble.learn.trees.c45", "scumble.learn.storage", "scumble.out_of_core.engines"}
 
 
 @pytest.fixture(scope="module")

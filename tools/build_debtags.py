@@ -38,7 +38,7 @@ from pathlib import Path
 
 import numpy as np
 
-OUTPUT = Path(__file__).resolve().parents[1] / "src" / "scumble" / "data" / "debtags.npz"
+OUTPUT = Path(__file__).resolve().parents[1] / "src" / "scumble" / "data" / "public" / "debtags.npz"
 STOP_WORDS = frozenset("a an and as at by for from in into is it of on or that the to with".split())
 
 

@@ -217,9 +217,9 @@ def _experiment_files() -> list[Sample]:
     """Return files that are not data sets: plans, folds, scores."""
     import numpy as np
 
-    from scumble.evaluate.splitters import read_folds
+    from scumble.evaluate.model_selection.splitters import read_folds
     from scumble.experiment import read_plan
-    from scumble.learn.score_files import read_scores
+    from scumble.learn.storage.score_files import read_scores
 
     plan = (
         b'name = "a"\ndatasets = ["flags", { name = "yeast", label = "Y" }]\n'

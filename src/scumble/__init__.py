@@ -19,10 +19,10 @@ if typing.TYPE_CHECKING:
         experiment,
         learn,
         measures,
+        out_of_core,
         plots,
         report,
         resample,
-        scale,
         testing,
     )
     from scumble._core.errors import ScumbleError, ScumbleWarning
@@ -37,7 +37,7 @@ if typing.TYPE_CHECKING:
         write,
     )
     from scumble.measures import characterize
-    from scumble.scale import scan
+    from scumble.out_of_core import scan
 
 # Public names are imported on first use, so that `import scumble` takes almost no time.
 __all__ = [
@@ -56,11 +56,11 @@ __all__ = [
     "load",
     "make_multilabel",
     "measures",
+    "out_of_core",
     "plots",
     "read",
     "report",
     "resample",
-    "scale",
     "scan",
     "testing",
     "write",
@@ -78,10 +78,10 @@ if not typing.TYPE_CHECKING:
                 "experiment",
                 "learn",
                 "measures",
+                "out_of_core",
                 "plots",
                 "report",
                 "resample",
-                "scale",
                 "testing",
             ),
             "scumble._core.errors": ("ScumbleError", "ScumbleWarning"),
@@ -90,6 +90,6 @@ if not typing.TYPE_CHECKING:
             "scumble.advice.advice": ("advise",),
             "scumble.data": ("MultilabelDataset", "load", "make_multilabel", "read", "write"),
             "scumble.measures": ("characterize",),
-            "scumble.scale": ("scan",),
+            "scumble.out_of_core": ("scan",),
         },
     )

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from scumble._core import calls, errors, hierarchy, java, table_repr, text
+from scumble._core import calls, errors, java, table_repr, text
 from scumble._core.parallel import row_blocks
-from scumble._core.provenance import (
+from scumble._validation import label_hierarchy
+from scumble._validation.labels import align_label_lists, label_lists
+from scumble._validation.provenance import (
     is_resampled,
     mark_resampled,
     remember_sample_weight,
     remembered_sample_weight,
 )
-from scumble._core.selection import resolve_categorical, resolve_label_indices
-from scumble._core.validation import align_label_lists, label_lists
+from scumble._validation.selection import resolve_categorical, resolve_label_indices
 
 NAMES = ("comedy", "drama", "war")
 CASES = [
@@ -28,8 +29,8 @@ CASES = [
         calls.parse_parameters(["a=0.5", "b=true", "c=ranking"]),
         {"a": 0.5, "b": True, "c": "ranking"},
     ),
-    (hierarchy.check_parents([-1, 0, 1], 3), (-1, 0, 1)),
-    (hierarchy.select_parents([-1, 0, 1], [2, 0]), (1, -1)),
+    (label_hierarchy.check_parents([-1, 0, 1], 3), (-1, 0, 1)),
+    (label_hierarchy.select_parents([-1, 0, 1], [2, 0]), (1, -1)),
     ((java.java_hash("Aa"), java.java_hash("BB")), (2112, 2112)),
     ([java.JavaRandom(42).next_int(100)], [30]),
     (

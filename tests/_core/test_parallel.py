@@ -105,7 +105,7 @@ import numpy as np
 from scumble.learn import BinaryRelevance, C45Classifier
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs may ignore it
 rng = np.random.default_rng(0)
-X, Y = rng.normal(size=(100_000, 20)), rng.integers(0, 2, (100_000, 4))
+X, Y = rng.normal(size=(300_000, 20)), rng.integers(0, 2, (300_000, 8))
 model = BinaryRelevance(C45Classifier(mdl=False), n_jobs={n_jobs})
 print("growing", flush=True)
 model.fit(X, Y)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import scumble
 from scumble.evaluate import evaluate, train_test_split
-from scumble.evaluate.groups import GROUPS
+from scumble.evaluate.metrics.label_groups import GROUPS
 from scumble.learn import fit_dataset, make_classifier
 from tests.cli.test_cli import run
 from tests.cli.test_files import checksums

@@ -12,7 +12,7 @@ from scipy import sparse
 import scumble
 from scumble import MultilabelDataset
 from scumble.learn import threshold_table
-from scumble.learn.thresholds import predict_labels
+from scumble.learn.thresholds.selection import predict_labels
 from tests.cli.test_cli import run
 
 NAMES = ["sky", "sea", "ship", "owl"]

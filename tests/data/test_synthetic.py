@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from scumble._core.errors import ParameterError
-from scumble.data import make_multilabel, repository
+from scumble.data import make_multilabel
+from scumble.data.public import repository
 from scumble.data.synthetic import kernels, labels
 from scumble.data.synthetic.labels import label_counts, reachable_mean_ir
 from scumble.measures import (

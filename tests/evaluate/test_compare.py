@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 import scumble
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble.evaluate import Comparison, MethodResult, compare, cross_validate
-from scumble.evaluate.folds import LabelCounts
+from scumble.evaluate.model_selection.folds import LabelCounts
 from scumble.evaluate.statistics import corrected_t_test
 
 values = st.lists(

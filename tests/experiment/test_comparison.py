@@ -5,7 +5,7 @@ import math
 import pytest
 
 from scumble._core.errors import ParameterError
-from scumble.evaluate.groups import metric_sign
+from scumble.evaluate.metrics.label_groups import metric_sign
 from scumble.evaluate.statistics import ScoreTable, wilcoxon
 from scumble.experiment.result_tables import compare_methods
 

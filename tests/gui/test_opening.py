@@ -13,7 +13,7 @@ import pytest
 
 import scumble
 from scumble.cli.main import main
-from scumble.data import repository
+from scumble.data.public import repository
 from scumble.gui import read_upload
 from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
 from scumble.gui.studies import as_python_call, as_shell_options

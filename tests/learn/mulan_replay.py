@@ -15,9 +15,9 @@ from scumble.learn import (
     PrunedSets,
     fit_dataset,
 )
-from scumble.learn.chains import ChainSample
-from scumble.learn.hierarchy import mulan_hierarchy
-from scumble.learn.label_powerset import most_probable_labelset_scores
+from scumble.learn.transformation.chains import ChainSample
+from scumble.learn.transformation.label_clustering import mulan_hierarchy
+from scumble.learn.transformation.label_powerset import most_probable_labelset_scores
 from tests.learn.java import draw_chains, draw_samples, draw_winners, pruned_order
 
 #: Nothing is drawn here.

@@ -102,7 +102,7 @@ def names(n_problems, module):
 
 
 if __name__ == "__main__":
-    from scumble.learn import c45
+    from scumble.learn.trees import c45
 
     if not hasattr(c45, "grow_trees"):  # before the folder c45 there was a module trees
         from scumble.learn import trees as c45

@@ -292,7 +292,7 @@ def test_rows_asked_some_at_a_time_get_the_same_answers(monkeypatch, short):
         calls.append(width)
         return row_slices(n_rows, width, 3 * width)
 
-    for module in ("base", "single_label_models"):
+    for module in ("base", "transformation.single_label_models"):
         monkeypatch.setattr(f"scumble.learn.{module}.row_slices", three)
     again = make(short).fit(X, sparse.csr_array(Y))
     assert (again.predict(X) != labels).nnz == 0

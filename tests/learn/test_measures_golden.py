@@ -16,9 +16,9 @@ import scumble
 from scumble._core.java import mulan_label_order
 from scumble.evaluate import evaluate
 from scumble.learn import HOMER, BinaryRelevance, fit_dataset
-from scumble.learn.hierarchy import mulan_hierarchy
-from tests.evaluate.test_cross_validation_golden import published, run
-from tests.evaluate.test_metrics_golden import MULAN, read_measures
+from scumble.learn.transformation.label_clustering import mulan_hierarchy
+from tests.evaluate.metrics.test_metrics_golden import MULAN, read_measures
+from tests.evaluate.model_selection.test_cross_validation_golden import published, run
 from tests.learn.java import draw_chains, draw_samples
 from tests.learn.mulan_replay import replay, replay_homer
 from tests.learn.test_classifiers_golden import nested, read_line, read_split

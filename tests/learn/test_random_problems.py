@@ -6,7 +6,7 @@ rows and columns left out, all settings: every way through the grower and the pr
 
 from pathlib import Path
 
-from scumble.learn import c45
+from scumble.learn.trees import c45
 from tests.learn.random_problems import names
 
 EXPECTED = Path(__file__).with_name("random_problems.txt")

@@ -29,7 +29,7 @@ from scumble.learn import (
     save,
 )
 from scumble.resample import MLSMOTE, make_chain
-from tests.learn.test_storage import rewritten
+from tests.learn.storage.test_storage import rewritten
 
 TOPICS = {
     "printer": ("paper", "ink", "jam"),

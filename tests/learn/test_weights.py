@@ -50,12 +50,12 @@ from scumble.learn import (
     load,
     save,
 )
-from scumble.learn.c45 import Target, TreeSettings, grow_trees
-from scumble.learn.c45.growing import TargetBatch, grow_tree_batch
-from scumble.learn.c45.table import prepare_table
-from scumble.learn.label_powerset import LabelsetProblem
-from scumble.learn.logistic import fit_logistic
-from scumble.learn.pruned_sets import prune_labelsets
+from scumble.learn.neighbours.logistic import fit_logistic
+from scumble.learn.transformation.label_powerset import LabelsetProblem
+from scumble.learn.transformation.pruned_sets import prune_labelsets
+from scumble.learn.trees.c45 import Target, TreeSettings, grow_trees
+from scumble.learn.trees.c45.growing import TargetBatch, grow_tree_batch
+from scumble.learn.trees.c45.table import prepare_table
 from scumble.learn.weights import (
     apply_class_weight,
     check_weights,
@@ -432,7 +432,7 @@ def test_large_regressions_are_weighed_too(monkeypatch):
     X, Y = rng.normal(size=(80, 4)), sparse.csr_array(rng.random((80, 2)) < 0.4)
     weights = rng.random(80) + 0.2
     newton = fit_logistic(X, Y, weights=weights)
-    monkeypatch.setattr("scumble.learn.logistic.MAX_NEWTON", 2)
+    monkeypatch.setattr("scumble.learn.neighbours.logistic.MAX_NEWTON", 2)
     np.testing.assert_allclose(
         fit_logistic(X, Y, weights=weights).weights, newton.weights, atol=1e-3
     )

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
-from scumble._core import validation
 from scumble._core.kernels import check_rows
+from scumble._validation import labels as label_validation
 from scumble.measures import kernels, threaded_kernels
 
 
@@ -33,7 +33,7 @@ def obvious_scores(Y, ratios):
 @pytest.fixture
 def many(monkeypatch):
     """Take the way of many assignments whatever the size."""
-    for module in (threaded_kernels, validation):
+    for module in (threaded_kernels, label_validation):
         monkeypatch.setattr(module, "SERIAL_BELOW", 0)
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from scumble import ScumbleError
-from scumble._core.features import read_features
+from scumble._validation.features import read_features
 from scumble.resample import MLSMOTE, MLSOL, LabelsetSMOTE
 
 N = 40

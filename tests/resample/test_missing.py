@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
 
-from scumble._core.features import read_features
 from scumble._core.neighbours import Space
+from scumble._validation.features import read_features
 from scumble.resample import MLSMOTE, MLSOL, MLTL, MLUL, LabelsetSMOTE, MLeNN
 from scumble.resample.local import LocalImbalance, _assign_labels
 from scumble.resample.mlsmote import ValueDifferenceMetric

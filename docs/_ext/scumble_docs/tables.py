@@ -12,8 +12,8 @@ from scumble import catalogue
 from scumble._core.errors import ScumbleError
 from scumble._core.registry import CLASS_KINDS, KINDS
 from scumble.cli.main import app
-from scumble.data import repository
 from scumble.data.formats.base import DATASET_PARTS
+from scumble.data.public import repository
 from scumble.testing import resampler_checks
 from scumble_docs.rst import MARK, escape, literal, summary_of, table, title
 

@@ -19,7 +19,7 @@ import inspect
 import math
 import numbers
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -451,3 +451,15 @@ def is_integer(value: Any) -> bool:
     if type(value) is int:  # the fast path: mappings of categorical columns hold thousands
         return True
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
+    """Return a parameter; raise an error unless it is one of ``choices``."""
+    Choice(*choices).check(value, name=name, caller=caller)
+    return str(value)
+
+
+def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
+    """Return a parameter; raise an error unless it is an integer of at least ``minimum``."""
+    Int(minimum).check(value, name=name, caller=caller)
+    return int(value)

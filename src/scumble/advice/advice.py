@@ -7,8 +7,8 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, parameter_error
-from scumble._core.provenance import warn_if_resampled
 from scumble._core.table_repr import TableReprMixin, TableView, format_cell
+from scumble._validation.provenance import warn_if_resampled
 from scumble.advice.advice_text import advice_to_dict, format_advice, sentences
 from scumble.advice.candidates import Candidate, CandidatePredictions, CandidateRunner, TimeBudget
 from scumble.advice.diagnosis import Diagnosis, diagnose
@@ -21,8 +21,8 @@ from scumble.advice.estimates import (
 )
 from scumble.data import MultilabelDataset
 from scumble.evaluate import confusion
-from scumble.evaluate.bipartition_metrics import f1s
-from scumble.evaluate.cross_validation import check_dataset, resolve_seed
+from scumble.evaluate.metrics.bipartition import f1s
+from scumble.evaluate.model_selection.cross_validation import check_dataset, resolve_seed
 
 #: The default is left only for a gain of macro F1 that is at least so large, and no accident.
 CLEAR_GAIN = 0.02

@@ -15,11 +15,11 @@ from scumble._core.errors import ScumbleError
 from scumble._core.progress import progress_bar
 from scumble._core.table_repr import TableReprMixin
 from scumble.data import MultilabelDataset
-from scumble.evaluate.folds import run_fold
+from scumble.evaluate.model_selection.folds import run_fold
 from scumble.learn import BinaryRelevance, RareLabelClassifier, ThresholdedClassifier, fit_dataset
 from scumble.learn.inner_classifier import set_categorical_features, set_random_states
 from scumble.learn.predictions import adapt_features
-from scumble.learn.thresholds import label_thresholds
+from scumble.learn.thresholds.selection import label_thresholds
 from scumble.measures.stratification import assign_folds
 from scumble.resample import make_chain
 

@@ -10,7 +10,7 @@ from scumble._core.arrays import Array, get_column
 from scumble._core.parallel import row_slices
 from scumble._core.table_repr import TableReprMixin
 from scumble.data import MultilabelDataset
-from scumble.data.feature_kinds import MIN_UNIQUE_SHARE, is_identifier_column
+from scumble.data.infer.feature_kinds import MIN_UNIQUE_SHARE, is_identifier_column
 from scumble.measures import characterize, cooccurrence
 
 #: Labels are nearly the same from this share of common rows on, and so many common rows.

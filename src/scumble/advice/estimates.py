@@ -117,7 +117,7 @@ def _p_values(scores: Array, Y: sparse.csr_array) -> Array:
     """Test, label by label, whether its rows are ranked higher than the others."""
     from scipy.special import ndtr
 
-    from scumble.evaluate.counts import Rankings
+    from scumble.evaluate.metrics.counts import Rankings
     from scumble.measures.threaded_kernels import count_labels
 
     # The area under the ROC curve is the sum of ranks by another name.

@@ -48,7 +48,7 @@ def labels(
     top: int = make_option("How many to show: 0 for all.", 0, min=0),
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
-    from scumble._core.validation import check_choice
+    from scumble._core.parameters import check_choice
     from scumble.measures import characterize
     from scumble.report.concurrence import label_rows
     from scumble.report.terminal import render_labels

@@ -38,7 +38,7 @@ def evaluate(
 ) -> None:
     """Judge a classifier on folds or on a test file; resampling touches training parts only."""
     from scumble.evaluate import cross_validate, make_splitter
-    from scumble.evaluate.groups import GROUPS, check_groups
+    from scumble.evaluate.metrics.label_groups import GROUPS, check_groups
     from scumble.report.evaluation import render_evaluation
 
     # Everything is checked before the data is read, which may take long.
@@ -104,9 +104,9 @@ def score(
     reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
 ) -> None:
     """Judge a file of predictions against the labels, by every metric and label by label."""
-    from scumble.evaluate.groups import GROUPS
+    from scumble.evaluate.metrics.label_groups import GROUPS
     from scumble.evaluate.prediction_files import score_predictions
-    from scumble.learn.score_files import read_predictions
+    from scumble.learn.storage.score_files import read_predictions
     from scumble.report.evaluation import render_prediction_report
 
     wanted = inputs.parse_metrics(metric, GROUPS)
@@ -187,7 +187,7 @@ def compare(
     that these folds can show.
     """
     from scumble.evaluate.comparison import DEFAULT_METRICS
-    from scumble.evaluate.groups import GROUPS
+    from scumble.evaluate.metrics.label_groups import GROUPS
     from scumble.report import render_method_comparison
     from scumble.resample import make_chain
 

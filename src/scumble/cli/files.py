@@ -184,7 +184,7 @@ def _files_read(named: FileArgument, given: dict[str, Any]) -> Iterator[str | Pa
 def _resolve_data_files(value: str) -> list[str]:
     """Find the file of a data set on the shelf, or the files of a folder or a pattern."""
     if may_be_public_dataset(value):
-        from scumble.data import repository
+        from scumble.data.public import repository
 
         # Warnings come again when the data is read.
         with warnings.catch_warnings(action="ignore"), suppress(ScumbleError):

@@ -56,7 +56,7 @@ def _refuse_absent(data: str) -> None:
         listed = Path(room.__file__).with_name("repository.toml").read_text(encoding="utf-8")
         if f"\n[sets.{data}]\n" in listed:
             return
-        from scumble.data import repository
+        from scumble.data.public import repository
 
         try:
             repository.find(data)

@@ -17,8 +17,8 @@ from scumble.cli.files import READS, READS_DATA, WRITES, FileRole, may_be_public
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
-    from scumble.learn.score_files import NamedMatrix
-    from scumble.scale import OutOfCoreDataset
+    from scumble.learn.storage.score_files import NamedMatrix
+    from scumble.out_of_core import OutOfCoreDataset
 
 #: Options of many commands: the same words, and the same meaning, wherever they stand.
 WORDS = {
@@ -216,7 +216,7 @@ def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
             return read(name, labels=labels, **more)
         if "name" in more:
             raise ParameterError(f"There is no option 'name' for reading {name!r}.")
-        from scumble.data import repository
+        from scumble.data.public import repository
 
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
@@ -251,7 +251,7 @@ class OutOfCoreOptions:
         engine = self.requested_engine(name) or _engine_for_size(name)
         if engine is None:
             return None
-        from scumble.scale import scan
+        from scumble.out_of_core import scan
 
         separator = parse_options(reading.options).get("label_separator")
         how = asdict(self) | {"engine": engine, "format": reading.format}
@@ -266,7 +266,7 @@ def _engine_for_size(name: str) -> str | None:
     known = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
     if not name.lower().endswith(known) or not os.path.isfile(name):
         return None
-    from scumble.scale.files import bytes_available, bytes_needed, find_files
+    from scumble.out_of_core.files import bytes_available, bytes_needed, find_files
 
     needed, available = bytes_needed(find_files(name)), bytes_available()
     if needed <= available:
@@ -282,7 +282,7 @@ def _engine_for_size(name: str) -> str | None:
 
 def read_labels(name: str, reading: ReadOptions) -> NamedMatrix:
     """Read labels from a file, or from a data set of the shelf."""
-    from scumble.learn.score_files import labels_of_dataset, read_true_labels
+    from scumble.learn.storage.score_files import labels_of_dataset, read_true_labels
 
     if not may_be_public_dataset(name):
         return read_true_labels(name, **reading.told)

@@ -23,7 +23,7 @@ NAME = make_argument(None, "Name of the data set, see 'scumble data list'.")
 @data.command("list")
 def list_entries() -> None:
     """List the data sets and where they are."""
-    from scumble.data import repository
+    from scumble.data.public import repository
     from scumble.report.terminal import cells
 
     keys = ("instances", "features", "labels", "mean_ir", "scumble")
@@ -46,7 +46,7 @@ def list_entries() -> None:
 @data.command()
 def get(name: str = NAME, force: bool = make_option("Download it again.", False)) -> None:
     """Download a data set, verify it and keep it."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     with console.progress():
         typer.echo(repository.fetch(name, force=force))
@@ -55,7 +55,7 @@ def get(name: str = NAME, force: bool = make_option("Download it again.", False)
 @data.command()
 def path(name: str = NAME) -> None:
     """Print where a data set lies on this machine."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     typer.echo(repository.locate(name))
 

@@ -17,7 +17,7 @@ from scumble.cli.inputs import make_argument, make_option, make_short_option
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
-    from scumble.learn.score_files import NamedMatrix
+    from scumble.learn.storage.score_files import NamedMatrix
 
 
 def train(
@@ -158,7 +158,7 @@ def thresholds(
                 "--predictions needs scores that fit into memory. With --engine write the "
                 "thresholds (--output) and compare them where the scores are."
             )
-        from scumble.scale import label_thresholds
+        from scumble.out_of_core import label_thresholds
 
         how |= {"score_column": score_column or "score", "n_instances": n_instances}
         how |= asdict(choice) | {"engine": asked}
@@ -176,8 +176,8 @@ def _in_memory(
     scores: str, truth: NamedMatrix, predictions: str | None, how: dict[str, Any]
 ) -> ThresholdTable:
     from scumble.learn import threshold_table
-    from scumble.learn.score_files import align_to_labels, read_scores, write_labels
-    from scumble.learn.thresholds import predict_labels
+    from scumble.learn.storage.score_files import align_to_labels, read_scores, write_labels
+    from scumble.learn.thresholds.selection import predict_labels
 
     cells, names = align_to_labels(read_scores(scores), truth)
     table = threshold_table(cells, truth.cells, labels=names, **how)
@@ -189,7 +189,7 @@ def _in_memory(
 def _check_outputs(output: str | None, predictions: str | None) -> None:
     """Say what is wrong with the names of files before any work."""
     from scumble.learn.storage.model_predictions import table_suffix
-    from scumble.learn.threshold_tables import output_suffix
+    from scumble.learn.thresholds.tables import output_suffix
 
     if output is not None:
         output_suffix(output)

@@ -142,7 +142,7 @@ def split(
     """
     from scumble.data.io import train_test_paths, write_parts
     from scumble.evaluate import train_test_split
-    from scumble.evaluate.cross_validation import resolve_seed
+    from scumble.evaluate.model_selection.cross_validation import resolve_seed
 
     if output == "-":
         raise ParameterError("There are two parts to write. Name a file with --output, not '-'.")

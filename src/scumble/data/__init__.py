@@ -5,10 +5,10 @@ import typing
 from scumble._core import lazy_imports
 
 if typing.TYPE_CHECKING:
-    from scumble.data import repository
     from scumble.data.dataset import Feature, MultilabelDataset
     from scumble.data.io import read, write
-    from scumble.data.repository import load
+    from scumble.data.public import repository
+    from scumble.data.public.repository import load
     from scumble.data.synthetic import make_multilabel
 
 # Names load on first use: reading a file needs neither the repository nor the generator.
@@ -27,10 +27,10 @@ if not typing.TYPE_CHECKING:
         __name__,
         __all__,
         {
-            "scumble.data": ("repository",),
+            "scumble.data.public": ("repository",),
             "scumble.data.dataset": ("Feature", "MultilabelDataset"),
             "scumble.data.io": ("read", "write"),
-            "scumble.data.repository": ("load",),
+            "scumble.data.public.repository": ("load",),
             "scumble.data.synthetic": ("make_multilabel",),
         },
     )

@@ -12,12 +12,12 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, get_column, take_by_code, with_columns
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.features import as_float_matrix, split_table_columns
-from scumble._core.hierarchy import check_parents, select_parents
 from scumble._core.parameters import is_integer
-from scumble._core.selection import resolve_label_indices
 from scumble._core.text import default_names, pluralize
-from scumble._core.validation import check_named_labels
+from scumble._validation.features import as_float_matrix, split_table_columns
+from scumble._validation.label_hierarchy import check_parents, select_parents
+from scumble._validation.labels import check_named_labels
+from scumble._validation.selection import resolve_label_indices
 from scumble.data.feature import (
     ColumnSelection,
     Feature as Feature,

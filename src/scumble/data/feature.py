@@ -10,8 +10,8 @@ import numpy as np
 
 from scumble._core.arrays import Array, are_codes, take_by_code
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.features import join_columns
-from scumble._core.frames import EncodedColumn, read_column
+from scumble._validation.features import join_columns
+from scumble._validation.frames import EncodedColumn, read_column
 
 if TYPE_CHECKING:
     import pyarrow as pa

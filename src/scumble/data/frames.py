@@ -11,7 +11,10 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, get_column
 from scumble._core.errors import DataError, ParameterError, parameter_error
-from scumble._core.frames import (
+from scumble._core.optional import import_optional_dependency
+from scumble._core.parameters import check_choice, is_integer
+from scumble._core.text import join_names
+from scumble._validation.frames import (
     PandasCategorical,
     frame_columns,
     is_frame,
@@ -21,10 +24,7 @@ from scumble._core.frames import (
     to_arrow_array,
     to_dense_column,
 )
-from scumble._core.optional import import_optional_dependency
-from scumble._core.parameters import is_integer
-from scumble._core.text import join_names
-from scumble._core.validation import check_choice, check_named_labels
+from scumble._validation.labels import check_named_labels
 from scumble.data.feature import (
     ColumnSelection,
     Feature,
@@ -34,7 +34,7 @@ from scumble.data.feature import (
     features_from_columns,
     first_duplicate,
 )
-from scumble.data.feature_kinds import infer_feature_kinds
+from scumble.data.infer.feature_kinds import infer_feature_kinds
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def read_frame(
     including categories that never occur (polars declares them for an Enum only). Dates and times
     become date features in UTC. Labels from lists are in the order of their names, or of their
     numbers if all are whole numbers. An index is not a column. For columns without declared
-    categories `scumble.data.feature_kinds.infer_feature_kinds` infers what they hold.
+    categories `scumble.data.infer.feature_kinds.infer_feature_kinds` infers what they hold.
     """
     if not is_frame(frame):
         raise not_a_table_error(frame, "from_frame")

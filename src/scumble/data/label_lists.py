@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ScumbleWarning, parameter_error
-from scumble._core.frames import is_string_type
+from scumble._validation.frames import is_string_type
 
 #: A label matrix and the names of its columns.
 NamedLabels = tuple[sparse.csr_array, tuple[str, ...]]

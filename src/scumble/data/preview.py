@@ -9,7 +9,11 @@ from itertools import islice
 from typing import Any
 
 from scumble._core.files import BLOCK_BYTES, COMPRESSIONS, InputFile
-from scumble.data.column_roles import (
+from scumble.data.formats.arrow_table import METADATA_KEY, preview_arrow_columns
+from scumble.data.formats.columnar import translate_arrow_errors
+from scumble.data.formats.delimited import cells as text_cells, layout
+from scumble.data.formats.delimited.values import preview_text_columns
+from scumble.data.infer.column_roles import (
     LABEL,
     LIST,
     MAX_INSPECTED_ROWS,
@@ -19,11 +23,7 @@ from scumble.data.column_roles import (
     column_key,
     infer_column_roles,
 )
-from scumble.data.feature_kinds import MIN_VALUES_TO_INFER
-from scumble.data.formats.arrow_table import METADATA_KEY, preview_arrow_columns
-from scumble.data.formats.columnar import translate_arrow_errors
-from scumble.data.formats.delimited import cells as text_cells, layout
-from scumble.data.formats.delimited.values import preview_text_columns
+from scumble.data.infer.feature_kinds import MIN_VALUES_TO_INFER
 from scumble.data.io import find_format, open_dataset_file
 
 #: Bytes of a text file that are inspected: the first block of its reader, so that both agree.

@@ -1,6 +1,18 @@
 """Evaluate predictions: metrics, splitters, cross-validation, comparison."""
 
-from scumble.evaluate.bipartition_metrics import (
+from scumble.evaluate.comparison import (
+    Comparison,
+    Difference,
+    MethodResult,
+    compare,
+)
+from scumble.evaluate.metrics.base import (
+    Metric,
+    bipartition_metric,
+    probability_metric,
+    ranking_metric,
+)
+from scumble.evaluate.metrics.bipartition import (
     accuracy,
     f1,
     fbeta,
@@ -22,43 +34,19 @@ from scumble.evaluate.bipartition_metrics import (
     specificity,
     subset_accuracy,
 )
-from scumble.evaluate.comparison import (
-    Comparison,
-    Difference,
-    MethodResult,
-    compare,
-)
-from scumble.evaluate.counts import Confusion, Counts, confusion
-from scumble.evaluate.cross_validation import (
-    CrossValidation,
-    FoldResult,
-    MetricSummary,
-    cross_validate,
-)
-from scumble.evaluate.evaluation import (
+from scumble.evaluate.metrics.counts import Confusion, Counts, confusion
+from scumble.evaluate.metrics.evaluation import (
     Evaluation,
     Scorer,
     evaluate,
     scorer,
 )
-from scumble.evaluate.folds import (
-    FittedFold,
-    LabelCounts,
-    pooled_metrics,
-    run_fold,
-)
-from scumble.evaluate.groups import (
+from scumble.evaluate.metrics.label_groups import (
     find_metric,
     label_groups,
     metric_names,
 )
-from scumble.evaluate.metric import (
-    Metric,
-    bipartition_metric,
-    probability_metric,
-    ranking_metric,
-)
-from scumble.evaluate.ranking_metrics import (
+from scumble.evaluate.metrics.ranking import (
     average_precision,
     coverage,
     error_set_size,
@@ -77,7 +65,19 @@ from scumble.evaluate.ranking_metrics import (
     precision_at_k,
     ranking_loss,
 )
-from scumble.evaluate.splitters import (
+from scumble.evaluate.model_selection.cross_validation import (
+    CrossValidation,
+    FoldResult,
+    MetricSummary,
+    cross_validate,
+)
+from scumble.evaluate.model_selection.folds import (
+    FittedFold,
+    LabelCounts,
+    pooled_metrics,
+    run_fold,
+)
+from scumble.evaluate.model_selection.splitters import (
     BaseSplitter,
     FixedFolds,
     IterativeStratification,
@@ -87,7 +87,7 @@ from scumble.evaluate.splitters import (
     make_splitter,
     write_folds,
 )
-from scumble.evaluate.train_test import train_test_split
+from scumble.evaluate.model_selection.train_test import train_test_split
 
 __all__ = [
     "BaseSplitter",

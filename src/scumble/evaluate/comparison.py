@@ -18,12 +18,18 @@ from scumble._core.progress import progress_bar
 from scumble._core.table_repr import RecordList, TableReprMixin, TableView
 from scumble.data import MultilabelDataset
 from scumble.data.feature import first_duplicate
-from scumble.evaluate import cross_validation
-from scumble.evaluate.counts import UndefinedPolicy
-from scumble.evaluate.cross_validation import FoldResult, FoldRunner, cross_validate
-from scumble.evaluate.folds import LabelCounts, label_table, pooled_metrics
-from scumble.evaluate.groups import GROUPS, POOLED_PREFIX, find_metric, metric_sign, metric_title
-from scumble.evaluate.splitters import make_splitter
+from scumble.evaluate.metrics.counts import UndefinedPolicy
+from scumble.evaluate.metrics.label_groups import (
+    GROUPS,
+    POOLED_PREFIX,
+    find_metric,
+    metric_sign,
+    metric_title,
+)
+from scumble.evaluate.model_selection import cross_validation
+from scumble.evaluate.model_selection.cross_validation import FoldResult, FoldRunner, cross_validate
+from scumble.evaluate.model_selection.folds import LabelCounts, label_table, pooled_metrics
+from scumble.evaluate.model_selection.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import to_json_value
 

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
-from scumble.evaluate.evaluation import Evaluation, evaluate
-from scumble.evaluate.groups import GROUPS
-from scumble.learn import score_files as files
-from scumble.learn.score_files import NamedMatrix
-from scumble.learn.thresholds import predict_labels
+from scumble.evaluate.metrics.evaluation import Evaluation, evaluate
+from scumble.evaluate.metrics.label_groups import GROUPS
+from scumble.learn.storage import score_files as files
+from scumble.learn.storage.score_files import NamedMatrix
+from scumble.learn.thresholds.selection import predict_labels
 from scumble.measures.summary import to_json_value
 from scumble.measures.threaded_kernels import count_labels
 
@@ -79,7 +79,7 @@ def score_predictions(
     >>> import numpy as np
     >>> from scipy import sparse
     >>> from scumble.evaluate.prediction_files import score_predictions
-    >>> from scumble.learn.score_files import NamedMatrix
+    >>> from scumble.learn.storage.score_files import NamedMatrix
     >>> cells = sparse.csr_array(np.array([[1, 0], [1, 1]], bool))
     >>> truth = NamedMatrix(cells, ("sky", "ship"), "Y.csv")
     >>> scores = NamedMatrix(np.array([[0.9, 0.2], [0.8, 0.4]]), ("sky", "ship"), "scores.csv")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from scumble.evaluate import confusion, evaluate
-from scumble.evaluate.bipartition_metrics import f1s
-from scumble.evaluate.folds import LabelCounts, add_elapsed_seconds, run_fold
+from scumble.evaluate.metrics.bipartition import f1s
+from scumble.evaluate.model_selection.folds import LabelCounts, add_elapsed_seconds, run_fold
 from scumble.experiment import parts
 from scumble.experiment.cell import (
     LABEL_COUNTS_KEY,

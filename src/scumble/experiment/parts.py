@@ -99,7 +99,7 @@ def _compute_metadata(data: MultilabelDataset) -> DatasetMetadata:
 
 def _dataset_errors(component: Component, folder: str) -> Iterator[str]:
     """Yield the errors of a data set that are found without reading it."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     yield from _reduction_errors(component)
     path = file_of(component, folder)
@@ -116,7 +116,7 @@ def _dataset_errors(component: Component, folder: str) -> Iterator[str]:
 
 def _find_in_repository(name: str) -> Path | None:
     """Return the local file of a public data set, or None."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     with suppress(ScumbleError):
         return repository.locate(name)
@@ -137,7 +137,8 @@ def _file_stamp(path: Path, labels: Any) -> str:
 
 def load_dataset(component: Component, folder: str = "") -> MultilabelDataset:
     """Load a data set from a file or from the repository."""
-    from scumble.data import read, repository
+    from scumble.data import read
+    from scumble.data.public import repository
 
     component = with_label_file(component, folder)
     options = dict(component.parameters)

@@ -553,7 +553,7 @@ def _check_metric(metric: str, names: Sequence[str]) -> None:
 
 def _pooled_scores(cells: list[dict[str, Any]]) -> dict[str, float]:
     """Return the pooled metrics of some cells; cells of earlier versions have no label counts."""
-    from scumble.evaluate.folds import LabelCounts, pooled_metrics
+    from scumble.evaluate.model_selection.folds import LabelCounts, pooled_metrics
 
     counts = [
         LabelCounts.from_dict(cell["details"][LABEL_COUNTS_KEY])

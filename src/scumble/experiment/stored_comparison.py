@@ -23,8 +23,8 @@ from scumble.evaluate.comparison import (
     ComparisonRun,
     MethodFoldResult,
 )
-from scumble.evaluate.cross_validation import resolve_classifier, resolve_resamplers
-from scumble.evaluate.folds import LabelCounts
+from scumble.evaluate.model_selection.cross_validation import resolve_classifier, resolve_resamplers
+from scumble.evaluate.model_selection.folds import LabelCounts
 from scumble.experiment.cell import LABEL_COUNTS_KEY, NOTHING, Cell, Component, Result
 from scumble.experiment.parts import dataset_checksum
 from scumble.experiment.runner import run_cells

@@ -99,7 +99,7 @@ def prove(
     options: Payload,
 ) -> Payload:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
-    from scumble.evaluate.groups import metric_title
+    from scumble.evaluate.metrics.label_groups import metric_title
     from scumble.experiment import compare
     from scumble.report.evaluation import best_sentences
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble._core.features import FeatureCodes
 from scumble._core.parallel import row_slices
 from scumble._core.parameters import (
     CATEGORICAL_FEATURES,
@@ -22,9 +21,10 @@ from scumble._core.parameters import (
     ValidatedParametersMixin,
     as_generator,
 )
-from scumble._core.provenance import remembered_sample_weight
 from scumble._core.registry import register
-from scumble._core.validation import check_consistent_length
+from scumble._validation.features import FeatureCodes
+from scumble._validation.labels import check_consistent_length
+from scumble._validation.provenance import remembered_sample_weight
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import (

@@ -9,8 +9,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from scumble._core.arrays import to_dense
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleError
-from scumble._core.features import FeatureCodes, as_array, encode_features, read_features
-from scumble._core.frames import frame_columns, is_frame
+from scumble._validation.features import FeatureCodes, as_array, encode_features, read_features
+from scumble._validation.frames import frame_columns, is_frame
 
 #: Arguments of scikit-learn's `check_array`, which checks the shape of X but not its cells.
 _SHAPE_CHECK = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": False}

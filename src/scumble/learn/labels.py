@@ -12,7 +12,7 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import LabelError
 from scumble._core.optional import import_optional_dependency
-from scumble._core.validation import check_named_labels, label_lists
+from scumble._validation.labels import check_named_labels, label_lists
 
 
 @dataclass(frozen=True, eq=False)

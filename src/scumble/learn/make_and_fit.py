@@ -10,10 +10,10 @@ from sklearn.base import clone
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning, did_you_mean_parameter
 from scumble._core.registry import find_class
 from scumble.data import MultilabelDataset
-from scumble.learn.c45 import C45Classifier
 from scumble.learn.inner_classifier import set_categorical_features, set_random_states
 from scumble.learn.predictions import adapt_features, adapt_labels, translate_errors
 from scumble.learn.texts import TextColumns
+from scumble.learn.trees.c45 import C45Classifier
 from scumble.learn.weights import sample_weight_fit_params, supports_sample_weight
 from scumble.resample import run_chain
 

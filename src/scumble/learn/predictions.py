@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 
 from scumble._core.arrays import Array, to_dense
 from scumble._core.errors import DataError, ScumbleError
-from scumble._core.validation import NamedLabels, align_label_lists, check_labels
+from scumble._validation.labels import NamedLabels, align_label_lists, check_labels
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.labels import one_hot_labels
 

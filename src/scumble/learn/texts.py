@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scumble._core.arrays import Array, get_column
 from scumble._core.errors import DataError, ParameterTypeError
-from scumble._core.frames import frame_columns, is_frame
+from scumble._validation.frames import frame_columns, is_frame
 from scumble.data import Feature, MultilabelDataset
 
 #: Smallest number of training rows that contain a word: a word of a single row says nothing about

@@ -9,8 +9,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int
+from scumble._validation.features import FeatureCodes
 from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint
 from scumble.learn.inner_classifier import (
     TrainingData,
@@ -18,8 +18,13 @@ from scumble.learn.inner_classifier import (
     fit_without_scores,
     set_categorical_features,
 )
-from scumble.learn.ridge import RidgeRanker
-from scumble.learn.thresholds import RULE_CONSTRAINTS, ScoreColumns, ThresholdCurve, ThresholdRule
+from scumble.learn.rankers.ridge import RidgeRanker
+from scumble.learn.thresholds.selection import (
+    RULE_CONSTRAINTS,
+    ScoreColumns,
+    ThresholdCurve,
+    ThresholdRule,
+)
 
 
 class ThresholdedClassifier(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parameters import ParameterConstraint, Real
-from scumble._core.provenance import is_resampled, remembered_sample_weight
+from scumble._validation.provenance import is_resampled, remembered_sample_weight
 
 #: Rules by which class weights are computed.
 RULES = ("balanced", "sqrt")

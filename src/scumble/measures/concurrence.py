@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble._core.parameters import check_choice
 from scumble._core.table_repr import TableReprMixin, TableView
-from scumble._core.validation import check_choice, check_labels
+from scumble._validation.labels import check_labels
 from scumble.measures import threaded_kernels
 from scumble.measures.base import measure, safe_divide
 from scumble.measures.imbalance import Unseen, ratios_from_counts

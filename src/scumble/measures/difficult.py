@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble._core.parameters import check_count
 from scumble._core.table_repr import RecordList, TableReprMixin
 from scumble._core.text import default_names
-from scumble._core.validation import check_count, check_named_labels
+from scumble._validation.labels import check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts

@@ -5,7 +5,8 @@ from typing import Any, Literal
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.validation import check_choice, check_labels
+from scumble._core.parameters import check_choice
+from scumble._validation.labels import check_labels
 from scumble.measures import threaded_kernels
 from scumble.measures.base import measure
 

@@ -12,7 +12,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
 from scumble._core.table_repr import MAX_ROWS_SHOWN, TableReprMixin, TableView
-from scumble._core.validation import check_labels, is_dataset
+from scumble._validation.labels import check_labels, is_dataset
 from scumble.measures import kernels
 from scumble.measures.base import measure, safe_divide
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.validation import check_labels
+from scumble._validation.labels import check_labels
 from scumble.measures.base import measure, safe_divide
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
+from scumble._core.parameters import check_choice
 from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.text import default_names
-from scumble._core.validation import check_choice, check_named_labels, is_dataset
+from scumble._validation.labels import check_named_labels, is_dataset
 from scumble.measures import imbalance, threaded_kernels
 from scumble.measures.base import safe_divide
 from scumble.measures.concurrence import (

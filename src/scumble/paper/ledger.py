@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from scumble._core.parameters import check_choice
 from scumble._core.progress import progress_bar
-from scumble._core.validation import check_choice
 from scumble.evaluate.statistics import pearson
 from scumble.paper import published, sources, verdicts
 from scumble.paper.audit import (

@@ -5,7 +5,8 @@ import warnings
 from importlib import resources
 
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning, did_you_mean
-from scumble.data import MultilabelDataset, repository
+from scumble.data import MultilabelDataset
+from scumble.data.public import repository
 from scumble.experiment.plan import Plan, plan_from_dict
 
 #: Data sets that replace those of the paper, with the difference.

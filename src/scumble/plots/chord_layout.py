@@ -17,8 +17,9 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-from scumble._core.selection import resolve_label_indices
-from scumble._core.validation import check_count, check_labels
+from scumble._core.parameters import check_count
+from scumble._validation.labels import check_labels
+from scumble._validation.selection import resolve_label_indices
 from scumble.measures.difficult import sort_by_difficulty
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, to_json_value

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.parameters import check_choice, check_count
 from scumble._core.registry import registered_objects
-from scumble._core.validation import check_choice, check_count
 from scumble.plots.base import add_title, as_summary, display_name, new_figure, prepare_axes
 from scumble.plots.chord_layout import chord_layout
 

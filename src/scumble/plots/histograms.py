@@ -8,7 +8,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
-from scumble._core.validation import check_labels
+from scumble._validation.labels import check_labels
 from scumble.plots.base import Theme, add_title, as_summary, prepare_axes, register_plot
 
 #: Size of a figure in inches.

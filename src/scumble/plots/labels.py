@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.validation import check_count, check_named_labels
+from scumble._core.parameters import check_count
+from scumble._validation.labels import check_named_labels
 from scumble.measures.difficult import sort_by_difficulty
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble._core.validation import check_count
+from scumble._core.parameters import check_count
 from scumble.measures.imbalance import minority_from_ratios, ratios_from_counts
 from scumble.plots.base import Theme, check_length, display_name, new_figure, theme_for
 from scumble.plots.chord_layout import find_label_indices

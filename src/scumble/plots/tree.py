@@ -7,7 +7,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, Optional
-from scumble.learn.export import TreeLabels, fitted_tree
+from scumble.learn.trees.export import TreeLabels, fitted_tree
 from scumble.plots.base import new_figure
 
 #: Space around the figure in inches: the default of matplotlib.

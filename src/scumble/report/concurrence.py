@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.text import pluralize
-from scumble._core.validation import check_named_labels
 from scumble._core.version import __version__
+from scumble._validation.labels import check_named_labels
 from scumble.advice.evidence import BORDERLINE_CONCURRENCE, HIGH_CONCURRENCE, treatment_sentences
 from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize

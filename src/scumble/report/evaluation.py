@@ -176,7 +176,7 @@ def render_method_comparison(comparison: dict[str, Any], *, width: int | None = 
     >>> print("".join(part.text for part in render_method_comparison(comparison.to_dict())[0]))
     synthetic: 2 methods on 3 folds, each against br
     """
-    from scumble.evaluate.groups import metric_title
+    from scumble.evaluate.metrics.label_groups import metric_title
 
     data = escape_controls(comparison["data"]) or "data"
     n_methods = len(comparison["methods"])

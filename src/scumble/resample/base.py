@@ -15,7 +15,6 @@ from sklearn.utils.metadata_routing import UNCHANGED
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleError
-from scumble._core.features import Features, read_features
 from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parameters import (
     CATEGORICAL_FEATURES,
@@ -25,13 +24,14 @@ from scumble._core.parameters import (
     ValidatedParametersMixin,
     as_generator,
 )
-from scumble._core.provenance import (
+from scumble._core.registry import register
+from scumble._validation.features import Features, read_features
+from scumble._validation.labels import check_consistent_length, check_labels, label_lists
+from scumble._validation.provenance import (
     mark_resampled,
     remember_sample_weight,
     remembered_sample_weight,
 )
-from scumble._core.registry import register
-from scumble._core.validation import check_consistent_length, check_labels, label_lists
 from scumble.data import Feature, MultilabelDataset, write
 from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
-from scumble._core.features import Features, as_array, check_two_dimensional
+from scumble._validation.features import Features, as_array, check_two_dimensional
 from scumble.resample.kernels import bags as kernels
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.features import Features
 from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parameters import Choice, Int, Real
+from scumble._validation.features import Features
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import BaseDistanceResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.ml_random import rows_by_label

@@ -7,10 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest_neighbours
 from scumble._core.parallel import row_blocks, run_in_threads
 from scumble._core.parameters import Int, Real
+from scumble._validation.features import Features
 from scumble.measures.imbalance import label_counts
 from scumble.resample.base import BaseDistanceResampler, ResampleResult, n_rows_from_percent
 from scumble.resample.kernels import local as kernels

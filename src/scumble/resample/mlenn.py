@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.features import Features
 from scumble._core.parameters import Bool, Int, Real
+from scumble._validation.features import Features
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import BaseDistanceResampler, ResampleResult
 from scumble.resample.containers import take_labels

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.features import Features
 from scumble._core.neighbours import nearest_neighbours
 from scumble._core.parallel import run_in_threads
 from scumble._core.parameters import Bool, Choice, Int
+from scumble._validation.features import Features
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import BaseDistanceResampler, ResampleResult
 from scumble.resample.kernels import synthesis as kernels

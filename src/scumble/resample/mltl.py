@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.features import Features
 from scumble._core.parameters import Bool, Choice, Either, Real
+from scumble._validation.features import Features
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import BaseDistanceResampler, ResampleResult

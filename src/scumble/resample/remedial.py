@@ -226,31 +226,27 @@ def _split_rows(
     is_majority = ~is_minority
 
     def write_block(block: int) -> None:
+        rows_of_block = slice(borders[block], borders[block + 1])
+        clones_of_block = slice(clone_borders[block], clone_borders[block + 1])
         kernels.write_rows(
-            Y.indptr,
+            Y.indptr[rows_of_block.start : rows_of_block.stop + 1],
             Y.indices,
-            is_split,
+            is_split[rows_of_block],
             is_kept=is_minority,
             rows=None,
-            start=borders[block],
-            stop=borders[block + 1],
-            first=original_ends[block],
-            last=original_ends[block + 1],
-            new_indptr=new_indptr,
-            new_indices=new_indices,
+            new_indptr=new_indptr[rows_of_block.start : rows_of_block.stop + 1],
+            new_indices=new_indices[original_ends[block] : original_ends[block + 1]],
+            n_before=original_ends[block],
         )
         kernels.write_rows(
             Y.indptr,
             Y.indices,
             is_split,
             is_kept=is_majority,
-            rows=rows,
-            start=clone_borders[block],
-            stop=clone_borders[block + 1],
-            first=clone_ends[block],
-            last=clone_ends[block + 1],
-            new_indptr=clone_indptr,
-            new_indices=new_indices,
+            rows=rows[clones_of_block],
+            new_indptr=clone_indptr[clones_of_block.start : clones_of_block.stop + 1],
+            new_indices=new_indices[clone_ends[block] : clone_ends[block + 1]],
+            n_before=clone_ends[block],
         )
 
     run_in_threads(write_block, range(len(borders) - 1))

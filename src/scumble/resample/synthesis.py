@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.features import Features
 from scumble._core.parallel import run_in_threads
+from scumble._validation.features import Features
 from scumble.resample.base import ResampleResult
 from scumble.resample.containers import rows_like
 from scumble.resample.kernels import synthesis as kernels

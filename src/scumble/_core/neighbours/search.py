@@ -9,7 +9,7 @@ from scumble._core.arrays import Array, take_by_code
 from scumble._core.neighbours import kernels
 from scumble._core.neighbours.space import Space
 from scumble._core.parallel import row_slices, run_in_threads, single_threaded_blas
-from scumble._core.validation import check_choice, check_count
+from scumble._core.parameters import check_choice, check_count
 
 #: Elements of a block of products: 2 MB per thread, so that it fits in the cache.
 BLOCK_ELEMENTS = 1 << 18

@@ -11,14 +11,14 @@ from scipy import sparse
 from scumble._core.arrays import Array, take_by_code
 from scumble._core.errors import DataError, ReadError, ScumbleError
 from scumble._core.files import InputFile
-from scumble._core.frames import is_string_type
-from scumble._core.validation import check_choice
-from scumble.data.column_roles import MAX_INSPECTED_ROWS, ColumnPreview, suggest_label_options
+from scumble._core.parameters import check_choice
+from scumble._validation.frames import is_string_type
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.feature import column_from_feature, differing_fields, feature_from_column
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.label_choice import FileColumns, choose_features
 from scumble.data.frames import label_columns, read_frame
+from scumble.data.infer.column_roles import MAX_INSPECTED_ROWS, ColumnPreview, suggest_label_options
 from scumble.data.label_lists import holds_label_lists, indptr_from_counts
 
 METADATA_KEY = b"scumble"

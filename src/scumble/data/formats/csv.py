@@ -10,10 +10,9 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import InputFile, OutputFile
-from scumble._core.validation import check_choice
+from scumble._core.parameters import check_choice
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import ColumnSelection
-from scumble.data.feature_kinds import MIN_VALUES_TO_INFER, are_row_numbers, infer_feature_kinds
 from scumble.data.formats.base import DATASET_PARTS, Format, LabelChoice
 from scumble.data.formats.delimited import cells as text_cells
 from scumble.data.formats.delimited.layout import CsvOptions, find_layout, parse_cell_number
@@ -23,6 +22,11 @@ from scumble.data.formats.delimited.values import (
     LabelListColumn,
 )
 from scumble.data.formats.kernels.numbers import NO_NUMBER
+from scumble.data.infer.feature_kinds import (
+    MIN_VALUES_TO_INFER,
+    are_row_numbers,
+    infer_feature_kinds,
+)
 
 _LAYOUTS = ("columns", "lists")
 #: A header name that marks label columns, as `write_csv` writes it.
@@ -97,7 +101,7 @@ def read_csv(
     rows. At least two rows are needed.
 
     *Identifier columns*, dates and long texts are inferred from the values, see
-    `scumble.data.feature_kinds.infer_feature_kinds`. Nothing is inferred for files that `write_csv`
+    `scumble.data.infer.feature_kinds.infer_feature_kinds`. Nothing is inferred for files that `write_csv`
     wrote, nor for columns in ``keep`` (True for all columns).
 
     *The decimal mark* is a comma if the delimiter is another character, some numbers have a comma

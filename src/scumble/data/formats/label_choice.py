@@ -13,9 +13,9 @@ from scumble._core.parameters import is_integer
 from scumble._core.text import excerpt
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import ColumnSelection, first_duplicate
-from scumble.data.feature_kinds import as_text_feature
 from scumble.data.formats.arff.label_xml import LabelHierarchy, read_label_xml
 from scumble.data.formats.base import LabelChoice
+from scumble.data.infer.feature_kinds import as_text_feature
 
 _ALLOWED = (
     "Expected names, column numbers from 0, a count (negative: from the end), or the path of a "

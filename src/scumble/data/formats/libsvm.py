@@ -11,7 +11,7 @@ from scipy import sparse
 
 from scumble._core.errors import parameter_error
 from scumble._core.files import InputFile, OutputFile
-from scumble._core.validation import check_count
+from scumble._core.parameters import check_count
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import sparse_lines
 from scumble.data.formats.base import Format, LabelChoice

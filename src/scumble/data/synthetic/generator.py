@@ -15,8 +15,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, parameter_error
-from scumble._core.parameters import Real, as_generator
-from scumble._core.validation import check_count
+from scumble._core.parameters import Real, as_generator, check_count
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.synthetic.labels import assign_labels, label_counts, max_rows_per_label
 

@@ -8,9 +8,8 @@ import numpy as np
 from scipy import special, stats
 
 from scumble._core.errors import ParameterError, parameter_error
-from scumble._core.parameters import Real, as_generator
+from scumble._core.parameters import Real, as_generator, check_count
 from scumble._core.table_repr import TableReprMixin
-from scumble._core.validation import check_count
 from scumble.evaluate.statistics.score_table import FloatArray, check_numbers, score_table
 
 METHODS = ("exact", "normal")

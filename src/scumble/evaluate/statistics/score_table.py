@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, did_you_mean
-from scumble._core.frames import is_frame
 from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.text import pluralize
-from scumble.evaluate.groups import metric_sign
+from scumble._validation.frames import is_frame
+from scumble.evaluate.metrics.label_groups import metric_sign
 
 #: A row (data set) and a column (method).
 Position = tuple[str, str]

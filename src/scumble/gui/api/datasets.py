@@ -137,7 +137,7 @@ async def open_example(state: ServerState, request: ApiRequest) -> Job:
 
 def list_public_datasets(state: ServerState, request: ApiRequest) -> dict[str, Any]:
     """List the public data sets, with where they are."""
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     return {
         "datasets": [
@@ -163,7 +163,7 @@ async def open_public_dataset(state: ServerState, request: ApiRequest) -> Job:
 
 
 def _names_on_the_shelf() -> set[str]:
-    from scumble.data import repository
+    from scumble.data.public import repository
 
     return {entry.name for entry in repository.entries()}
 

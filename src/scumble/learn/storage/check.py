@@ -8,27 +8,27 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
-from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
-from scumble.learn.bagged_trees import BaggedTrees
+from scumble._validation.features import FeatureCodes
 from scumble.learn.base import BaseRanker
-from scumble.learn.blended_ranker import BlendedRanker, StackedRidge, are_valid_weights
-from scumble.learn.c45 import C45Classifier, Tree
-from scumble.learn.c45.forest import Forest
-from scumble.learn.calibration import Calibration
-from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
-from scumble.learn.eccru import ECCRU
 from scumble.learn.inner_classifier import InnerClassifier
-from scumble.learn.neighbour_ranker import NeighbourRanker
-from scumble.learn.neighbourhood import NeighbourClassifier
-from scumble.learn.radial_kernel import KERNEL_POWERS, RadialKernel
-from scumble.learn.rank_scale import RankScale
+from scumble.learn.neighbours.neighbourhood import NeighbourClassifier
+from scumble.learn.rankers.bagged_trees import BaggedTrees
+from scumble.learn.rankers.blended_ranker import BlendedRanker, StackedRidge, are_valid_weights
+from scumble.learn.rankers.calibration import Calibration
+from scumble.learn.rankers.neighbour_ranker import NeighbourRanker
+from scumble.learn.rankers.radial_kernel import KERNEL_POWERS, RadialKernel
+from scumble.learn.rankers.rank_scale import RankScale
+from scumble.learn.rankers.ridge import RidgeRanker
+from scumble.learn.rankers.scaling import MOST_RANKED, N_QUANTILES, Scaling
 from scumble.learn.regression_columns import RegressionColumns
-from scumble.learn.ridge import RidgeRanker
-from scumble.learn.scaling import MOST_RANKED, N_QUANTILES, Scaling
 from scumble.learn.storage.json_encoding import is_storable_class
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded_classifier import ThresholdedClassifier
+from scumble.learn.transformation.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.transformation.eccru import ECCRU
+from scumble.learn.trees.c45 import C45Classifier, Tree
+from scumble.learn.trees.c45.forest import Forest
 
 #: The error for a model without a part that was added, or whose meaning changed, since then.
 EARLIER = "this model is of an earlier version of scumble: train it again"

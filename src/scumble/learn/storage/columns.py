@@ -12,7 +12,7 @@ from scumble._core.arrays import Array, get_column, take_by_code, with_columns
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.feature_kinds import parse_dates
+from scumble.data.infer.feature_kinds import parse_dates
 
 Features = tuple[Feature, ...]
 #: How the values of a column become those of training: an array indexed by code, or a dict.

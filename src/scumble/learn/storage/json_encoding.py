@@ -20,7 +20,7 @@ MARK = "$"
 MAX_DEPTH = 200
 #: Modules whose classes may be stored. Decoding one of them runs none of its methods.
 _STORABLE_MODULES = re.compile(
-    r"scumble\.(learn|resample|_core\.(neighbours|features))(\.[A-Za-z_]\w*)*"
+    r"scumble\.(learn|resample|_core\.neighbours|_validation\.features)(\.[A-Za-z_]\w*)*"
 )
 #: Types that skops does not trust, and that `check_model` checks after loading.
 CHECKED = frozenset({"sklearn.tree._tree.Tree"})

@@ -16,10 +16,7 @@ def write_rows(
     is_split: Array,
     is_kept: Array,
     rows: Array | None,
-    start: int,
-    stop: int,
-    first: int,
-    last: int,
     new_indptr: Array,
     new_indices: Array,
+    n_before: int,
 ) -> None: ...

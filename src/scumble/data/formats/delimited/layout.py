@@ -9,9 +9,7 @@ import numpy as np
 from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.files import InputFile
 from scumble._core.parameters import Choice
-from scumble.data.column_roles import MAX_INSPECTED_ROWS, suggest_label_options
 from scumble.data.feature import ColumnSelection, first_duplicate
-from scumble.data.feature_kinds import ROW_NUMBER_NAMES
 from scumble.data.formats.base import TableOptions
 from scumble.data.formats.delimited.cells import (
     FEATURE_MARK,
@@ -25,6 +23,8 @@ from scumble.data.formats.delimited.cells import (
 from scumble.data.formats.delimited.values import preview_text_columns
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
 from scumble.data.formats.label_choice import FileColumns, as_column_list
+from scumble.data.infer.column_roles import MAX_INSPECTED_ROWS, suggest_label_options
+from scumble.data.infer.feature_kinds import ROW_NUMBER_NAMES
 
 #: The code of each opening bracket with that of its closing bracket.
 _BRACKETS = {ord("["): ord("]"), ord("("): ord(")"), ord("{"): ord("}")}

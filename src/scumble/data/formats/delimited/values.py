@@ -9,15 +9,15 @@ from scipy import sparse
 
 from scumble._core.arrays import Array, take_by_code
 from scumble._core.errors import ReadError
-from scumble._core.frames import rank_strings
 from scumble._core.text import excerpt
-from scumble.data.column_roles import ColumnPreview
+from scumble._validation.frames import rank_strings
 from scumble.data.feature import Feature
-from scumble.data.feature_kinds import ROW_NUMBER_NAMES, are_row_numbers
 from scumble.data.formats.delimited.cells import SWAP_DECIMAL_MARKS, Cells
 from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import copy_cells, parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, slices_to_arrow
+from scumble.data.infer.column_roles import ColumnPreview
+from scumble.data.infer.feature_kinds import ROW_NUMBER_NAMES, are_row_numbers
 from scumble.data.label_lists import (
     indicator_matrix,
     indptr_from_counts,

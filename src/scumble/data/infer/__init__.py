@@ -1,0 +1,1 @@
+"""Inference for plain tables: which columns are labels, identifiers, dates, numbers or texts."""

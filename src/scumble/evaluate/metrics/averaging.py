@@ -1,0 +1,105 @@
+"""Averages that make a metric of a formula with one value per instance, per label, or per cell.
+
+A *unit formula* takes the counts, or the rankings, of units and returns `UnitValues`: one value per
+unit. An average chooses the units, calls the formula and returns one number. Where all units are
+labels, the metric can also be computed for a group of labels.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scumble._core.arrays import Array
+from scumble._core.errors import parameter_error
+from scumble.evaluate.metrics.counts import UndefinedPolicy
+
+
+class UnitValues(NamedTuple):
+    """One value per unit, NaN where it is undefined, and what MULAN takes instead of NaN."""
+
+    values: Array
+    #: NaN if the value stays undefined in MULAN, None if MULAN leaves undefined units out of means.
+    mulan_value: Array | float | None
+
+    def fill(self, undefined: UndefinedPolicy) -> Array:
+        """Return the values with NaN replaced as the policy says."""
+        return undefined.fill(self.values, self.mulan_value)
+
+    def mean(self, undefined: UndefinedPolicy) -> float:
+        """Return the mean of the values under the policy."""
+        return undefined.mean(self.values, self.mulan_value)
+
+
+UnitFormula = Callable[[Any], UnitValues]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Mean over the instances of a formula."""
+
+    formula: UnitFormula
+
+    def __call__(self, counts: Any, undefined: UndefinedPolicy) -> float:
+        """Return the mean of ``formula(counts.by_instance)``."""
+        return self.formula(counts.by_instance).mean(undefined)
+
+
+@dataclass(frozen=True)
+class Macro:
+    """Mean over the labels of a formula."""
+
+    formula: UnitFormula
+
+    def __call__(self, counts: Any, undefined: UndefinedPolicy) -> float:
+        """Return the mean of ``formula(counts.by_label)``."""
+        return self.formula(counts.by_label).mean(undefined)
+
+
+@dataclass(frozen=True)
+class Micro:
+    """Value of a formula for all cells together."""
+
+    formula: UnitFormula
+
+    def __call__(self, counts: Any, undefined: UndefinedPolicy) -> float:
+        """Return ``formula(counts.overall)``."""
+        return self.formula(counts.overall).mean(undefined)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Mean over the labels of a formula, weighted by the number of instances with the label."""
+
+    formula: UnitFormula
+
+    def __call__(self, counts: Any, undefined: UndefinedPolicy) -> float:
+        """Return the weighted mean of ``formula(counts.by_label)``; NaN if no label occurs."""
+        values = self.formula(counts.by_label).fill(undefined)
+        weights = counts.by_label.true
+        if undefined.policy == "ignore":
+            is_defined = ~np.isnan(values)
+            values, weights = values[is_defined], weights[is_defined]
+        if weights.sum() == 0:
+            return float("nan")
+        return float(np.average(values, weights=weights))
+
+
+#: The averages by scikit-learn's names.
+AVERAGES: dict[str, Callable[[UnitFormula], Callable[[Any, UndefinedPolicy], float]]] = {
+    "samples": Samples,
+    "macro": Macro,
+    "micro": Micro,
+    "weighted": Weighted,
+}
+
+
+def make_average(
+    average: str, formula: UnitFormula, *, caller: str
+) -> Callable[[Any, UndefinedPolicy], float]:
+    """Return the average of this name around a formula."""
+    if average not in AVERAGES:
+        must = f"be one of {', '.join(map(repr, AVERAGES))}"
+        raise parameter_error("average", caller, must, average)
+    return AVERAGES[average](formula)

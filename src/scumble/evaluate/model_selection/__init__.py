@@ -1,0 +1,1 @@
+"""Splitters, folds, cross-validation and splits into training and test rows."""

@@ -1,0 +1,336 @@
+"""One fold: resample the training part, fit, predict, evaluate; and counts of several folds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.arrays import Array
+from scumble._core.table_repr import RecordList, TableReprMixin
+from scumble.data import MultilabelDataset
+from scumble.evaluate.metrics.bipartition import RATES
+from scumble.evaluate.metrics.counts import Counts
+from scumble.evaluate.metrics.evaluation import Evaluation, evaluate, group_metrics
+from scumble.evaluate.metrics.label_groups import GROUPS, MIN_TRAINING_POSITIVES
+from scumble.learn import TextColumns, fit_dataset
+from scumble.learn.predictions import predict_with_scores
+from scumble.resample import run_chain
+
+#: Steps of a fold whose time is measured.
+STEPS = ("resample", "fit", "predict")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFold:
+    """The fitted model of one fold, its predictions and their evaluation.
+
+    Attributes
+    ----------
+    training, resampled : MultilabelDataset
+        The training part before and after resampling, with texts replaced by numbers.
+    model : estimator
+        The fitted classifier.
+    predictions : csr_array of bool
+        The predicted labels of the test part.
+    scores : ndarray of shape (n_samples, n_labels) or None
+        The scores of the test part, if the classifier has any.
+    evaluation : Evaluation
+        All metrics, of all labels and of each group.
+    seconds : dict of str to float
+        Wall time of ``resample``, ``fit`` and ``predict``.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import run_fold
+    >>> from scumble.learn import BinaryRelevance
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> fold = run_fold(data[:60], data[60:], BinaryRelevance())
+    >>> type(fold.model).__name__, fold.predictions.shape
+    ('BinaryRelevance', (30, 8))
+    """
+
+    training: MultilabelDataset
+    resampled: MultilabelDataset
+    model: Any
+    predictions: sparse.csr_array
+    scores: Array | None
+    evaluation: Evaluation
+    seconds: dict[str, float]
+
+
+def run_fold(
+    training: MultilabelDataset,
+    tested: MultilabelDataset,
+    classifier: Any,
+    resamplers: Sequence[Any] = (),
+    *,
+    random_state: int | None = None,
+    groups: Any = GROUPS,
+    undefined: Any = "mulan",
+    ties: str = "mulan",
+) -> FittedFold:
+    """Fit a classifier on one part of the data and evaluate it on another.
+
+    Cross-validation and experiments both run their folds by this function.
+
+    Parameters
+    ----------
+    training, tested : MultilabelDataset
+        The training and the test part. Resamplers, and the encoding of texts as numbers, see the
+        first part alone; see `scumble.learn.TextColumns`.
+    classifier : estimator
+        The classifier; a copy is fitted, see `scumble.learn.fit_dataset`.
+    resamplers : sequence of resamplers
+        Applied in order; their seeds must be set.
+    random_state : int, optional
+        Seed of the classifier where its ``random_state`` is None.
+    groups, undefined, ties : object
+        See `evaluate`. Groups are those of the training part before resampling.
+
+    Returns
+    -------
+    FittedFold
+        The fitted model, its predictions and their evaluation.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import run_fold
+    >>> data = scumble.make_multilabel(200, 6, mean_ir=5, scumble=0.1, random_state=0)
+    >>> fold = run_fold(data[:150], data[150:], scumble.learn.MLkNN())
+    >>> fold.predictions.shape, 0 <= fold.evaluation["minority.macro_f1"] <= 1
+    ((50, 6), True)
+    """
+    seconds = dict.fromkeys(STEPS, 0.0)
+    with add_elapsed_seconds(seconds, "fit"):
+        texts = TextColumns.of(training)
+        training = texts.transform(training)
+    with add_elapsed_seconds(seconds, "resample"):
+        resampled = run_chain(training, resamplers)
+    with add_elapsed_seconds(seconds, "fit"):
+        model = fit_dataset(classifier, resampled, random_state=random_state)
+    with add_elapsed_seconds(seconds, "predict"):
+        predictions, scores = predict_with_scores(model, texts.transform(tested).X, tested.n_labels)
+    evaluation = evaluate(
+        tested,
+        predictions,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        groups=groups,
+        training=training.Y,
+    )
+    return FittedFold(
+        training=training,
+        resampled=resampled,
+        model=model,
+        predictions=predictions,
+        scores=scores,
+        evaluation=evaluation,
+        seconds=seconds,
+    )
+
+
+@contextmanager
+def add_elapsed_seconds(seconds: dict[str, float], step: str) -> Iterator[None]:
+    """Add the wall time of the block to ``seconds[step]``."""
+    started = time.perf_counter()
+    yield
+    seconds[step] += time.perf_counter() - started
+
+
+# Counts of every label, added up over folds before metrics are computed ------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelCounts(TableReprMixin):
+    """Counts of each label on one fold, which can be added up over folds.
+
+    Attributes
+    ----------
+    training : ndarray of int64
+        Instances of the training part, before resampling, that have the label.
+    hits, predicted, true : ndarray of int64
+        True positives, predicted and true instances of the test part.
+    n_test : int
+        Instances of the test part.
+    groups : mapping of str to ndarray of bool
+        For each group a mask of its labels on this fold.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> result = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> counts = result.label_counts[0]
+    >>> counts.n_test, len(counts.hits)
+    (30, 8)
+    """
+
+    training: Array
+    hits: Array
+    predicted: Array
+    true: Array
+    n_test: int
+    groups: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> LabelCounts:
+        """Return the counts of the evaluation of a fold.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            An evaluation with ``training`` and predictions.
+
+        Returns
+        -------
+        LabelCounts
+            The counts.
+        """
+        by_label = evaluation.by_label
+        hits = by_label["true_positives"]
+        predicted = hits + by_label["false_positives"]
+        true = hits + by_label["false_negatives"]
+        n_instances = predicted + true - hits + by_label["true_negatives"]
+        return cls(
+            training=by_label["training_positives"],
+            hits=hits,
+            predicted=predicted,
+            true=true,
+            n_test=int(n_instances[0]),
+            groups=evaluation.groups,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as lists of numbers, for JSON.
+
+        Returns
+        -------
+        dict
+            The argument of `from_dict`.
+        """
+        columns = {name: getattr(self, name).tolist() for name in COLUMNS}
+        groups = {name: np.flatnonzero(mask).tolist() for name, mask in self.groups.items()}
+        groups.pop("all", None)  # every label: `from_dict` adds it
+        return {**columns, "n_test": self.n_test, "groups": groups}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> LabelCounts:
+        """Return the counts that `to_dict` has written.
+
+        Parameters
+        ----------
+        plain : mapping
+            The result of `to_dict`.
+
+        Returns
+        -------
+        LabelCounts
+            The counts.
+        """
+        columns = {name: np.array(plain[name], np.int64) for name in COLUMNS}
+        labels = np.arange(len(columns["true"]))
+        members = {"all": labels, **plain["groups"]}
+        groups = {name: np.isin(labels, indices) for name, indices in members.items()}
+        return cls(**columns, n_test=plain["n_test"], groups=groups)
+
+
+#: Fields with one number per label.
+COLUMNS = ("training", "hits", "predicted", "true")
+
+
+def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
+    """Compute metrics from counts added up over folds.
+
+    The mean over folds of macro F1 does not punish false positives of labels that are absent from
+    a fold's test part, and a label with two test instances in five folds has no value on three of
+    them. Adding up first avoids both.
+
+    Parameters
+    ----------
+    folds : iterable of LabelCounts
+        One per fold, all repetitions together.
+
+    Returns
+    -------
+    dict of str to float
+        Metrics of predicted labels: ``macro_f1``, ``micro_f1``, ..., ``never_predicted``, and the
+        same of each group, such as ``minority.macro_f1``. NaN where no label counts.
+
+    Notes
+    -----
+    The counts of a label are added up over the folds whose training part has the label at least
+    twice and, for a group, assigns it to the group. The label counts if it occurs in one of their
+    test parts. Metrics without a group follow this rule with all labels.
+
+    Examples
+    --------
+    On the first fold the label is predicted correctly; on the second it is absent and predicted
+    twice.
+
+    >>> import numpy as np
+    >>> from scumble.evaluate.model_selection.folds import LabelCounts, pooled_metrics
+    >>> def fold(hits, predicted, true):
+    ...     counts = (np.array([n]) for n in (5, hits, predicted, true))
+    ...     return LabelCounts(*counts, n_test=10, groups={})
+    >>> pooled_metrics([fold(2, 2, 2), fold(0, 2, 0)])["macro_precision"]
+    0.5
+    """
+    folds = list(folds)
+    values = group_metrics(_pooled_counts(folds, group=None))
+    for group in folds[0].groups:
+        group_values = group_metrics(_pooled_counts(folds, group=group))
+        values |= {f"{group}.{name}": value for name, value in group_values.items()}
+    return values
+
+
+def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordList[dict[str, Any]]:
+    """Return a row per label with its counts and metrics over all folds."""
+    folds = list(folds)
+    counts = _sum_counts(folds, np.ones((len(folds), len(names)), bool))
+    columns: dict[str, Any] = {
+        "name": list(names),
+        "training_positives": np.mean([fold.training for fold in folds], axis=0).tolist(),
+        "test_positives": counts.true.tolist(),
+        "true_positives": counts.hits.tolist(),
+        "false_positives": counts.false_positives.tolist(),
+        "false_negatives": counts.false_negatives.tolist(),
+    }
+    for name in ("precision", "recall", "f1"):
+        columns[name] = RATES[name](counts).values.tolist()
+    for group in folds[0].groups:
+        if group != "all":
+            columns[group] = np.sum([fold.groups[group] for fold in folds], axis=0).tolist()
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return RecordList(rows, "labels", tuple(columns))
+
+
+def _pooled_counts(folds: Sequence[LabelCounts], *, group: str | None) -> Counts:
+    """Return the counts of the labels that count, added up over the folds on which they do."""
+    is_counted = np.stack([fold.training >= MIN_TRAINING_POSITIVES for fold in folds])
+    if group is not None:
+        is_counted &= np.stack([fold.groups[group] for fold in folds])
+    counts = _sum_counts(folds, is_counted)
+    return counts.take(counts.true > 0)
+
+
+def _sum_counts(folds: Sequence[LabelCounts], is_counted: Array) -> Counts:
+    """Return the sums of the counts over folds; ``is_counted`` has shape (n_folds, n_labels)."""
+
+    def add_up(values: list[Any]) -> Array:
+        return (is_counted * np.array(values)).sum(axis=0)
+
+    return Counts(
+        hits=add_up([fold.hits for fold in folds]),
+        predicted=add_up([fold.predicted for fold in folds]),
+        true=add_up([fold.true for fold in folds]),
+        size=add_up([[fold.n_test] for fold in folds]),
+    )

@@ -1,0 +1,12 @@
+from scumble._core.arrays import Array
+from scumble.learn.trees.c45.table import RowArrays
+
+def minimize_loss(
+    rows: RowArrays,
+    is_positive: Array,
+    sample_weight: Array,
+    ridge: float,
+    tolerance: float,
+    n_steps: int,
+    beta: Array,
+) -> int: ...

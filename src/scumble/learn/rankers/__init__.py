@@ -1,0 +1,1 @@
+"""Rankers: classifiers with out-of-sample scores that rank the rows of every label."""

@@ -1,0 +1,1 @@
+"""Decision thresholds per label, chosen from scores, and tables of them."""

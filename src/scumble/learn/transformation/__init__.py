@@ -1,0 +1,1 @@
+"""Problem transformations: multilabel learning by one model per label, labelset or pair."""

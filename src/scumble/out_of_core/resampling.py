@@ -1,0 +1,255 @@
+"""REMEDIAL, LP-ROS and LP-RUS out of core."""
+
+from scumble._core.errors import ParameterError, parameter_error
+from scumble.measures.base import safe_divide
+from scumble.measures.concurrence import ABOVE_MEAN_TOLERANCE
+from scumble.out_of_core import statements
+from scumble.out_of_core.files import Output
+from scumble.out_of_core.tables import ColumnLayout, LabelsetTables, arrow_column
+from scumble.resample.base import n_rows_from_percent
+from scumble.resample.lp_random import LPROS, LPRUS, distribute_budget
+from scumble.resample.remedial import REMEDIAL, RemedialPass
+
+#: All scores are below this threshold, so that nothing has been split before the first pass.
+ABOVE_ALL_SCORES = 2.0
+
+
+def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
+    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``method``."""
+    if method.unseen != "nan":
+        raise ParameterError(
+            "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
+        )
+    passes = compute_passes(tables, method)
+    sql = _remedial_sql(tables, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.passes_ = passes
+    method.n_one_sided_ = sum(remedial_pass.n_one_sided for remedial_pass in passes)
+    method.n_added_ = sum(remedial_pass.n_added for remedial_pass in passes)
+    method.n_removed_ = 0
+
+
+def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPass, ...]:
+    """Compute all passes of REMEDIAL on the labelsets; create the tables ``parts``, ``copies``."""
+    n_rows = tables.totals["n_instances"]
+    tables.scored()
+    makes_copies = method.one_sided == "clone"  # copies without labels, of one-sided rows
+    lowest = ABOVE_ALL_SCORES
+    passes = []
+    counts_of_empty_copies = []
+    for number in range(1, method.passes + 1):
+        title = f"REMEDIAL, pass {number}"
+        total = tables.fetch_value(statements.PASS_TOTAL, title=title, lowest=lowest)
+        mean = safe_divide(float(total), n_rows)
+        threshold = mean + ABOVE_MEAN_TOLERANCE
+        limits = {"lowest": repr(lowest), "threshold": repr(threshold)}
+        counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **limits)
+        n_added = counts["n_above_mean"]
+        if makes_copies:
+            counts_of_empty_copies.append(statements.ONE_SIDED_ABOVE.format_map(limits))
+        else:
+            n_added -= counts["n_one_sided"]
+        passes.append(
+            RemedialPass(
+                scumble=mean,
+                n_above_mean=counts["n_above_mean"],
+                n_one_sided=counts["n_one_sided"],
+                n_added=n_added,
+            )
+        )
+        lowest = min(lowest, threshold)
+        n_rows += n_added
+    _create_parts(
+        tables,
+        lowest=repr(lowest),
+        n_empty=" + ".join(counts_of_empty_copies) or "0",
+        n_passes=method.passes,
+    )
+    return tuple(passes)
+
+
+def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes: int) -> None:
+    """Create ``parts``, the rare labels and number of copies of each labelset, and ``copies``.
+
+    ``copies`` lists the numbers of all copies for each possible number of copies.
+    """
+    import pyarrow as pa
+
+    if tables.is_canonical:
+        raw, spellings = "c.labels", ""
+    else:
+        raw, spellings = "w.raw", tables.format_sql(statements.JOIN_RAW_LABELSETS)
+    queries = []
+    for scored in tables.slices("scored"):
+        changed = tables.format_sql(
+            statements.CHANGED_LABELSETS, scored=scored, lowest=lowest, n_empty=n_empty
+        )
+        rare_halves = tables.format_sql(statements.RARE_HALVES, changed=f"({changed})")
+        queries.append(
+            tables.format_sql(
+                statements.LABELSET_SPLITS,
+                raw=raw,
+                spellings=spellings,
+                changed=f"({changed})",
+                rare_halves=f"({rare_halves})",
+            )
+        )
+    tables.engine.create_table(tables.name("parts"), *queries, title="Taking labelsets apart")
+    columns: dict[str, list[int]] = {"n_copies": [], "copy": []}
+    for n_copies in range(1, 2 * n_passes + 3):
+        columns["n_copies"] += [n_copies] * n_copies
+        columns["copy"] += range(n_copies)
+    tables.load("copies", pa.table(columns))
+
+
+def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
+    """Return the query for the result of REMEDIAL."""
+    layout = tables.layout
+    canonical_labels = "scumble_labels" if tables.is_canonical else "CANONICAL!(scumble_labels)"
+    labels = statements.COPY_LABELS.format(canonical_labels=canonical_labels)
+    if not layout.has_lists:
+        return _pairs_sql(tables, labels, output.clone_column or "clone")
+    row_columns = [
+        f"s.{layout.dialect.quote_identifier(name)}, "
+        for name in (*layout.instance_columns, *layout.passthrough_columns)
+    ]
+    return tables.format_sql(
+        statements.REMEDIAL_LISTS,
+        columns=_list_columns(layout, labels, output.clone_column),
+        row_columns="".join(row_columns),
+        row_labels=layout.label_expression("s."),
+    )
+
+
+def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
+    """Return the query for the result of REMEDIAL as (instance, label) rows."""
+    layout = tables.layout
+    tables.rows(keep=True)
+    quote = layout.dialect.quote_identifier
+    clone, label = quote(clone_column), quote(layout.label.name)
+    lists = tables.format_sql(
+        statements.REMEDIAL_LISTS,
+        columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
+        row_columns=layout.ids_first("s."),
+        row_labels="s.labels",
+        source=tables.name("rows"),
+    )
+    pairs = tables.format_sql(
+        statements.PAIRS_FROM_LISTS, ids=layout.ids(), clone=clone, label=label, lists=lists
+    )
+    if not layout.passthrough_columns:
+        return pairs
+    columns = [layout.ids("d."), f"d.{clone}", f"d.{label}"]
+    columns += [f"s.{quote(name)}" for name in layout.passthrough_columns]
+    return tables.format_sql(
+        statements.PAIRS_WITH_OTHER_COLUMNS,
+        columns=", ".join(columns),
+        pairs=pairs,
+        same_ids=layout.same_ids("d", "s"),
+        label=label,
+    )
+
+
+def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -> str:
+    """Return the columns of the result, in the order of the input, with the new labels."""
+    quote = layout.dialect.quote_identifier
+    columns = []
+    for column in layout.columns:
+        name = quote(column.name)
+        columns.append(f"{labels} AS {name}" if column.name == layout.label.name else name)
+    if clone_column is not None:
+        columns.append(f"CAST(scumble_copy AS BIGINT) AS {quote(clone_column)}")
+    return ", ".join(columns)
+
+
+# LP-ROS and LP-RUS: random numbers are hashes of the seed and a name ------------------------------
+
+
+def write_lp_random(
+    tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str
+) -> None:
+    """Write the result of LP-ROS or LP-RUS to a folder, and set the attributes of ``method``."""
+    n_selected = select_rows_to_resample(tables, method)
+    sql = _lp_sql(tables, method, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.n_added_ = n_selected if isinstance(method, LPROS) else 0
+    method.n_removed_ = n_selected if isinstance(method, LPRUS) else 0
+
+
+def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    """Create the table ``clones`` or ``dropped``; return the number of its rows."""
+    import pyarrow as pa
+
+    layout = tables.layout
+    seed = _check_seed(tables, method)
+    tables.rows(keep=True)
+    tables.create(
+        "hashed",
+        statements.HASHED_INSTANCES,
+        title="Naming instances",
+        ids=layout.ids(),
+        name=f"concat('{seed}:', {layout.instance_key_expression()})",
+    )
+    tables.create("bags", statements.BAGS, title="Counting labelsets")
+    totals = tables.fetch_row(statements.BAG_TOTALS, title="Counting labelsets")
+    n_rows = totals["n_rows"]
+    n_bags = totals["n_bags"]
+    is_rus = isinstance(method, LPRUS)
+    # Rows of bags above the mean size are dropped, rows of bags below it are cloned.
+    sign, comparison, order = (1, ">", "ASC") if is_rus else (-1, "<", "DESC")
+    bags = tables.fetch(
+        statements.OPEN_BAGS,
+        title="Sharing out",
+        is_open=f"size * {n_bags} {comparison} {n_rows}",
+        order=order,
+    )
+    sizes = arrow_column(bags, "size")
+    capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
+    shares = distribute_budget(n_rows_from_percent(method.percent, n_rows), capacity)
+    tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": shares}))
+    tables.create(
+        "ranked", statements.RANKED_INSTANCES, title="Drawing rows", ids_h=layout.ids("h.")
+    )
+    if is_rus:
+        tables.create("dropped", statements.DROPPED_INSTANCES, ids=layout.ids())
+    else:
+        tables.create("drawn", statements.DRAWN_POSITIONS, seed=seed)
+        tables.create("clones", statements.CLONES, title="Drawing rows", ids_k=layout.ids("k."))
+    return int(shares.sum())
+
+
+def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
+    """Return the query for the result of LP-ROS or LP-RUS."""
+    layout = tables.layout
+    quote = layout.dialect.quote_identifier
+    columns = ", ".join(f"s.{quote(column.name)}" for column in layout.columns)
+    same_ids = layout.same_ids("s", "d")
+    clone_column = output.clone_column or (None if layout.has_lists else "clone")
+    clone_of_original, clone_of_copy = "", ""
+    if clone_column:
+        clone_of_original = f", CAST(0 AS BIGINT) AS {quote(clone_column)}"
+        clone_of_copy = f", CAST(d.clone AS BIGINT) AS {quote(clone_column)}"
+    if isinstance(method, LPRUS):
+        return tables.format_sql(
+            statements.WITHOUT_DROPPED, columns=columns + clone_of_original, same_ids=same_ids
+        )
+    return tables.format_sql(
+        statements.WITH_CLONES,
+        columns=columns,
+        clone_0=clone_of_original,
+        clone_d=clone_of_copy,
+        same_ids=same_ids,
+    )
+
+
+def _check_seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    """Return the seed; raise ParameterError if it is not an int or instances have no names."""
+    caller = type(method).__name__
+    if not tables.layout.instance_columns:
+        raise ParameterError(
+            f"{caller} on a scan draws rows by their names. Say scan(..., instance_column=...)."
+        )
+    seed = method.random_state
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise parameter_error("random_state", f"{caller} on a scan", "be an int", seed)
+    return seed

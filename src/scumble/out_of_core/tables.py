@@ -1,0 +1,343 @@
+"""Tables of labelsets, labels and scores, which an engine computes when they are first needed."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from string import Formatter
+from typing import Any
+
+import numpy as np
+
+from scumble._core.arrays import Array
+from scumble._core.errors import ReadError
+from scumble._core.text import join_names
+from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
+from scumble.out_of_core import statements
+from scumble.out_of_core.engines.base import Column, Dialect, Engine
+from scumble.out_of_core.files import Files
+
+
+@dataclass(frozen=True)
+class ColumnLayout:
+    """The columns of the input, and SQL expressions for them."""
+
+    columns: tuple[Column, ...]  # all columns
+    label: Column  # the column with labels
+    # Columns that identify an instance; there may be none if each row is an instance.
+    instance_columns: tuple[str, ...]
+    separator: str | None  # between the labels of a text
+    dialect: Dialect  # of the engine
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a row holds all labels of an instance."""
+        return self.label.is_list or self.separator is not None
+
+    @property
+    def passthrough_columns(self) -> tuple[str, ...]:
+        """Names of the columns that are copied unchanged: neither labels nor identifiers."""
+        used = {self.label.name, *self.instance_columns}
+        return tuple(column.name for column in self.columns if column.name not in used)
+
+    def ids(self, prefix: str = "") -> str:
+        """Return the instance columns, separated by commas."""
+        return ", ".join(
+            prefix + self.dialect.quote_identifier(name) for name in self.instance_columns
+        )
+
+    def ids_first(self, prefix: str = "") -> str:
+        """Return the instance columns with a comma after each; "" if there are none."""
+        return f"{self.ids(prefix)}, " if self.instance_columns else ""
+
+    def same_ids(self, left: str, right: str) -> str:
+        """Return the condition that rows of two tables belong to the same instance."""
+        names = map(self.dialect.quote_identifier, self.instance_columns)
+        return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
+
+    def label_expression(self, prefix: str = "") -> str:
+        """Return the expression for the label, or the list of labels, of an input row."""
+        name = prefix + self.dialect.quote_identifier(self.label.name)
+        if self.separator is not None:
+            separator = self.dialect.text(self.separator)
+            return self.dialect.split.replace("$1", name).replace("$2", separator)
+        if self.label.kind == "other":
+            sql_type = self.dialect.string_list_type if self.has_lists else "STRING"
+            return f"CAST({name} AS {sql_type})"
+        return name
+
+    def instance_key_expression(self) -> str:
+        """Return the arguments of SQL's ``concat`` for the name of an instance as one text."""
+        names = [
+            f"CAST({self.dialect.quote_identifier(name)} AS STRING)"
+            for name in self.instance_columns
+        ]
+        return ", '/', ".join(names)
+
+
+def find_column_layout(
+    columns: Sequence[Column],
+    dialect: Dialect,
+    *,
+    where: str,
+    label_column: str | None = None,
+    instance_column: str | Sequence[str] | None = None,
+    separator: str | None = None,
+) -> ColumnLayout:
+    """Return the layout of columns, from the user's parameters or by the names of columns."""
+    by_name = {column.name: column for column in columns}
+
+    def check(name: str, parameter: str) -> str:
+        return check_column_name(name, by_name, parameter=parameter, where=where)
+
+    label_name = check(label_column or _guess_label_column(columns, where), "label_column")
+    if isinstance(instance_column, str):
+        instance_column = (instance_column,)
+    instance_names = tuple(check(name, "instance_column") for name in instance_column or ())
+    if label_name in instance_names:
+        raise ReadError(
+            f"the column {label_name!r} cannot name both labels and instances.", path=where
+        )
+    layout = ColumnLayout(
+        columns=tuple(columns),
+        label=by_name[label_name],
+        instance_columns=instance_names,
+        separator=separator,
+        dialect=dialect,
+    )
+    if instance_names or layout.has_lists:
+        return layout
+    return replace(layout, instance_columns=(check("instance", "instance_column"),))
+
+
+def _guess_label_column(columns: Sequence[Column], where: str) -> str:
+    """Return the name of the only column of lists, or else ``label``."""
+    lists = [column for column in columns if column.is_list and column.kind != "other"]
+    if len(lists) == 1:
+        return lists[0].name
+    names = [column.name for column in columns]
+    if names.count("label") == 1:
+        return "label"
+    raise ReadError(
+        "which column holds the labels? Expected exactly one column of lists, or one called "
+        f"'label'. Found {join_names(names, 12)}. Say label_column=...",
+        path=where,
+    )
+
+
+def check_column_name(name: str, columns: dict[str, Column], *, parameter: str, where: str) -> str:
+    """Return the name; raise ReadError if there is no such column."""
+    if name in columns:
+        return name
+    raise ReadError(
+        f"there is no column {name!r}. Expected one of {join_names(columns, 12)}. Check "
+        f"{parameter}.",
+        path=where,
+    )
+
+
+class Workspace:
+    """Tables and views of one computation, on an engine that others may use as well.
+
+    Statements name tables in braces. A prefix separates the tables from those of other workspaces.
+    A table with an improved definition gets a new name, because replacing a view of Spark would
+    discard what was computed from it.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._values: dict[str, Any] = {}
+        self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
+        self._created: set[str] = set()
+        self._renamed: dict[str, str] = {}
+
+    def name(self, table: str) -> str:
+        """Return the name of a table in the engine."""
+        return self._prefix + self._renamed.get(table, table)
+
+    def load(self, table: str, content: Any) -> None:
+        """Register an Arrow table."""
+        self.engine.load(self._prefix + table, content)
+
+    def create(self, table: str, sql: str, *, title: str | None = None, **values: Any) -> None:
+        """Create a table, or a view if there is no title."""
+        name = self._prefix + table
+        query = self.format_sql(sql, **values)
+        if title is None:
+            self.engine.create_view(name, query)
+        else:
+            self.engine.create_table(name, query, title=title)
+
+    def create_if_missing(
+        self, table: str, sql: str, *, title: str | None = None, **values: Any
+    ) -> None:
+        """Create a table, or a view if there is no title, unless it exists already."""
+        if table not in self._created:
+            self.create(table, sql, title=title, **values)
+            self._created.add(table)
+
+    def format_sql(self, sql: str, **values: Any) -> str:
+        """Replace the names in braces of a statement by values, or else by names of tables."""
+        names = [name for _, name, _, _ in Formatter().parse(sql) if name]
+        return sql.format_map({name: self.name(name) for name in names} | self._values | values)
+
+    def fetch(self, sql: str, *, title: str, **values: Any) -> Any:
+        """Run a statement; return an Arrow table."""
+        return self.engine.query(self.format_sql(sql, **values), title=title)
+
+    def fetch_row(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
+        """Run a statement with a single row as its result; return it by column."""
+        [row] = self.fetch(sql, title=title, **values).to_pylist()
+        return dict(row)
+
+    def fetch_value(self, sql: str, *, title: str, **values: Any) -> Any:
+        """Run a statement with a single value as its result."""
+        [value] = self.fetch_row(sql, title=title, **values).values()
+        return value
+
+
+def arrow_column(table: Any, name: str) -> Array:
+    """Return a column of numbers of an Arrow table as a NumPy array."""
+    values: Array = table.column(name).combine_chunks().to_numpy(zero_copy_only=False)
+    return values
+
+
+class LabelsetTables(Workspace):
+    """Tables of one input, which are computed when they are first needed."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        files: Files,
+        labels: Any,
+        *,
+        label_column: str | None = None,
+        instance_column: str | Sequence[str] | None = None,
+        separator: str | None = None,
+    ) -> None:
+        super().__init__(engine)
+        self.declared_labels = None if labels is None else list(labels)
+        self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
+        self.layout = find_column_layout(
+            engine.open(self.name("source"), files),
+            engine.dialect,
+            where=self.where,
+            label_column=label_column,
+            instance_column=instance_column,
+            separator=separator,
+        )
+        self.is_canonical = True  # whether each labelset has a single spelling in the data
+        self._has_checked_names = False
+
+    def rows(self, *, keep: bool = False) -> None:
+        """Create ``rows``: the instances with their lists of labels; ``keep`` stores them."""
+        layout = self.layout
+        if layout.has_lists:
+            self.create_if_missing(
+                "rows",
+                statements.ROWS_FROM_LISTS,
+                ids_first=layout.ids_first(),
+                label=layout.label_expression(),
+            )
+            return
+        self._check_instance_names()
+        if keep:
+            self._renamed["rows"] = "rows_stored"
+        self.create_if_missing(
+            "rows_stored" if keep else "rows",
+            statements.ROWS_FROM_PAIRS,
+            title="Gathering instances" if keep else None,
+            ids=layout.ids(),
+            label=layout.label_expression(),
+        )
+
+    def sets(self) -> None:
+        """Create ``sets``: the distinct labelsets and their counts."""
+        if "sets" in self._created:
+            return
+        self.rows()
+        self.create_if_missing("raw_sets", statements.RAW_LABELSETS, title="Counting labelsets")
+        self.is_canonical = not self.fetch_value(
+            statements.COUNT_NONCANONICAL, title="Checking labelsets"
+        )
+        if self.is_canonical:
+            self.create_if_missing("sets", statements.LABELSETS_IF_CANONICAL)
+        else:
+            self.create_if_missing(
+                "sets", statements.CANONICAL_LABELSETS, title="Comparing labelsets"
+            )
+
+    @cached_property
+    def labels(self) -> tuple[list[Any], Array]:
+        """The labels that occur and their counts; the property also creates ``ratios``."""
+        self.sets()
+        self.create_if_missing("label_counts", statements.LABEL_COUNTS, title="Counting labels")
+        sql = "SELECT label, n FROM {label_counts} ORDER BY label"
+        table = self.fetch(sql, title="Counting labels")
+        counts = arrow_column(table, "n").astype(np.int64)
+        # The mean is computed here: engines add in any order, and rounding could then make a label
+        # whose IRLbl equals MeanIR a minority label, other than in memory.
+        mean_ir = repr(mean_of_ratios(ratios_from_counts(counts)))
+        self.create_if_missing(
+            "ratios", statements.RATIOS, title="Comparing labels", mean_ir=mean_ir
+        )
+        return table.column("label").to_pylist(), counts
+
+    def scored(self) -> None:
+        """Create ``scored``: the SCUMBLE scores of every labelset."""
+        if "scored" in self._created:
+            return
+        _ = self.labels  # creates ``ratios``
+        queries = [
+            self.format_sql(statements.LABELSET_SCORES, sets=part) for part in self.slices("sets")
+        ]
+        self.engine.create_table(self.name("scored"), *queries, title="Scoring labelsets")
+        self._created.add("scored")
+        if self.is_canonical:  # one table of labelsets suffices and saves space
+            self.create_if_missing("sets_scored", statements.LABELSETS_FROM_SCORES)
+            self._renamed["sets"] = "sets_scored"
+            self.engine.drop(self.name("raw_sets"))
+
+    def slices(self, table: str) -> list[str]:
+        """Divide a table of labelsets into subqueries that fit into memory one by one."""
+        n_sets = self.totals["n_labelsets"]
+        name = self.name(table)
+        n_slices = self.engine.n_slices(n_sets)
+        if n_slices == 1:
+            return [name]
+        size = -(-n_sets // n_slices)  # rounded up
+        return [
+            f"(SELECT * FROM {name} WHERE set_id > {start} AND set_id <= {start + size})"
+            for start in range(0, n_sets, size)
+        ]
+
+    def scored_spellings(self) -> None:
+        """Create ``scored_raw``: the score of each spelling of a labelset in the data."""
+        self.scored()
+        if self.is_canonical:
+            self.create_if_missing("scored_raw", statements.RAW_SCORES_IF_CANONICAL)
+        else:
+            self.create_if_missing("scored_raw", statements.RAW_SCORES)
+
+    @cached_property
+    def totals(self) -> dict[str, int]:
+        """Counts of instances, labelsets and assignments."""
+        self.sets()
+        return self.fetch_row(statements.LABELSET_TOTALS, title="Adding up")
+
+    def _check_instance_names(self) -> None:
+        """Raise ReadError if an instance column is null in some rows; check only once."""
+        if self._has_checked_names:
+            return
+        names = self.layout.instance_columns
+        quoted_names = map(self.layout.dialect.quote_identifier, names)
+        is_missing = " OR ".join(f"{name} IS NULL" for name in quoted_names)
+        sql = f"SELECT count(*) AS n FROM {{source}} WHERE {is_missing}"
+        n_missing = self.fetch_value(sql, title="Checking instances")
+        if n_missing:
+            raise ReadError(
+                f"{n_missing} rows do not name their instance: {', '.join(names)} is null. "
+                "Expected a name in every row; leave these rows out.",
+                path=self.where,
+            )
+        self._has_checked_names = True
