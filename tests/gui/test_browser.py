@@ -563,7 +563,11 @@ def test_what_belongs_together_stands_in_a_line_on_a_phone(open_page, base):
         )
 
     visit(page, base, "/d/debtags/report")
-    for form, told in (("HTML", "A single file"), ("PDF", "For printing and"), ("JSON", "The same")):
+    for form, told in (
+        ("HTML", "A single file"),
+        ("PDF", "For printing and"),
+        ("JSON", "The same"),
+    ):
         if form == "PDF" and not page.get_by_text(told).count():
             continue  # without typst
         button = page.get_by_role("button", name=f"Save {form}")
