@@ -51,6 +51,12 @@ export function intervals({ rows, baseline, metric, width = isNarrow() ? 380 : 6
 
 const MAX_LABELS = 40;  // more lines than this are hard to read
 
+/** Return the style class of a gain. */
+function gainClass(gain) {
+  if (gain > 0) return "good";
+  return gain < 0 ? "bad" : "open";
+}
+
 /** Draw F1 of the labels that change most, by the baseline and by another method. */
 export function gainsChart({ rows, baseline, method, width = isNarrow() ? 380 : 640 }) {
   const nameWidth = isNarrow() ? 150 : 230;
@@ -62,7 +68,7 @@ export function gainsChart({ rows, baseline, method, width = isNarrow() ? 380 : 
   displayed.forEach((row, index) => {
     const y = 13 + index * ROW;
     const text = `${shorten(row.label, isNarrow() ? 14 : 26)} (${int(row.rows)})`;
-    const line = s("g", { class: row.gain > 0 ? "good" : row.gain < 0 ? "bad" : "open" }, s("rect", { x: 0, y: y - ROW / 2, width, height: ROW, fill: "transparent" }), s("text", { x: nameWidth - 10, y: y + 4, "text-anchor": "end" }, text));
+    const line = s("g", { class: gainClass(row.gain) }, s("rect", { x: 0, y: y - ROW / 2, width, height: ROW, fill: "transparent" }), s("text", { x: nameWidth - 10, y: y + 4, "text-anchor": "end" }, text));
     line.append(s("line", { class: "reach", x1: x(row.before), x2: x(row.after), y1: y, y2: y }), s("circle", { class: "from", cx: x(row.before), cy: y, r: 4.2 }));
     if (row.gain) line.append(s("path", { class: "middle", d: triangle(x(row.after), y, row.gain > 0) }));
     svg.append(addTooltip(line, `${row.label}\nF1 ${fixed(row.before, 3)} → ${fixed(row.after, 3)} (${signed(row.gain)})\n${int(row.rows)} training rows`));

@@ -22,7 +22,11 @@ export function formatMethod(steps) {
 
 const BOOLEANS = new Map([["true", true], ["True", true], ["false", false], ["False", false]]);
 /** Parse a number or a boolean; other texts stay texts. */
-const parseValue = (text) => BOOLEANS.get(text) ?? (typeof text !== "string" || text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
+function parseValue(text) {
+  if (BOOLEANS.has(text)) return BOOLEANS.get(text);
+  const isNumber = typeof text === "string" && text.trim() !== "" && !Number.isNaN(Number(text));
+  return isNumber ? Number(text) : text;
+}
 
 /** Parse the parameters of an address as the API takes them. */
 export const parseValues = (parameters) => Object.fromEntries(Object.entries(parameters).map(([key, text]) => [key, parseValue(text)]));

@@ -129,7 +129,10 @@ export class ReadOptionsForm {
     const previous = this.width === n_columns ? { heads: this.heads, labels: this.labels.value, separator: this.separator.value, ...this.inferred } : null;
     this.width = n_columns;
     this.heads = new Map(columns.map((column) => [column.at, this.makeHead(column, previous?.heads.get(column.at))]));
-    this.separator = h("input", { type: "text", name: "label_separator", size: 6, value: (isFirst ? this.options.label_separator : null) ?? (previous && previous.separator !== previous.inferredSeparator ? previous.separator : separator), placeholder: "in brackets" });
+    let separatorText = separator;
+    if (previous && previous.separator !== previous.inferredSeparator) separatorText = previous.separator;
+    if (isFirst) separatorText = this.options.label_separator ?? separatorText;
+    this.separator = h("input", { type: "text", name: "label_separator", size: 6, value: separatorText, placeholder: "in brackets" });
     this.separatorField = field("Between labels", this.separator);
     this.labels = h("input", { type: "text", name: "labels", onchange: () => this.readLabels(), placeholder: "-5, or: sun, sea, or: 3,4" });
     this.status = h("p", { class: "dim", role: "status" });
@@ -243,8 +246,12 @@ export class ReadOptionsForm {
     const { n_columns } = this.preview;
     const typed = parseLabels(this.labels.value);
     const byName = new Map([...this.heads.values()].map(({ column }) => [column.name, column.at]));
-    const count = Number.isInteger(typed) ? Math.min(Math.abs(typed), n_columns) : 0;
-    const entries = Number.isInteger(typed) ? Array.from({ length: count }, (_, index) => (typed < 0 ? n_columns - count + index : index)) : (typed ?? []);
+    let entries = typed ?? [];
+    if (Number.isInteger(typed)) {
+      const count = Math.min(Math.abs(typed), n_columns);
+      const first = typed < 0 ? n_columns - count : 0;
+      entries = Array.from({ length: count }, (_, index) => first + index);
+    }
     this.labelKeys = new Set(entries.map((entry) => byName.get(entry) ?? entry));
     for (const { column, select } of this.heads.values()) {
       if (this.labelKeys.has(column.at)) select.value = "label";

@@ -44,16 +44,15 @@ export class PagedTable {
 
   /** Create the header of a column. */
   makeHead(column) {
-    const classes = [column.text ? "text" : "", column.hide ? "narrow-hide" : "", column.class ?? ""].join(" ").trim();
+    const classes = columnClasses(column);
     if (column.sort === false) return h("th", { scope: "col", class: classes }, column.title);
     return h("th", { scope: "col", class: classes }, h("button", { type: "button", onclick: () => this.sortBy(column.key) }, column.title));
   }
 
   /** Sort by a column, or reverse the order. */
   sortBy(key) {
-    const isSame = this.page?.sort === key;
-    const first = this.columns.find((column) => column.key === key).text ? "ascending" : "descending";
-    const order = isSame ? (this.page.order === "ascending" ? "descending" : "ascending") : first;
+    let order = this.columns.find((column) => column.key === key).text ? "ascending" : "descending";
+    if (this.page?.sort === key) order = this.page.order === "ascending" ? "descending" : "ascending";
     this.update({ sort: key, order, offset: 0 });
   }
 
@@ -110,7 +109,7 @@ export class PagedTable {
   /** Create the element of a row. */
   makeRow(row) {
     const cells = this.columns.map((column) => {
-      const classes = [column.text ? "text" : "", column.hide ? "narrow-hide" : "", column.class ?? ""].join(" ").trim();
+      const classes = columnClasses(column);
       return column.head ? h("th", { scope: "row", class: classes }, column.render(row)) : h("td", { class: classes }, column.render(row));
     });
     const element = h("tr", {}, ...cells);
@@ -134,6 +133,12 @@ export class PagedTable {
       button("First", 0, offset > 0), button("Previous", Math.max(0, offset - this.pageSize), offset > 0),
       button("Next", offset + this.pageSize, last < nMatches), button("Last", Math.floor((nMatches - 1) / this.pageSize) * this.pageSize, last < nMatches));
   }
+}
+
+/** Return the style classes of the cells of a column. */
+function columnClasses(column) {
+  const classes = [column.text ? "text" : "", column.hide ? "narrow-hide" : "", column.class ?? ""];
+  return classes.filter(Boolean).join(" ");
 }
 
 /** Create the explanation of the columns. */

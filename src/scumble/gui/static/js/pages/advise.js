@@ -58,11 +58,17 @@ function nextSteps(advice, dataset, models) {
     h("details", {}, h("summary", {}, "Commands for the shell and for Python"), h("pre", { tabindex: "0" }, advice.shell), h("pre", { tabindex: "0" }, advice.python.join("\n"))));
 }
 
+/** Return the verdict on a gain from its interval. */
+function verdict({ value, low, high }) {
+  if (value === null || value === 0) return "same";
+  if (low > 0) return "better";
+  return high < 0 ? "worse" : "chance";
+}
+
 /** Draw the table of methods. */
 function methodTable(advice) {
   const order = [...advice.methods].sort((a, b) => (b.expected.macro_f1.value ?? 0) - (a.expected.macro_f1.value ?? 0));
   const valueWithInterval = ({ value, low, high }) => value === null ? "–" : [fixed(value, 3), h("span", { class: "dim within" }, ` ${fixed(low, 3)} to ${fixed(high, 3)}`)];
-  const verdict = ({ value, low, high }) => value === null || value === 0 ? "same" : low > 0 ? "better" : high < 0 ? "worse" : "chance";
   const verdictTexts = { better: "better", worse: "worse", same: "baseline", chance: "may be chance" };
   const rows = order.map((method) => ({
     class: method.chosen ? "advised" : null,

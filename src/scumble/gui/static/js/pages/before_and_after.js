@@ -54,7 +54,7 @@ function drawComparison(comparison, dataset) {
   return [
     h("section", { class: "panel tight" }, h("h2", {}, "Verdict"),
       h("p", { class: "helps-line" }, comparison.verdict),
-      h("p", { class: "notice" }, h("b", {}, `Recommended: ${advised.method}. `), advised.reason, advised.measured_here ? "" : " ", advised.measured_here ? "" : h("a", { href: `/d/${dataset.id}/advise` }, "Advise evaluates it on this data.")),
+      h("p", { class: "notice" }, h("b", {}, `Recommended: ${advised.method}. `), advised.reason, advised.measured_here ? "" : [" ", h("a", { href: `/d/${dataset.id}/advise` }, "Advise evaluates it on this data.")]),
       actions),
     h("section", { class: "panel" }, h("h2", {}, "Side by side"),
       h("p", { class: "dim" }, "Before: ", comparison.measures.map(({ key, title: measure }, index) => `${index ? ", " : ""}${measure} ${number(key, comparison.before[key])}`).join(""), "."),
@@ -68,7 +68,9 @@ const number = (key, value) => (key.startsWith("n_") ? int(value) : significant(
 
 /** Draw the value of a measure and its change. */
 function cell(key, { value, part: share, verdict }) {
-  const changeText = share === null ? "" : `${share < 0 ? "−" : "+"}${percent(Math.abs(share), 1)} `;
-  const verdictText = verdict === "changed" ? (changeText ? "" : "new") : verdict;
-  return [h("span", { class: "num" }, number(key, value)), " ", changeMark(verdict === "same" ? "same" : `${changeText}${verdictText}`.trim(), verdict)];
+  const words = [];
+  if (share !== null && verdict !== "same") words.push(`${share < 0 ? "−" : "+"}${percent(Math.abs(share), 1)}`);
+  if (verdict !== "changed") words.push(verdict);
+  else if (share === null) words.push("new");
+  return [h("span", { class: "num" }, number(key, value)), " ", changeMark(words.join(" "), verdict)];
 }

@@ -165,18 +165,23 @@ class Compare {
       const rows = gains.label.map((label, index) => ({ label, rows: gains.training_positives[index], before: gains.before[index], after: gains.after[method][index], gain: gains.after[method][index] - gains.before[index] })).sort((a, b) => b.gain - a.gain || b.rows - a.rows);
       const up = rows.filter((row) => row.gain > 0).length;
       const down = rows.filter((row) => row.gain < 0).length;
-      const verdict = (gain) => (gain > 0 ? "better" : gain < 0 ? "worse" : "same");
       container.replaceChildren(
         h("p", {}, `${int(up)} of ${pluralize(rows.length, "label")} ${up === 1 ? "gains" : "gain"} by ${method}, ${int(down)} ${down === 1 ? "loses" : "lose"}.`, gains.n_left_out ? ` ${int(gains.n_left_out)} rarer labels are not shown.` : ""),
         gainsChart({ rows, baseline, method }),
         h("details", {}, h("summary", {}, "Show as table"), plainTable("Change of each label", [["Label", "text"], ["Training rows", ""], [`F1 by ${baseline}`, ""], [`F1 by ${method}`, ""], ["Gain", "text"]],
-          rows.map((row) => ({ cells: [nameElement(row.label), int(row.rows), fixed(row.before, 3), fixed(row.after, 3), changeMark(row.gain ? `${signed(row.gain)} ${verdict(row.gain)}` : "same", verdict(row.gain))] })))));
+          rows.map((row) => ({ cells: [nameElement(row.label), int(row.rows), fixed(row.before, 3), fixed(row.after, 3), changeMark(row.gain ? `${signed(row.gain)} ${gainVerdict(row.gain)}` : "same", gainVerdict(row.gain))] })))));
     };
     const first = methods.includes(best) ? best : methods[0];
     const select = h("select", { "aria-label": "Method", onchange: () => draw(select.value) }, methods.map((method) => h("option", { value: method, selected: method === first }, method)));
     draw(first);
     return h("section", { class: "panel" }, h("div", { class: "row" }, h("h2", {}, "Change of each label"), h("span", { class: "push" }, select)), container);
   }
+}
+
+/** Return the verdict on the gain of a label. */
+function gainVerdict(gain) {
+  if (gain > 0) return "better";
+  return gain < 0 ? "worse" : "same";
 }
 
 /** Return the treatments of one step. */

@@ -160,7 +160,8 @@ class Concurrence {
     drawFitted(this.svg, layout, { onSelect: (arc) => this.showLabel(arc.label) });
     performance.measure("chord", { start: startTime, end: performance.now(), detail: layout.ribbons.length });
     const hidden = this.drawn.size - layout.arcs.length;
-    this.note.textContent = this.drawn.size ? `${layout.note}${hidden ? ` ${pluralize(hidden, "selected label")} never occur${hidden === 1 ? "s" : ""}.` : ""}` : "Select labels in the table.";
+    this.note.textContent = this.drawn.size ? layout.note : "Select labels in the table.";
+    if (hidden) this.note.append(` ${pluralize(hidden, "selected label")} never occur${hidden === 1 ? "s" : ""}.`);
     announce(this.note.textContent);
     this.drawChips();
   }
