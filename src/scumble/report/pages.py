@@ -24,9 +24,9 @@ from scumble.report.treatment import prepare_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
 EXPLANATION = (
-    "The length of an arc is the label's count; rare labels are at the top in warm colours. "
-    "Ribbons join labels that share instances and have the colour of the rarer label; the end of "
-    "an arc without ribbons stands for instances with that label alone."
+    "An arc is as long as the label's count; rare labels are at the top in warm colours. Ribbons "
+    "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
+    "are instances with that label alone."
 )
 #: The zero-width space, at which a line may be broken.
 MAY_BREAK = "\u200b"
