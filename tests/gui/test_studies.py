@@ -134,15 +134,15 @@ def stop_by_message(monkeypatch):
 
 def stop_in_the_midst(monkeypatch):
     """Stop while the fourth method is being tried."""
-    asked, try_one = [], CandidateRunner.try_one
+    asked, run = [], CandidateRunner.run
 
     def try_some(*given):
         asked.append(given)
         if len(asked) == 4:
             signal.raise_signal(signal.SIGINT)
-        return try_one(*given)
+        return run(*given)
 
-    monkeypatch.setattr(CandidateRunner, "try_one", try_some)
+    monkeypatch.setattr(CandidateRunner, "run", try_some)
     return lambda message: None, 3
 
 
@@ -169,7 +169,7 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     def stop(*given, **more):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(CandidateRunner, "try_one", stop)
+    monkeypatch.setattr(CandidateRunner, "run", stop)
     packed = server.state.datasets.get(photos).packed
     wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
     assert tasks.answer(("studies.advise_on", wish), lambda message: None) == ("stopped", None)
@@ -190,7 +190,8 @@ def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypat
     assert found["interrupted"]
     assert 1 <= len(found["methods"]) < len(CANDIDATES)
     assert (
-        "It was stopped before all methods were judged." in found["sentences"]["How sure this is"]
+        "The evaluation was stopped before all methods were evaluated."
+        in found["sentences"]["How sure this is"]
     )
     check(found, schema("Advice"))
     assert client.get(f"/datasets/{name}/advice").json()["job"]["result"] == found

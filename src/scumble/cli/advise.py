@@ -61,9 +61,9 @@ def advise(
     if train is not None:
         with console.progress():
             model = found.train(n_jobs=jobs)
-        save(model, train, data=given, notes={"advised": found.chosen})
+        save(model, train, data=given, notes={"advised": found.selected})
         if not console.is_json():
-            console.print_unless_quiet(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
+            console.print_unless_quiet(f"\n{train}: {found.selected}, trained on {len(given):,} rows")
 
 
 def parse_budget(text: str) -> float | None:
