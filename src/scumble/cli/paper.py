@@ -138,7 +138,7 @@ def _print_findings(findings: Sequence[Finding]) -> None:
         return
     for part in dict.fromkeys(finding.part for finding in findings):
         inside = [finding for finding in findings if finding.part == part]
-        rows = [(one.item, one.published, one.ours, one.verdict) for one in inside]
+        rows = [(one.item, one.published, one.scumble_value, one.verdict) for one in inside]
         head, *lines = table((part, "published", "ours", "verdict"), rows, width=console.width())
         console.show([[], head])
         for finding, line in zip(inside, lines, strict=True):

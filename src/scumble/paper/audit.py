@@ -136,7 +136,7 @@ def win_counts() -> Iterator[Finding]:
             part="Counts",
             item=f"by {row.by}: {row.name}",
             published=f"{row.better}/{row.worse}",
-            ours=recomputed,
+            scumble_value=recomputed,
             verdict=verdict,
             note=note,
         )
@@ -302,7 +302,7 @@ def _finding(
         part=part,
         item=item,
         published=printed,
-        ours=recomputed,
+        scumble_value=recomputed,
         verdict="follows" if agrees else "does not follow",
         note="" if agrees else reason,
     )
@@ -493,7 +493,7 @@ def _check_undersampling_claims() -> Iterator[Finding]:
             part=PART,
             item=f"LP-RUS {measure} r, {moved}",
             published=f"{printed:.4f}",
-            ours=f"{coefficient:.4f}",
+            scumble_value=f"{coefficient:.4f}",
             verdict=_closeness(printed, coefficient, tolerance=0.01),
         )
     for claim in published.CLAIMED_CHANGES[2:]:
@@ -506,7 +506,7 @@ def _check_undersampling_claims() -> Iterator[Finding]:
             part=PART,
             item=f"{claim.measure} falls by, {claim.condition}, same repair",
             published=f"{claim.percent} %",
-            ours=f"{percent:.1f} %",
+            scumble_value=f"{percent:.1f} %",
             verdict=_closeness(claim.percent, percent, tolerance=1.0),
         )
 
@@ -525,7 +525,7 @@ def _check_rotation(rotation: Rotation) -> Iterator[Finding]:
                 "row up"
             ),
             published=f"p = {p_value(printed):.4f}, {count_improved(printed)} better",
-            ours=f"p = {p_value(corrected):.4f}, {count_improved(corrected)} better",
+            scumble_value=f"p = {p_value(corrected):.4f}, {count_improved(corrected)} better",
             verdict="same conclusion" if is_same else "other conclusion",
         )
 

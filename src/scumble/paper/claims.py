@@ -127,7 +127,7 @@ def _about_resampling(means: FoldMeans) -> Iterator[Finding]:
             part="Resampling",
             item=item,
             published=printed,
-            ours=f"{percent:+.1f} %",
+            scumble_value=f"{percent:+.1f} %",
             verdict=_verdict(
                 holds=abs(percent - claim.percent) <= 5,
                 same_direction=(percent > 0) == (claim.percent > 0),
@@ -156,7 +156,7 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
             part="Counts",
             item=item,
             published=claim.claimed,
-            ours=f"{n_improved} of {len(our_pairs)}",
+            scumble_value=f"{n_improved} of {len(our_pairs)}",
             verdict=_verdict(
                 holds=abs(share - claimed_share) <= 0.1,
                 same_direction=(share > 0.5) == (claimed_share > 0.5),
@@ -304,7 +304,7 @@ def _check_dataset(
         part=part,
         item=title,
         published="stated",
-        ours=outcome.evidence,
+        scumble_value=outcome.evidence,
         verdict="holds" if outcome.holds else NO,
     )
 
@@ -328,7 +328,7 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
         part="REMEDIAL",
         item=item,
         published="stated",
-        ours=share,
+        scumble_value=share,
         verdict=verdict,
         note="; ".join(filter(None, (*failing, note))),
     )
@@ -336,7 +336,9 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
 
 def _absent(part: str, item: str, *, printed: str, note: str) -> Finding:
     """Return the finding on a statement that cannot be checked here."""
-    return Finding(part=part, item=item, published=printed, ours="-", verdict=ABSENT, note=note)
+    return Finding(
+        part=part, item=item, published=printed, scumble_value="-", verdict=ABSENT, note=note
+    )
 
 
 def _verdict(*, holds: bool, same_direction: bool) -> str:
@@ -421,7 +423,9 @@ def _version_finding(item: str, reached: Mapping[str, Sequence[bool]], *, note: 
         part="Versions",
         item=item,
         published=f"{len(best)} numbers",
-        ours=", ".join(f"{name} {sum(is_reached)}" for name, is_reached in reached.items()),
+        scumble_value=", ".join(
+            f"{name} {sum(is_reached)}" for name, is_reached in reached.items()
+        ),
         verdict=f"fits {' or '.join(fitting)}",
         note=note,
     )

@@ -130,23 +130,41 @@ def to_csv(entries: Iterable[ReproductionResult]) -> str:
     """Return a ledger as CSV text."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
-    numbers = ("compared", "ours", "difference", "error")
-    writer.writerow(("table", "item", "published", *numbers, "verdict", "cause", "reason"))
+    writer.writerow(
+        (
+            "table",
+            "item",
+            "published",
+            "compared",
+            "ours",
+            "difference",
+            "error",
+            "verdict",
+            "cause",
+            "reason",
+        )
+    )
     for entry in entries:
-        values = [getattr(entry, name) for name in numbers]
-        texts = ["" if value is None else f"{value:.6g}" for value in values]
         writer.writerow(
             (
                 entry.table,
                 entry.item,
                 entry.published,
-                *texts,
+                _format_number(entry.compared),
+                _format_number(entry.scumble_value),
+                _format_number(entry.difference),
+                _format_number(entry.error),
                 entry.verdict,
                 entry.cause,
                 entry.reason,
             )
         )
     return stream.getvalue()
+
+
+def _format_number(value: float | None) -> str:
+    """Return a number with six digits; "" for None."""
+    return "" if value is None else f"{value:.6g}"
 
 
 # Table 1 -----------------------------------------------------------------------------------------
@@ -198,7 +216,7 @@ def _compare_exactly(
         table=1,
         item=f"{dataset} {key}",
         published=printed,
-        ours=our_value,
+        scumble_value=our_value,
         verdict=verdict,
         reason=reason,
         cause=cause,
@@ -316,7 +334,7 @@ def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
                 table=3,
                 item=f"{item} {symbol}",
                 published=printed,
-                ours=our_value,
+                scumble_value=our_value,
                 verdict=verdict,
                 reason=reason,
                 cause=cause,
@@ -507,7 +525,7 @@ def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[Reproductio
                 table=10,
                 item=item,
                 published=row.p_value,
-                ours=None,
+                scumble_value=None,
                 verdict=NOT_COMPUTABLE,
                 reason=f"needs five data sets; {len(our_pairs)} were run",
             )
@@ -519,7 +537,7 @@ def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[Reproductio
             table=10,
             item=item,
             published=row.p_value,
-            ours=our_p_value,
+            scumble_value=our_p_value,
             verdict=SAME_DIRECTION if agrees else NOT_REPRODUCED,
             reason=f"over {len(our_pairs)} of {len(pairs)} data sets",
             cause="repaired row" if is_displaced and not agrees else "other numbers",
