@@ -259,8 +259,9 @@ def _receive_requests(requests: IO[bytes], waiting: queue.SimpleQueue[Any]) -> N
         exit_code = 1
     waiting.put(_EndOfRequests(exit_code))
     time.sleep(_GRACE_PERIOD)  # an idle main thread takes it from the queue and ends the process
-    # The main thread is computing an answer that nobody will receive. No thread can raise an
-    # exception in another one that runs compiled code, so only this ends the process.
+    # The main thread is computing an answer that nobody will receive. sys.exit would end this thread
+    # alone, and no thread can raise an exception in another one that runs compiled code. os._exit
+    # ends the process at once.
     os._exit(exit_code)
 
 

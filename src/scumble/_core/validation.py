@@ -136,10 +136,10 @@ def _matrix_of_lists(
     return _canonical(sparse.csr_array(cells, shape=(len(rows), n_labels)), caller)
 
 
-def check_same_names(Y: Any, predictions: Any, *, what: str, caller: str) -> None:
+def check_same_names(Y: Any, predictions: Any, *, noun: str, caller: str) -> None:
     """Raise an error if the label names of ``predictions`` differ from those of ``Y``.
 
-    ``what`` is the noun for the predictions in the message, such as "scores".
+    ``noun`` is the word for the predictions in the message, such as "scores".
     """
     # Columns of frames without a common name are compared by position, because a frame that is made
     # of an array numbers its columns. Label lists have nothing but names.
@@ -156,7 +156,7 @@ def check_same_names(Y: Any, predictions: Any, *, what: str, caller: str) -> Non
             difference = f"{name!r} as label {label}, Y has {expected_name!r}"
             break
     raise DataError(
-        f"{caller}: {what} must have the labels of Y, in the same order. Found {difference}. "
+        f"{caller}: {noun} must have the labels of Y, in the same order. Found {difference}. "
         "Reorder the columns, or give 0/1 arrays."
     )
 

@@ -63,7 +63,9 @@ def advise(
             model = found.train(n_jobs=jobs)
         save(model, train, data=given, notes={"advised": found.selected})
         if not console.is_json():
-            console.print_unless_quiet(f"\n{train}: {found.selected}, trained on {len(given):,} rows")
+            console.print_unless_quiet(
+                f"\n{train}: {found.selected}, trained on {len(given):,} rows"
+            )
 
 
 def parse_budget(text: str) -> float | None:

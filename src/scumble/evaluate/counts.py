@@ -196,10 +196,10 @@ def check_labels_and_predictions(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return the true and the predicted labels as boolean CSR matrices of the same shape."""
     Y, predictions = align_label_lists(Y, predictions)
-    check_same_names(Y, predictions, what="predictions", caller=caller)
+    check_same_names(Y, predictions, noun="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     predictions = check_labels(predictions, caller=f"{caller}, predictions")
-    check_same_shape(predictions.shape, Y.shape, what="predictions", caller=caller)
+    check_same_shape(predictions.shape, Y.shape, noun="predictions", caller=caller)
     return Y, predictions
 
 
@@ -529,7 +529,7 @@ def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> 
             f"{caller} judges scores, and there are none: give the classifier's confidences "
             "(predict_proba), not only its predictions."
         )
-    check_same_names(Y, scores, what="scores", caller=caller)
+    check_same_names(Y, scores, noun="scores", caller=caller)
     return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
 
 
@@ -544,7 +544,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
         # A copy, because merging duplicate entries would change the caller's matrix.
         scores = sparse.csr_array(scores, dtype=np.float64, copy=True)
         scores.sum_duplicates()
-        check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+        check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
         missing = np.isnan(scores.data)
         if missing.any():
             entry = int(np.flatnonzero(missing)[0])
@@ -559,7 +559,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
             "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
             "each."
         ) from None
-    check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+    check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
     missing = np.isnan(scores)
     if missing.any():
         row, column = np.argwhere(missing)[0]

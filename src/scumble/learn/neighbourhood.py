@@ -43,7 +43,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         n_rows = n_training_rows if X is None else X.shape[0]
         if k == 0:
             return sparse.csr_array((n_rows, n_training_rows))
-        queries = None if X is None else self.space_.place(X)
+        queries = None if X is None else self.space_.transform(X)
         nearest = nearest_neighbours(
             self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs
         ).rows

@@ -78,14 +78,14 @@ class ThresholdCurve(TableReprMixin):
     expected : ndarray of float64
         The metric that the rule expects on new rows. It differs from ``observed`` only for rule
         ``"shrunken"``.
-    chosen : int
+    selected : int
         Index of the threshold that the rule selects; -1 if it selects none of them.
 
     Examples
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.1]], [[1], [1], [0]])[0]
-    >>> curve.thresholds.round(2)[curve.chosen], curve.observed.round(2)
+    >>> curve.thresholds.round(2)[curve.selected], curve.observed.round(2)
     (np.float64(0.45), array([0.67, 1.  , 0.8 ]))
     """
 
@@ -95,7 +95,7 @@ class ThresholdCurve(TableReprMixin):
     n_positives: int
     observed: Array
     expected: Array
-    chosen: int
+    selected: int
 
 
 def label_thresholds(
@@ -208,7 +208,7 @@ def threshold_curves(
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.4], [0.1]], [[1], [0], [1], [0]])[0]
-    >>> curve.n_predicted, curve.hits, curve.chosen
+    >>> curve.n_predicted, curve.hits, curve.selected
     (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
     """
     caller = "threshold_curves"
@@ -287,10 +287,10 @@ class ScoreColumns:
     @classmethod
     def read(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
         """Validate scores and labels from a user."""
-        check_same_names(Y, scores, what="scores", caller=caller)
+        check_same_names(Y, scores, noun="scores", caller=caller)
         labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
-        check_same_shape(table.shape, labels.shape, what="scores", caller=caller)
+        check_same_shape(table.shape, labels.shape, noun="scores", caller=caller)
         return cls(table, labels.tocsc())
 
     @property
@@ -457,7 +457,7 @@ def _curve(
         n_positives=candidates.n_positives,
         observed=observed[:n_allowed],
         expected=expected[:n_allowed],
-        chosen=selected,
+        selected=selected,
     )
 
 
