@@ -180,8 +180,9 @@ def _role_of_feature(head: ColumnPreview, feature: Feature) -> tuple[str, str]:
         return _ROLE_OF_VERDICT[verdict]
     if not feature.holds_codes:
         return NUMBER, "whole numbers" if feature.integer else "numbers"
-    n = len(feature.categories)
-    return CATEGORY, f"{n} different {'value' if n == 1 else 'values'}"
+    n_categories = len(feature.categories)
+    noun = "value" if n_categories == 1 else "values"
+    return CATEGORY, f"{n_categories} different {noun}"
 
 
 def _are_flags(feature: Feature, values: Array) -> bool:
@@ -221,15 +222,17 @@ def _label_list_role(head: ColumnPreview) -> InferredRole | None:
     counts = np.bincount(head.values[~np.isnan(head.values)].astype(np.intp))
     cells = Counter(dict(zip(feature.categories, counts.tolist(), strict=False)))
     is_named = _is_named(head)
+    candidates = SEPARATORS_IF_NAMED if is_named else SEPARATORS
     separators = [
         separator
-        for separator in (SEPARATORS_IF_NAMED if is_named else SEPARATORS)
+        for separator in candidates
         if _separates_labels(cells, separator, is_named=is_named)
     ]
     if not separators:
         return None
     best = max(separators, key=lambda separator: _count_cells_with(cells, separator))
-    return InferredRole(LIST, (), f"separated by {'blanks' if best == ' ' else best}", best)
+    separator_name = "blanks" if best == " " else best
+    return InferredRole(LIST, (), f"separated by {separator_name}", best)
 
 
 def _count_cells_with(cells: Counter[str], separator: str) -> int:

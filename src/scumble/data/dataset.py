@@ -470,12 +470,13 @@ def _as_feature_tuple(
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
     if described is None:
         return tuple(f if isinstance(f, Feature) else Feature(str(f)) for f in features)
-    return tuple(
-        replace(column, name=declared)
-        if isinstance(declared, str)
-        else _check_categories(declared, column)
-        for declared, column in zip(features, described, strict=True)
-    )
+    combined = []
+    for declared, column in zip(features, described, strict=True):
+        if isinstance(declared, str):
+            combined.append(replace(column, name=declared))
+        else:
+            combined.append(_check_categories(declared, column))
+    return tuple(combined)
 
 
 def _check_categories(declared: Feature, column: Feature) -> Feature:

@@ -113,7 +113,8 @@ def infer_feature_kinds(
     remaining_features: list[Feature] = []
     times_by_column: dict[int, Array] = {}
     for column, feature in enumerate(features):
-        verdict, dates = "", ParsedDates(None)
+        verdict = ""
+        dates = ParsedDates(None)
         if feature.name in texts:
             if not feature.holds_codes and np.isnan(get_column(X, column)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
@@ -266,7 +267,9 @@ def _parse_iso(texts: Sequence[str]) -> Array | None:
             time = datetime.fromisoformat(text)
         except ValueError:  # the 31st of June
             return None
-        times[index] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=UTC)
+        times[index] = time.timestamp() * 1000
     return times
 
 

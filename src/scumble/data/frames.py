@@ -202,9 +202,10 @@ def _weights(name: str, column: Any) -> Array:
     """Return the weights of rows; raise DataError for a column that does not hold numbers."""
     encoded = read_column(to_dense_column(column), f"column {name!r}", caller="from_frame")
     if encoded.date or encoded.categories not in (None, (False, True)):
+        content = "dates" if encoded.date else "text or categories"
         raise DataError(
-            f"from_frame: the weights in column {name!r} must be numbers. Got "
-            f"{'dates' if encoded.date else 'text or categories'} instead: convert the column."
+            f"from_frame: the weights in column {name!r} must be numbers. Got {content} instead: "
+            "convert the column."
         )
     return encoded.values
 

@@ -206,7 +206,8 @@ class _Table:
 
     def dataset(self) -> MultilabelDataset:
         """Build the data set from the columns that were read."""
-        layout, where = self.layout, self.source.where
+        layout = self.layout
+        where = self.source.where
         X, categories = self.features.matrix()
         positions = [
             position for position in range(X.shape[1]) if not self._is_no_feature(position, X)

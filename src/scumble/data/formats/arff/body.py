@@ -225,7 +225,9 @@ class BodyReader:
         encoding: str,
         null_is_missing: bool,
     ) -> None:
-        self._source, self._header, self._encoding = source, header, encoding
+        self._source = source
+        self._header = header
+        self._encoding = encoding
         nominal_values = NominalValues(header.attributes, encoding)
         self._roles = _make_roles(source, header, labels, nominal_values)
         self._parser = kernel.Parser(
@@ -476,12 +478,12 @@ class NominalValues:
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
         domain_of: dict[AttributeType, int] = {}
-        self.domains = [
-            domain_of.setdefault(attribute.type, len(domain_of))
-            if attribute.type.kind == "nominal"
-            else -1
-            for attribute in attributes
-        ]
+        self.domains = []
+        for attribute in attributes:
+            if attribute.type.kind == "nominal":
+                self.domains.append(domain_of.setdefault(attribute.type, len(domain_of)))
+            else:
+                self.domains.append(-1)
         entries: list[tuple[int, ...]] = []
         blob = bytearray()
         for attribute_type, domain in domain_of.items():

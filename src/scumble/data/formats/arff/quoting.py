@@ -79,7 +79,8 @@ def scan(line: str, position: int) -> ScannedValue:
 
 def skip_blanks(line: str, position: int, *, commas: bool = False) -> int:
     """Return the position of the next character that is no blank; ``commas`` skips these, too."""
-    match = (_BLANKS_AND_COMMAS if commas else _BLANKS).match(line, position)
+    pattern = _BLANKS_AND_COMMAS if commas else _BLANKS
+    match = pattern.match(line, position)
     assert match is not None  # the patterns fit the empty text
     return match.end()
 

@@ -149,7 +149,8 @@ def find_layout(source: InputFile, first: Cells, options: CsvOptions, decimal: s
         layout.names = _complete_names(names)
     if options.labels is not None:
         labels = columns.resolve_labels(options.labels)
-        layout.labels, layout.parents = list(labels.columns), labels.parents
+        layout.labels = list(labels.columns)
+        layout.parents = labels.parents
     elif options.label_column is not None:
         layout.label_list_column = columns.column_index(options.label_column, "label_column")
     else:

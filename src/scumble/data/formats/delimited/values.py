@@ -210,7 +210,8 @@ class LabelListColumn(LabelBlocks):
 
     def __init__(self, where: str, column: int, separator: str | None) -> None:
         super().__init__(where)
-        self.column, self.separator = column, separator
+        self.column = column
+        self.separator = separator
         self.names = TextCodes()
         self.n_empty_names = 0
 
