@@ -189,7 +189,8 @@ class BagTargets(LazyTargets):
     ) -> None:
         n_rows, n_labels = Y.shape
         n_trees = bags.n_estimators * n_labels
-        self._bags, self._n_columns = bags, n_columns
+        self._bags = bags
+        self._n_columns = n_columns
         self._labels = LabelTargets(Y, weights=sample_weight)
         # A bootstrap sample serves all labels; other draws depend on the label.
         n_draws = bags.n_estimators if bags.draw == "bootstrap" else n_trees
@@ -230,7 +231,8 @@ class BagTargets(LazyTargets):
 
     def _draw_rows(self, codes: Array, generator: np.random.Generator) -> Array:
         """Draw rows, and return how often each was drawn."""
-        n_rows, draw = len(codes), self._bags.draw
+        n_rows = len(codes)
+        draw = self._bags.draw
         if draw == "bootstrap":
             return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
         rows_of_class = [np.flatnonzero(codes == code) for code in (0, 1)]

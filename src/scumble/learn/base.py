@@ -261,7 +261,8 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         weights = check_weights(sample_weight, Y.shape[0], caller=caller)
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
-            X, Y = _safe_indexing(X, rows), Y[rows]
+            X = _safe_indexing(X, rows)
+            Y = Y[rows]
             weights = check_weights(weights[rows], len(rows), caller=caller)
         if weights is not None:
             unweighted = self._find_estimator_without_sample_weight()

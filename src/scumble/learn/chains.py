@@ -283,7 +283,8 @@ def chain_targets(
 
     def make_target(index: int) -> Target:
         chain = int(np.searchsorted(starts, index, side="right")) - 1
-        sample, position = samples[chain], index - int(starts[chain])
+        sample = samples[chain]
+        position = index - int(starts[chain])
         target = Target(
             labels.codes(int(sample.order[position])),
             repeats=sample.repeats,

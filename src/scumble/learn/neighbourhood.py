@@ -39,7 +39,8 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
     def _neighbours(self, X: Any = None) -> sparse.csr_array:
         """Return a matrix of shape (n_rows, n_training_rows) with 1 for the neighbours of a row."""
-        n_training_rows, k = len(self.space_), self.n_neighbors_
+        n_training_rows = len(self.space_)
+        k = self.n_neighbors_
         n_rows = n_training_rows if X is None else X.shape[0]
         if k == 0:
             return sparse.csr_array((n_rows, n_training_rows))

@@ -156,7 +156,8 @@ class PrimalSolver:
 
     def _quadratic_forms(self, root: Array) -> Array:
         """Return x' M x for every centred row x, where M is the inverse of the penalized Gram."""
-        rows, means = self.problem.rows, self.means
+        rows = self.problem.rows
+        means = self.means
         forms = np.empty(rows.shape[0])
         if sparse.issparse(rows) and 10 * rows.nnz < rows.shape[0] * rows.shape[1]:
             # (x - m)' M (x - m), multiplied out, so that rows stay sparse.
@@ -283,7 +284,8 @@ def _conjugate_gradients(
     label_means = np.asarray(weights @ labels) / problem.total
     right_side = to_dense(_scale_rows(rows, weights).T @ labels)
     right_side -= problem.total * np.outer(means, label_means)
-    solution, residual = np.zeros_like(right_side), right_side.copy()
+    solution = np.zeros_like(right_side)
+    residual = right_side.copy()
     direction = residual.copy()
     squared_norm = np.einsum("ij,ij->j", residual, residual)
     tolerance = 1e-10 * squared_norm
@@ -372,7 +374,8 @@ def _cholesky_factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
 
 def squash_to_unit_interval(scores: Array) -> Array:
     """Change scores in place so that they are in [0, 1], and return them; their order stays."""
-    is_low, is_high = scores < _SQUASHED, scores > 1 - _SQUASHED
+    is_low = scores < _SQUASHED
+    is_high = scores > 1 - _SQUASHED
     scores[is_low] = _SQUASHED / (2 - scores[is_low] / _SQUASHED)
     scores[is_high] = 1 - _SQUASHED / (2 - (1 - scores[is_high]) / _SQUASHED)
     return scores

@@ -94,7 +94,8 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     if table.names is None or truth.names is None:
         return truth
     true_names = set(truth.names)
-    unseen, ignored = [], []
+    unseen = []
+    ignored = []
     for index, name in enumerate(table.names):
         if name in true_names:
             continue

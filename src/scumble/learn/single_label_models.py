@@ -160,7 +160,8 @@ class SingleLabelFitter:
         """Return a model fitted to the rows of a target, or the class if there is only one."""
         all_rows = np.arange(self.X.shape[0])
         rows = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
-        y, weights = np.asarray(target.y), target.weights
+        y = np.asarray(target.y)
+        weights = target.weights
         if target.repeats is not None:
             rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
             weights = None if weights is None else np.repeat(weights, target.repeats)

@@ -84,7 +84,8 @@ class TextColumns:
             Without columns if the data has no text columns.
         """
         names = tuple(data.features[index].name for index in data.text_features)
-        words, weights = [], []
+        words = []
+        weights = []
         for name in names:
             column_words, column_weights = _fit_vocabulary(column_texts(data, name))
             words.append(column_words)
@@ -300,7 +301,8 @@ class TextModel(ClassifierMixin, BaseEstimator):
 def column_texts(data: MultilabelDataset, name: str) -> list[str]:
     """Return the text of a column for each row; a missing one is empty."""
     index = data.feature_names.index(name)
-    feature, cells = data.features[index], get_column(data.X, index)
+    feature = data.features[index]
+    cells = get_column(data.X, index)
     if feature.kind == "date":
         raise DataError(
             f"Column {name!r} of {data!r} holds dates. Expected texts, as when fitting."

@@ -340,7 +340,8 @@ class ScoreColumns:
     def candidate_thresholds(self, label: int, rule: ThresholdRule) -> CandidateThresholds:
         """Return the candidate thresholds of one label."""
         rows = self.labels.indices[self.labels.indptr[label] : self.labels.indptr[label + 1]]
-        n_rows, n_positives = self.labels.shape[0], len(rows)
+        n_rows = self.labels.shape[0]
+        n_positives = len(rows)
         if n_positives == 0:
             empty = np.zeros(0, np.int64)
             return CandidateThresholds(
@@ -359,12 +360,15 @@ class ScoreColumns:
             top = np.flatnonzero(scores >= minimum)
             scores, is_positive = scores[top], is_positive[top]
         order = np.argsort(-scores, kind="stable")
-        ordered, n_hits = scores[order], np.cumsum(is_positive[order])
+        ordered = scores[order]
+        n_hits = np.cumsum(is_positive[order])
         # Between equal scores there is no threshold: candidates follow the last one of each value.
         last = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
         above = ordered[last]
         below = np.append(ordered[last[:-1] + 1], lowest)[: len(last)]
-        thresholds, n_predicted, hits = _middle(above, below), last + 1, n_hits[last]
+        thresholds = _middle(above, below)
+        n_predicted = last + 1
+        hits = n_hits[last]
         n_allowed = int(np.searchsorted(n_predicted, max_predicted, side="right"))
         if len(last) and n_predicted[-1] == n_rows:
             thresholds[-1] = -np.inf  # every row is predicted, whatever its score
@@ -480,7 +484,8 @@ def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
 
     Rows of equal score count as if in random order.
     """
-    total, n_labels = np.zeros(len(PREDICTION_RATES)), 0
+    total = np.zeros(len(PREDICTION_RATES))
+    n_labels = 0
     for label_candidates in candidates:
         n_positives = label_candidates.n_positives
         if n_positives >= 2:

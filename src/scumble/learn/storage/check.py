@@ -76,7 +76,8 @@ def _contents(part: Any) -> list[Any]:
 def _check_estimator(model: Any) -> None:
     """Check the columns of an estimator, and the parts that compiled kernels read."""
     # An estimator of input that is no table, such as a pipeline of texts, has no n_features_in_.
-    n_features, codes = getattr(model, "n_features_in_", 0), model._codes
+    n_features = getattr(model, "n_features_in_", 0)
+    codes = model._codes
     # An object of another class with n_values could be used to predict, but would not be checked.
     ensure(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values, names = codes.n_values, codes.names
@@ -317,7 +318,9 @@ def _check_ridge(model: RidgeRanker) -> None:
 
 def _check_neighbours(model: NeighbourRanker) -> None:
     """Check the labels, weights and number of neighbours of a neighbour ranker."""
-    n_rows, labels, k = model.space_.values.shape[0], model.labels_, model.n_neighbors_
+    n_rows = model.space_.values.shape[0]
+    labels = model.labels_
+    k = model.n_neighbors_
     fits = isinstance(labels, sparse.csr_array) and labels.shape == (n_rows, model.n_labels_)
     fits = fits and are_vectors(model._weights, size=n_rows)
     fits = fits and are_vectors(model._shares, size=model.n_labels_)
@@ -327,7 +330,8 @@ def _check_neighbours(model: NeighbourRanker) -> None:
 
 def _check_bags(model: BaggedTrees) -> None:
     """Check that bagged trees have one tree per bag and label."""
-    trees, n_trees = model.models_, model.n_estimators * model.n_labels_
+    trees = model.models_
+    n_trees = model.n_estimators * model.n_labels_
     fits = isinstance(trees, Forest) and _are_two_class(trees, n_trees)
     ensure(fits, "the trees do not fit the labels")
 
@@ -358,7 +362,8 @@ def _check_blend(model: BlendedRanker) -> None:
 def _check_rank_scale(scale: Any, n_labels: int) -> None:
     """Check that a rank scale has knots for each label."""
     ensure(isinstance(scale, RankScale), "the rank scale of scores is missing")
-    starts, n_knots = scale.starts, len(scale.scores)
+    starts = scale.starts
+    n_knots = len(scale.scores)
     fits = is_vector(starts, np.int64, n_labels + 1) and starts[0] == 0 and starts[-1] == n_knots
     fits = fits and (np.diff(starts) > 0).all() and type(scale.are_probabilities) is bool
     fits = fits and are_vectors(scale.scores, scale.rates, size=n_knots)

@@ -112,10 +112,11 @@ def align_columns(data: MultilabelDataset, features: Features, *, by_name: bool 
             )
         new_columns[column] = new_cells
     if unseen:
-        more = "; ..." if len(unseen) > _MAX_NAMES else ""
+        categories = "; ".join(unseen[:_MAX_NAMES])
+        if len(unseen) > _MAX_NAMES:
+            categories += "; ..."
         warnings.warn(
-            f"{data!r}: categories that training has not seen count as missing: "
-            f"{'; '.join(unseen[:_MAX_NAMES])}{more}.",
+            f"{data!r}: categories that training has not seen count as missing: {categories}.",
             ScumbleWarning,
             stacklevel=4,
         )
@@ -131,10 +132,10 @@ def _positions_by_name(data: MultilabelDataset, features: Features) -> Array:
         if len(missing) > _MAX_NAMES:
             names += f" and {len(missing) - _MAX_NAMES} more"
         has_position_name = any(_POSITION_NAME.fullmatch(name) for name in missing)
+        hint = _POSITION_HINT if has_position_name else ""
         raise DataError(
             f"{data!r} lacks {len(missing)} of the {len(features)} columns the model was fitted "
-            f"on: {names}. Names must be the same, order does not matter."
-            f"{_POSITION_HINT if has_position_name else ''}"
+            f"on: {names}. Names must be the same, order does not matter.{hint}"
         )
     return np.array([position[feature.name] for feature in features], np.intp)
 

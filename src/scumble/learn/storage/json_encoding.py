@@ -180,7 +180,8 @@ class Decoder:
         """Return an array of numbers."""
         elements = self._arrays_by_dtype[value["type"]]
         shape = _as_shape(value["shape"])
-        start, size = _as_size(value["at"]), math.prod(shape)
+        start = _as_size(value["at"])
+        size = math.prod(shape)
         if start + size > len(elements):
             raise ReadError(f"an array of shape {shape} has too few numbers in the file.")
         return elements[start : start + size].reshape(shape).copy()
