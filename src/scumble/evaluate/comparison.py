@@ -343,7 +343,8 @@ class Comparison(TableReprMixin):
 
     def _difference(self, result: MethodResult, metric: str) -> Difference:
         """Return the difference of a method from the baseline in a metric."""
-        interval, sign = self._interval(result, metric), metric_sign(metric)
+        interval = self._interval(result, metric)
+        sign = metric_sign(metric)
         low, high = sorted((interval.low * sign, interval.high * sign))
         if low > 0:
             verdict = BETTER

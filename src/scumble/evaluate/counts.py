@@ -402,10 +402,15 @@ class Rankings:
             stop = min(start + LABELS_AT_ONCE, n_labels)
             if is_sparse:
                 block = np.ascontiguousarray(score_columns[:, start:stop].toarray())
-                indptr, first, last = Y_columns.indptr[start : stop + 1], 0, stop - start
+                indptr = Y_columns.indptr[start : stop + 1]
+                first = 0
+                last = stop - start
                 block_results = results[start:stop]
             else:
-                block, indptr, first, last = score_columns, Y_columns.indptr, start, stop
+                block = score_columns
+                indptr = Y_columns.indptr
+                first = start
+                last = stop
                 block_results = results
             kernels.rank_labels(
                 indptr, Y_columns.indices, block, first, last, is_grouped, block_results

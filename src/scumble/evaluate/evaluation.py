@@ -360,7 +360,9 @@ class Scorer:
 
     def __repr__(self) -> str:
         names = ", ".join(repr(metric.name) for metric in self._metrics)
-        return f"scorer({names if self._single else f'[{names}]'})"
+        if self._single:
+            return f"scorer({names})"
+        return f"scorer([{names}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = [metric.name for metric in self._metrics]

@@ -25,7 +25,7 @@ Groups = Mapping[str, Any]
 #: Groups that are defined by a rule, in the order of reports.
 GROUPS = ("all", "minority", "difficult", "few")
 #: Labels with fewer training positives than this belong to the group ``few``.
-FEW = 10
+FEW_POSITIVES = 10
 #: Labels with fewer training positives than this count in no group: they cannot be learnt.
 MIN_TRAINING_POSITIVES = 2
 #: Prefix of metrics from counts that were added up over the folds.
@@ -166,7 +166,7 @@ def _masks_by_rule(Y: Any) -> dict[str, Array]:
     return {
         "minority": is_minority,
         "difficult": is_minority & is_above_median,
-        "few": (counts > 0) & (counts < FEW),
+        "few": (counts > 0) & (counts < FEW_POSITIVES),
     }
 
 

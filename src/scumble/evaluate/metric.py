@@ -161,6 +161,10 @@ class FormulaMetric:
         The formula.
     """
 
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., float]
+
     def __init__(self, formula: Callable[..., float]) -> None:
         self.formula = formula
         # As functools.wraps does for functions: the name, module and docstring of the formula. The
@@ -173,6 +177,10 @@ class FormulaMetric:
 
     def __reduce__(self) -> str:
         return self.__qualname__  # pickle by name, as functions are
+
+    def __call__(self, *arguments: Any, **options: Any) -> float:
+        """Return the value; subclasses define the arguments."""
+        raise NotImplementedError
 
     def _bind(self, parameters: dict[str, Any]) -> Callable[..., float]:
         """Return the formula with its own parameters set."""

@@ -91,7 +91,8 @@ def score_predictions(
     predictions = files.add_missing_labels(predictions, truth)
     truth = files.add_unseen_labels(truth, predictions)
     cells, names = files.align_to_labels(files.select_label_columns(predictions, truth), truth)
-    predicted_cells, score_cells = cells, None
+    predicted_cells = cells
+    score_cells = None
     if _are_labels(cells):
         if cut is not None:
             raise ParameterError(

@@ -425,9 +425,10 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
     except csv.Error as error:  # for example a quoted cell that is never closed
         raise source.error(f"this is no table of fold numbers: {error}.") from error
     if not lines or lines[0][:1] != ["instance"] or len(lines[0]) < 2:
+        first_line = ",".join(lines[0]) if lines else "nothing"
         raise source.error(
             "expected a line 'instance,rep0_fold,...' with one column per repetition, found "
-            f"{','.join(lines[0]) if lines else 'nothing'!r}.",
+            f"{first_line!r}.",
             line=1,
         )
     table = np.full((len(lines) - 1, len(lines[0]) - 1), -1, np.int64)

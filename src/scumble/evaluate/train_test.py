@@ -242,7 +242,8 @@ class TrainTestAssignment:
 
     def _move(self, row: int) -> None:
         """Move a row to the other side."""
-        labels, side = self._labels_of(row), self.sides[row]
+        labels = self._labels_of(row)
+        side = self.sides[row]
         self.counts[side, labels] -= 1
         self.counts[1 - side, labels] += 1
         self.sides[row] = 1 - side
