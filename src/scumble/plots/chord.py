@@ -133,7 +133,8 @@ def _draw_arcs(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
     arcs = [_band_path(arc.start, arc.end, inner=1 - RING, outer=1.0) for arc in layout.arcs]
     _fill(ax, arcs, colors, [1.0] * len(arcs))
     inner = 1 - RING - 0.03
-    bands, band_colors = [], []
+    bands = []
+    band_colors = []
     for arc, color in zip(layout.arcs, colors, strict=True):
         if arc.company_end > arc.ribbons_end:
             bands.append(
@@ -186,13 +187,16 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, font_size: float) -> No
     middle = (arc.start + arc.end) / 2
     line = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
     ax.plot(*zip(*line, strict=True), color=theme.line_color, linewidth=0.6)
-    name, count = display_name(arc.name, MAX_NAME_WIDTH), f"{arc.count:,}"
+    name = display_name(arc.name, MAX_NAME_WIDTH)
+    count = f"{arc.count:,}"
     rotation = 90 - math.degrees(angle)
     if is_on_left:  # turned around, so that no text is upside down
-        text, alignment = f"{count}  {name}", "right"
+        text = f"{count}  {name}"
+        alignment = "right"
         rotation += 180
     else:
-        text, alignment = f"{name}  {count}", "left"
+        text = f"{name}  {count}"
+        alignment = "left"
     x, y = _point(angle, NAME_RADIUS)
     ax.text(
         x,
@@ -239,7 +243,8 @@ def _closed_path(start: Point, *pieces: Sequence[Point]) -> Any:
     """Return a closed path of cubic curves, of three points each, and lines, of one point."""
     from matplotlib.path import Path
 
-    points, codes = [start], [Path.MOVETO]
+    points = [start]
+    codes = [Path.MOVETO]
     for piece in pieces:
         points += piece
         codes += [Path.CURVE4 if len(piece) > 1 else Path.LINETO] * len(piece)

@@ -182,7 +182,8 @@ class ChordLayout:
     @property
     def note(self) -> str:
         """A sentence on what is drawn and what is left out."""
-        n_rare, n_drawn = sum(arc.is_minority for arc in self.arcs), len(self.arcs)
+        n_rare = sum(arc.is_minority for arc in self.arcs)
+        n_drawn = len(self.arcs)
         text = f"{n_drawn:,} of {self.n_labels:,} labels"
         if not self.n_labels_left_out:
             text = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
