@@ -64,7 +64,8 @@ def audit() -> list[Finding]:
 def correlations() -> Iterator[Finding]:
     """Yield findings on Table 3: correlations of SCUMBLE with the changes of Table 2."""
     for row in published.correlations():
-        result, item = correlate(row), f"{row.resampler} {row.measure}"
+        result = correlate(row)
+        item = f"{row.resampler} {row.measure}"
         yield _compare_numbers(
             "Table 3", f"{item} r", row.coefficient, result.coefficient, decimals=4
         )
@@ -124,7 +125,11 @@ def win_counts() -> Iterator[Finding]:
     """Yield findings on the paper's counts of better and worse results."""
     fields = {"classifier": "method", "dataset": "dataset", "metric": "measure"}
     for row in published.counts():
-        pairs = [pair for pair in published.results() if getattr(pair, fields[row.by]) == row.name]
+        pairs = [
+            pair
+            for pair in published.results()
+            if getattr(pair, fields[row.grouped_by]) == row.name
+        ]
         better = sum(pair.better == "after" for pair in pairs)
         worse = sum(pair.better == "before" for pair in pairs)
         ties = len(pairs) - better - worse
@@ -134,7 +139,7 @@ def win_counts() -> Iterator[Finding]:
         verdict, note = _count_verdict(row, better=better, worse=worse, ties=ties)
         yield Finding(
             part="Counts",
-            item=f"by {row.by}: {row.name}",
+            item=f"by {row.grouped_by}: {row.name}",
             published=f"{row.better}/{row.worse}",
             scumble_value=recomputed,
             verdict=verdict,
@@ -144,7 +149,8 @@ def win_counts() -> Iterator[Finding]:
 
 def _count_verdict(row: Count, *, better: int, worse: int, ties: int) -> tuple[str, str]:
     """Return verdict and note for a count; the paper may have counted ties on either side."""
-    n_printed, n_counted = better + worse + ties, row.better + row.worse
+    n_printed = better + worse + ties
+    n_counted = row.better + row.worse
     if n_printed != n_counted:
         return "does not follow", f"{n_counted} counted, {n_printed} printed"
     if not (better <= row.better <= better + ties):
@@ -454,7 +460,8 @@ def restore_displaced_value(pair: BeforeAfterPair) -> BeforeAfterPair:
         pairs = imbalance_pairs(pair.method, pair.measure)
         sources = find_undersampling_row_order() if pair.method == "LP-RUS" else {}
     else:
-        pairs, rotation = result_pairs(pair.method, pair.measure), find_row_rotation(pair.method)
+        pairs = result_pairs(pair.method, pair.measure)
+        rotation = find_row_rotation(pair.method)
         sources = {} if rotation is None else _sources(rotation.rows, rotation.shift)
     source = sources.get(pair.dataset, pair.dataset)
     return pair._replace(after=next(row.after for row in pairs if row.dataset == source))

@@ -16,6 +16,7 @@ from scumble.paper.ledger import ALPHA, CLASSIFIER_VARIANTS, NOT_RUN, resolve_me
 from scumble.paper.published import BeforeAfterPair
 from scumble.paper.verdicts import (
     METRIC_NAMES,
+    NOT_COMPUTABLE,
     UNDEFINED_VALUE_RULES,
     Finding,
     FoldMeans,
@@ -24,8 +25,7 @@ from scumble.paper.verdicts import (
 )
 from scumble.resample import REMEDIAL
 
-ABSENT = "not computable here"
-NO = "does not hold"
+DOES_NOT_HOLD = "does not hold"
 #: Rounding may change an unchanged score of a label by this much.
 SLACK = 1e-12
 #: The paper's figures shorten the names of genbase's labels.
@@ -147,7 +147,8 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
             continue
         n_improved = count_improved(our_pairs, claim.improved)
         n_claimed, n_pairs_claimed = map(int, claim.claimed.split(" of "))
-        share, claimed_share = n_improved / len(our_pairs), n_claimed / n_pairs_claimed
+        share = n_improved / len(our_pairs)
+        claimed_share = n_claimed / n_pairs_claimed
         n_by_mulan = count_improved(_replace_results(means, pairs, METRIC_NAMES), claim.improved)
         note = ""
         if n_by_mulan != n_improved:
@@ -305,7 +306,7 @@ def _check_dataset(
         item=title,
         published="stated",
         scumble_value=outcome.evidence,
-        verdict="holds" if outcome.holds else NO,
+        verdict="holds" if outcome.holds else DOES_NOT_HOLD,
     )
 
 
@@ -323,7 +324,7 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
     elif n_holding:
         verdict = f"holds in {share}"
     else:
-        verdict = NO
+        verdict = DOES_NOT_HOLD
     return Finding(
         part="REMEDIAL",
         item=item,
@@ -337,7 +338,12 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
 def _absent(part: str, item: str, *, printed: str, note: str) -> Finding:
     """Return the finding on a statement that cannot be checked here."""
     return Finding(
-        part=part, item=item, published=printed, scumble_value="-", verdict=ABSENT, note=note
+        part=part,
+        item=item,
+        published=printed,
+        scumble_value="-",
+        verdict=NOT_COMPUTABLE,
+        note=note,
     )
 
 
@@ -345,7 +351,7 @@ def _verdict(*, holds: bool, same_direction: bool) -> str:
     """Return the verdict on a number of the text."""
     if holds:
         return "holds"
-    return "same direction" if same_direction else NO
+    return "same direction" if same_direction else DOES_NOT_HOLD
 
 
 # The version of MULAN that the printed numbers fit -------------------------------------------

@@ -202,12 +202,17 @@ def _compare_exactly(
     dataset: str, *, key: str, printed: float, our_value: float | None, note: str
 ) -> ReproductionResult:
     """Return the result for a number that does not depend on chance, at the printed decimals."""
-    verdict, cause = NOT_REPRODUCED, "unknown"
+    verdict = NOT_REPRODUCED
+    cause = "unknown"
     reason = KNOWN_REASONS.get((dataset, key), note)
     if our_value is None:
-        verdict, cause, reason = NOT_COMPUTABLE, "", reason or "data not available"
+        verdict = NOT_COMPUTABLE
+        cause = ""
+        reason = reason or "data not available"
     elif abs(our_value - printed) <= 0.00051:
-        verdict, cause, reason = REPRODUCED, "", ""
+        verdict = REPRODUCED
+        cause = ""
+        reason = ""
     elif (dataset, key) in MISPRINTS:
         cause = "misprint"
     elif note:
@@ -235,7 +240,8 @@ def imbalance(means: FoldMeans) -> Iterator[ReproductionResult]:
             yield printed.before.as_not_computable(NOT_RUN)
             yield printed.after.as_not_computable(NOT_RUN)
             continue
-        resampler, name = f"{pair.method} 25 %", verdicts.imbalance_name(pair)
+        resampler = f"{pair.method} 25 %"
+        name = verdicts.imbalance_name(pair)
         error_before = means.error(pair.dataset, resampler, "none", f"before.{name}")
         yield printed.before.compare(our_means.before, error_before)
         after_by_percent = {}
@@ -308,7 +314,9 @@ def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
         pairs = imbalance_pairs(row.resampler, row.measure)
         our_pairs = verdicts.replace_with_our_values(pairs, means.imbalance_means)
         our_coefficient = our_p_value = None
-        verdict, reason, cause = NOT_COMPUTABLE, NOT_RUN, ""
+        verdict = NOT_COMPUTABLE
+        reason = NOT_RUN
+        cause = ""
         if len(our_pairs) == len(pairs):
             scumble, changes = scumble_and_change(
                 [pair for pair in our_pairs if pair.before and pair.after]

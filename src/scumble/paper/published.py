@@ -124,7 +124,7 @@ class Significance(NamedTuple):
 class Count(NamedTuple):
     """Numbers of results that are better and worse after REMEDIAL, as the paper counts them."""
 
-    by: str  # "classifier", "dataset" or "metric"
+    grouped_by: str  # "classifier", "dataset" or "metric"
     name: str
     better: int
     worse: int

@@ -178,7 +178,8 @@ class PrintedNumber:
         """Return whether our number and the printed one change in the same direction."""
         if self.before is None:
             return False
-        printed_change, our_change = self.corrected_value - self.before, after - before
+        printed_change = self.corrected_value - self.before
+        our_change = after - before
         is_same_gain = (our_change > 0) == (printed_change > 0)
         return is_same_gain and (our_change == 0) == (printed_change == 0)
 
@@ -344,7 +345,8 @@ class FoldMeans:
 
     def imbalance_means(self, pair: BeforeAfterPair, percent: int = 25) -> MeansBeforeAfter:
         """Return our MaxIR or MeanIR before and after resampling."""
-        resampler, name = f"{pair.method} {percent} %", imbalance_name(pair)
+        resampler = f"{pair.method} {percent} %"
+        name = imbalance_name(pair)
         return MeansBeforeAfter(
             before=self.get(pair.dataset, resampler, "none", f"before.{name}"),
             after=self.get(pair.dataset, resampler, "none", f"after.{name}"),
