@@ -72,11 +72,11 @@ class CellFilter:
 
     def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
         """Read the cells that are meant, and which metrics to show."""
-        from scumble.experiment.result_tables import only, read_cells
+        from scumble.experiment.result_tables import read_cells, select_cells
 
         cells, planned = read_cells(path)
         chosen = {key: parse_names(names) for key, names in vars(self).items()}
-        return only(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
+        return select_cells(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
 
 
 ALL_CELLS = CellFilter()
