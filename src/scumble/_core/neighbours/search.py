@@ -94,7 +94,8 @@ def nearest_neighbours(
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
     check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
     base, query_values, query_rows = _select_matrices(space, rows, candidate_rows, queries)
-    column_types, zeros = _column_types(space), space.zeros
+    column_types = _column_types(space)
+    zeros = space.zeros
     if table is not None and not space.is_numeric:
         is_nominal = space.n_values > 0
         column_types[is_nominal] = kernels.ABSOLUTE
