@@ -382,11 +382,13 @@ def _label_difference_sentence(selected: CandidateResult, untreated: CandidateRe
     n_gain = int((selected.label_f1 > untreated.label_f1 + NOTABLE_DIFFERENCE).sum())
     n_lose = int((selected.label_f1 < untreated.label_f1 - NOTABLE_DIFFERENCE).sum())
     if n_gain:
-        gains = f"{pluralize(n_gain, 'label')} {'gains' if n_gain == 1 else 'gain'}"
+        verb = "gains" if n_gain == 1 else "gain"
+        gains = f"{pluralize(n_gain, 'label')} {verb}"
     else:
         gains = "No label gains"
     if n_lose:
-        losses = f"{n_lose} {'loses' if n_lose == 1 else 'lose'}"
+        verb = "loses" if n_lose == 1 else "lose"
+        losses = f"{n_lose} {verb}"
     else:
         losses = "none loses"
     return f"{gains}, {losses}."

@@ -160,7 +160,8 @@ def remedial_harm_sentence(change: float) -> str:
 
 def _concurrence_text(concurrent: bool) -> str:
     """Return the range of SCUMBLE that is called high or low concurrence."""
-    return f"{'above' if concurrent else 'up to'} {HIGH_CONCURRENCE}"
+    preposition = "above" if concurrent else "up to"
+    return f"{preposition} {HIGH_CONCURRENCE}"
 
 
 def _fraction_text(n: int, total: int) -> str:

@@ -18,6 +18,7 @@ from scumble._core.errors import (
 )
 from scumble._core.progress import progress_bar
 from scumble._core.registry import find_class, registered_objects
+from scumble._core.text import pluralize
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
@@ -294,7 +295,7 @@ def compare_methods(
         methods=", ".join(allowed),
     )
     rows = [_result_row("none", data, [], seconds=0.0)]
-    title = f"Running {len(names)} method{'' if len(names) == 1 else 's'}"
+    title = f"Running {pluralize(len(names), 'method')}"
     with progress_bar(title, len(names)) as advance:
         for name in names:
             settings = {key: parameters[key] for key in parameters if key in allowed.get(name, ())}

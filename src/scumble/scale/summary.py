@@ -209,7 +209,7 @@ def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> RecordList
         for label in labels:
             pairs = [(index_of[name], n) for name, n in partners_of.get(names[label], ())]
             partners, joint_counts = np.array(pairs, np.int64).reshape(-1, 2).T
-            yield int(counts[label]), partners, joint_counts
+            yield LabelCooccurrences(int(counts[label]), partners, joint_counts)
 
     ratios = ratios_from_counts(counts)
     return rank_difficult_labels(count_cooccurrences, ratios, means, [*map(str, names)], n_labels)
