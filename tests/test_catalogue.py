@@ -132,7 +132,11 @@ def test_a_second_name_is_a_second_entry():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("resampler", "remedial", MLROS), ParameterError, "Two entries want to be the resampler"),
+        (
+            ("resampler", "remedial", MLROS),
+            ParameterError,
+            "The resampler 'remedial' is registered twice",
+        ),
         (("resampler", "My.Own", MLROS), ParameterError, "in lower case, without dots"),
         (("resampler", "a+b", MLROS), ParameterError, "plus signs"),
         (("resampler", "own", MLkNN), ParameterTypeError, "it has no 'fit_resample'"),

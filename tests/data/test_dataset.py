@@ -203,7 +203,7 @@ def test_a_label_hangs_below_the_next_one_above_that_stays():
         ((slice(None), ["waar"]), "select_labels: there is no label 'waar'. Did you mean 'war'?"),
         ((slice(None), ["zzz"]), "There are: 'film', 'war', 'love', 'noir'"),
         ((slice(None), [4]), "there is no label 4. Expected a number from 0 to 3"),
-        ((slice(None), ["war", 1]), "the label 'war' is asked for twice"),
+        ((slice(None), ["war", 1]), "the label 'war' is given twice"),
         ((slice(None), [True]), "a mask of labels must have 4 values, one per label. Got 1"),
         ((slice(None), 1.5), "by their names, their numbers, or a mask with 4 values. Got 1.5"),
         ((slice(None), [1.5]), "by their names, their numbers, or a mask with 4 values. Got 1.5"),

@@ -181,7 +181,7 @@ def test_unknown_methods_and_directions(tmp_path):
         wilcoxon("br", "rar", results=frame, metric="macro_f1")
     with pytest.raises(ScumbleError, match=r"name methods. Say where their results are"):
         wilcoxon("br", "rare")
-    with pytest.raises(ScumbleError, match="'rare' is asked for twice"):
+    with pytest.raises(ScumbleError, match="'rare' is given twice"):
         score_table(frame, "macro_f1").select(methods=["rare", "rare"])
     treated = frame.rename(columns={"macro_f1": "after.mean_ir"})
     with pytest.raises(ScumbleError, match=r"neither more nor less of 'after.mean_ir' is better"):

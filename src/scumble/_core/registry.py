@@ -76,7 +76,7 @@ def register(
     present = entries.get(name)
     if present is not None and _identity(present.obj) != _identity(obj):
         raise ParameterError(
-            f"Two entries want to be the {kind} {name!r}: {present.obj!r} and {obj!r}."
+            f"The {kind} {name!r} is registered twice: {present.obj!r} and {obj!r}."
         )
     entries[name] = CatalogueEntry(
         kind=kind,

@@ -231,7 +231,7 @@ class MultilabelDataset:
         repeated = first_duplicate(indices.tolist())
         if repeated is not None:
             raise ParameterError(
-                f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
+                f"select_labels: the label {self.labels[repeated]!r} is given twice. Names of "
                 "labels must be unique."
             )
         return replace(

@@ -399,7 +399,7 @@ def _entry_from_toml(name: str, fields: dict[str, Any], sources: dict[str, Any])
 def _find_or_none(name: str) -> RepositoryEntry | None:
     """Return the description of a data set, by its name or an alias; None if there is none."""
     if not isinstance(name, str):
-        raise ParameterError(f"A data set is asked for by its name. Got {name!r} instead.")
+        raise ParameterError(f"The name of a data set must be a string. Got {name!r} instead.")
     folded_name = name.casefold()
     for entry in entries():
         if folded_name in map(str.casefold, (entry.name, *entry.aliases)):

@@ -208,7 +208,7 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
     Y = check_labels(Y, caller=f"{caller}, Y")
     if 0 in Y.shape:
         raise DataError(
-            f"{caller}: there is nothing to judge, Y has {Y.shape[0]} rows and {Y.shape[1]} "
+            f"{caller}: there is nothing to evaluate, Y has {Y.shape[0]} rows and {Y.shape[1]} "
             "labels. Expected at least one of each."
         )
     return Y
@@ -531,7 +531,7 @@ def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> 
     """Return the rankings of a user's labels and scores; refuse what does not fit together."""
     if scores is None:
         raise DataError(
-            f"{caller} judges scores, and there are none: give the classifier's confidences "
+            f"{caller} evaluates scores, and there are none: give the classifier's scores "
             "(predict_proba), not only its predictions."
         )
     check_same_names(Y, scores, noun="scores", caller=caller)

@@ -94,7 +94,7 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         if group and group not in self.groups:
             return f"{name}: there is no group {group!r} here"
         argument = "predictions" if metric.needs == "predictions" else "scores"
-        return f"{name} judges {metric.needs}: give evaluate the {argument}"
+        return f"{name} evaluates {metric.needs}: give evaluate the {argument}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -223,7 +223,9 @@ def evaluate(
     (0.5, 0.0)
     """
     if predictions is None and scores is None:
-        raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
+        raise DataError(
+            "evaluate: there is nothing to evaluate. Give predictions, scores, or both."
+        )
     policy = UndefinedPolicy(undefined)
     counts.check_ties(ties, caller="evaluate")
     if predictions is not None:
@@ -348,8 +350,8 @@ class Scorer:
         predictions, scores = predict_with_scores(estimator, X, Y.shape[1])
         if scores is None and any(metric.needs != "predictions" for metric in self._metrics):
             raise DataError(
-                f"{self!r} judges scores, but {type(estimator).__name__} has neither predict_proba "
-                "nor decision_function."
+                f"{self!r} evaluates scores, but {type(estimator).__name__} has neither "
+                "predict_proba nor decision_function."
             )
         evaluation = evaluate(Y, predictions, scores, **self._options)
         values = {}

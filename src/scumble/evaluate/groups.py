@@ -136,8 +136,9 @@ def group_masks(
     """
     rules = {name for name, labels in groups.items() if labels is None and name != "all"}
     if rules and training is None:
+        group_names = " and ".join(sorted(rules))
         raise ParameterError(
-            f"evaluate: the training part tells which labels are {' and '.join(sorted(rules))}. "
+            f"evaluate: the training part determines which labels are {group_names}. "
             "Give its labels as 'training', or a mapping with the labels of the group."
         )
     masks_by_rule = {"all": np.ones(n_labels, bool)}

@@ -450,7 +450,7 @@ class Store(AbstractContextManager["Store"]):
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path}: this store comes from a newer scumble (form {version}; this one "
-                f"knows form {SCHEMA_VERSION}). Nothing was changed: upgrade scumble."
+                f"reads form {SCHEMA_VERSION}). Nothing was changed: upgrade scumble."
             )
 
     @contextmanager

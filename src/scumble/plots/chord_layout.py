@@ -191,7 +191,10 @@ class ChordLayout:
             text += ", as chosen."
         elif n_rare:
             n_other = n_drawn - n_rare
-            text += f": the {n_rare:,} most difficult and {n_other:,} frequent ones they meet."
+            text += (
+                f": the {n_rare:,} most difficult and {n_other:,} frequent ones that co-occur with "
+                "them."
+            )
         else:
             text += "."
         if self.n_ribbons_left_out:
@@ -297,8 +300,8 @@ def chord_layout(
             check_count(value, name=name, caller="chord_layout", minimum=0)
     if isinstance(data, Summary):
         raise ParameterError(
-            "chord_layout: a summary does not say which labels meet. Give the data set, and the "
-            "summary as summary=..."
+            "chord_layout: a summary does not contain which labels co-occur. Give the data set, "
+            "and the summary as summary=..."
         )
     if n_labels is None:
         limits = LabelLimits(draw_all=DRAW_ALL, n_difficult=N_LABELS, n_partners=n_partners)

@@ -209,7 +209,7 @@ def plot_difficult(
     return ax
 
 
-@register_plot("cooccurrence", title="how often labels meet, similar labels together")
+@register_plot("cooccurrence", title="how often labels co-occur, similar labels together")
 def plot_cooccurrence(
     data: Any,
     labels: Sequence[str | int] | None = None,

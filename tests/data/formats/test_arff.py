@@ -295,7 +295,7 @@ def test_label_choices(tmp_path, labels, names):
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        (4, ReadError, "4 labels are asked for, but the file has only 3 columns"),
+        (4, ReadError, "4 labels are requested, but the file has only 3 columns"),
         (-4, ReadError, "4 labels"),
         ([3], ReadError, "column 3, but the columns are numbered 0 to 2"),
         ([-4], ReadError, "column -4"),

@@ -504,7 +504,7 @@ class TestFaults:
                 ReadError,
                 "names the label 'z', but the file has no such column. The columns are 'minutes'",
             ),
-            ({"labels": 9}, ReadError, "9 labels are asked for, but the file has only 5 columns"),
+            ({"labels": 9}, ReadError, "9 labels are requested, but the file has only 5 columns"),
             ({"labels": ["wra"]}, ReadError, "no such column. Did you mean 'war'"),
             ({"labels": "war"}, ParameterError, "label_column='war'"),
             ({"labels": -1, "label_column": "war"}, ParameterError, "exclude each other"),

@@ -154,7 +154,7 @@ class TestForeign:
             ),
             ({"labels": ["a", "a"]}, "names the label 'a' twice"),
             ({"labels": [1, 9]}, "names the column 9, but the columns are numbered 0 to 3"),
-            ({"labels": 5}, "5 labels are asked for, but the file has only 4 columns"),
+            ({"labels": 5}, "5 labels are requested, but the file has only 4 columns"),
             ({"labels": ["w"]}, "row 1, column 'w' holds 2.0"),
             ({"label_column": "a"}, "expected lists of label names or numbers, found int64"),
             ({"labels": ["a"], "label_column": "b"}, "exclude each other"),

@@ -148,7 +148,7 @@ def _dataset_from_description(table: Any, source: InputFile, metadata: bytes) ->
         if description["version"] != VERSION:
             raise source.error(
                 f"the file was written by a newer release (form {description['version']!r}, this "
-                f"one knows {VERSION}). Update scumble."
+                f"one reads {VERSION}). Update scumble."
             )
         features = [_feature_from_description(entry) for entry in description["features"]]
         column_names = description["columns"]

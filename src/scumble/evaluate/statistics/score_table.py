@@ -412,7 +412,7 @@ def _check_names(
     checked = tuple(available if names is None else names)
     if len(set(checked)) < len(checked):
         repeated = next(name for name in checked if checked.count(name) > 1)
-        raise ParameterError(f"The {description} {repeated!r} is asked for twice.")
+        raise ParameterError(f"The {description} {repeated!r} is given twice.")
     return checked
 
 

@@ -220,7 +220,7 @@ def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values
     """Check that children come after their parents, and that every value has a child."""
     inner = np.flatnonzero(feature >= 0)
     columns = feature[inner]
-    ensure(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
+    ensure(bool((columns < len(n_values)).all()), "a tree reads a column that does not exist")
     first_child, n_children = first[inner].astype(np.int64), width[inner].astype(np.int64)
     needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
     fits = (first_child > inner) & (n_children >= needed) & (needed >= 1)
@@ -325,7 +325,7 @@ def _check_neighbours(model: NeighbourRanker) -> None:
     fits = fits and are_vectors(model._weights, size=n_rows)
     fits = fits and are_vectors(model._shares, size=model.n_labels_)
     ensure(fits, "the labels of the training rows do not fit")
-    ensure(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
+    ensure(type(k) is int and 0 <= k < n_rows, "there are fewer training rows than neighbours")
 
 
 def _check_bags(model: BaggedTrees) -> None:
@@ -384,9 +384,9 @@ def _check_inner_classifier(inner: Any, n_labels: int) -> None:
     labels, always = inner.open_labels, inner.always
     fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
     fits = fits and is_vector(always, np.bool_, n_labels)
-    ensure(fits, "the labels of the classifier inside do not fit")
+    ensure(fits, "the labels of the inner classifier do not fit")
     n_inner_labels = getattr(inner.model, "n_labels_", len(labels))
-    ensure(n_inner_labels == len(labels), "the classifier inside knows other labels")
+    ensure(n_inner_labels == len(labels), "the inner classifier has other labels")
 
 
 _CHECKS: dict[type, Any] = {
