@@ -140,7 +140,7 @@ def test_a_second_name_is_a_second_entry():
         (("resampler", "My.Own", MLROS), ParameterError, "in lower case, without dots"),
         (("resampler", "a+b", MLROS), ParameterError, "plus signs"),
         (("resampler", "own", MLkNN), ParameterTypeError, "it has no 'fit_resample'"),
-        (("resampler", "own", MLROS()), ParameterTypeError, "it is no class"),
+        (("resampler", "own", MLROS()), ParameterTypeError, "it is not a class"),
         (("metric", "own", len), ParameterTypeError, "is no metric: it has no 'function'"),
         (
             ("sampler", "own", MLROS),

@@ -207,9 +207,9 @@ def test_a_label_hangs_below_the_next_one_above_that_stays():
         ((slice(None), [True]), "a mask of labels must have 4 values, one per label. Got 1"),
         ((slice(None), 1.5), "by their names, their numbers, or a mask with 4 values. Got 1.5"),
         ((slice(None), [1.5]), "by their names, their numbers, or a mask with 4 values. Got 1.5"),
-        ((0, "war"), r"A single row is no data set. Use data\[\[0\]\]"),
+        ((0, "war"), r"A single row is not a data set. Use data\[\[0\]\]"),
         ((slice(None), 0, 0), "Got 3 indices"),
-        ("war", "'war' is no row. Labels stand behind a comma"),
+        ("war", "'war' is not a row. Labels come after a comma"),
         ([7], "a mask with 3 values: index 7 is out of bounds"),
     ],
 )

@@ -94,7 +94,7 @@ def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
 
 
 def not_a_table_error(frame: Any, caller: str) -> ParameterTypeError:
-    """Return the error for an object that is no table."""
+    """Return the error for an object that is not a table."""
     hint = " Collect the lazy frame first." if "Lazy" in type(frame).__name__ else ""
     return ParameterTypeError(
         f"{caller}: expected a DataFrame of pandas or polars or an Arrow table. "

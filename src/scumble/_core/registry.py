@@ -149,9 +149,9 @@ def check_required_attributes(kind: str, obj: Any) -> None:
     """Raise an error if an object lacks an attribute that its kind requires."""
     missing = [attribute for attribute in REQUIRED_ATTRIBUTES[kind] if not hasattr(obj, attribute)]
     if missing:
-        raise ParameterTypeError(f"{obj!r} is no {kind}: it has no {missing[0]!r}.")
+        raise ParameterTypeError(f"{obj!r} is not a {kind}: it has no {missing[0]!r}.")
     if kind in CLASS_KINDS and not inspect.isclass(obj):
-        raise ParameterTypeError(f"{obj!r} is no {kind}: it is no class.")
+        raise ParameterTypeError(f"{obj!r} is not a {kind}: it is not a class.")
 
 
 @cache

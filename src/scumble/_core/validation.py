@@ -316,7 +316,7 @@ def _check_row(row: Any, index: int, caller: str) -> Sequence[Any]:
 
 
 def _nested_cell_error(rows: list[Sequence[Any]], caller: str) -> LabelError:
-    """Return the error for the first cell that is no scalar."""
+    """Return the error for the first cell that is not a scalar."""
     for row_index, row in enumerate(rows):
         for column, cell in enumerate(row):
             if not np.isscalar(cell):

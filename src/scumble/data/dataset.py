@@ -168,7 +168,7 @@ class MultilabelDataset:
             )
         if is_integer(rows):
             raise DataError(
-                f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
+                f"A single row is not a data set. Use data[[{int(rows)}]] to get one with one row."
             )
         selected = self.select_labels(labels[0]) if labels else self
         if isinstance(rows, slice) and rows == slice(None):
@@ -182,7 +182,7 @@ class MultilabelDataset:
             selection = np.asarray(rows)
             if selection.dtype.kind in "US":
                 raise DataError(
-                    f"{selection.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
+                    f"{selection.ravel()[:1].item()!r} is not a row. Labels come after a comma: "
                     "data[:, names]."
                 )
         try:

@@ -165,7 +165,7 @@ def category_codes(feature: Feature, values: Array) -> Array:
         row = int(is_invalid.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
-            f"which is no code of its {len(feature.categories)} categories."
+            f"which is not a code of its {len(feature.categories)} categories."
         )
     return np.where(missing, -1.0, values).astype(np.int32)
 

@@ -165,8 +165,8 @@ def _likely_encoding(source: _FileHead) -> str:
     control = next((byte for byte in _NON_TEXT_BYTES if byte in head), None)
     if control is not None:
         raise source.error(
-            f"this is no text: there is a byte 0x{control:02x} in it. Expected a table with a line "
-            "for each row; name the format if it is another one, or the encoding."
+            f"this is not text: there is a byte 0x{control:02x} in it. Expected a table with a "
+            "line for each row; name the format if it is another one, or the encoding."
         )
     end = len(head) if not source.is_cut else head.rfind(b"\n") + 1
     for encoding in ("utf-8", "cp1252"):

@@ -616,7 +616,7 @@ def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
     duplicate = first_duplicate([name for name, _ in named])
     if duplicate is not None:
         raise ParameterError(
-            f"compare: {duplicate!r} stands twice among the {parameter}. Give a mapping from names "
+            f"compare: {duplicate!r} occurs twice among the {parameter}. Give a mapping from names "
             "to estimators, so that their names differ."
         )
     return {name: None if entry == "none" else entry for name, entry in named}

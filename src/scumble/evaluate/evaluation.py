@@ -203,7 +203,7 @@ def evaluate(
     taken over the cells of those labels. A group without such labels is NaN. The group ``all``
     has every label: ``all.macro_f1`` is ``macro_f1`` under this rule.
 
-    Scores outside [0, 1] are no probabilities; then ``log_loss`` and ``mean_squared_error`` are
+    Scores outside [0, 1] are not probabilities; then ``log_loss`` and ``mean_squared_error`` are
     NaN.
 
     Examples

@@ -72,7 +72,7 @@ def score_predictions(
     label is predicted at scores of ``cut`` or more, by default 0.5 if all scores are probabilities;
     without a threshold only rankings are evaluated. The evaluation includes predicted labels that
     no row of a table of tags has, and labels without a column, which count as never predicted.
-    Other columns that are no labels are left out.
+    Other columns that are not labels are left out.
 
     Examples
     --------

@@ -423,7 +423,7 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
     try:
         lines = list(csv.reader(io.StringIO(text)))
     except csv.Error as error:  # for example a quoted cell that is never closed
-        raise source.error(f"this is no table of fold numbers: {error}.") from error
+        raise source.error(f"this is not a table of fold numbers: {error}.") from error
     if not lines or lines[0][:1] != ["instance"] or len(lines[0]) < 2:
         first_line = ",".join(lines[0]) if lines else "nothing"
         raise source.error(

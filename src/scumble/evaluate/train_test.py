@@ -387,7 +387,7 @@ def _refuse_labels_that_are_features(
     if columns:
         raise DataError(
             f"{caller}: the {name} part has a label {min(columns)!r} that the {other_name} part "
-            "has not as a label, but as a feature. Expected the same labels in both."
+            "has as a feature, not as a label. Expected the same labels in both."
         )
 
 

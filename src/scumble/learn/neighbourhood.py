@@ -25,7 +25,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         """Store the training rows and their labels, for `_count_labels`."""
         self.space_ = Space.of(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
-        # A training row is no neighbour of itself.
+        # A training row is not a neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _count_labels(self, X: Any = None) -> sparse.csr_array:

@@ -89,7 +89,7 @@ def select_label_columns(table: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
 def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     """Add predicted labels that no row has to true labels that were read from label lists.
 
-    Other columns of the predictions that are no labels are left out later. A warning names both.
+    Other columns of the predictions that are not labels are left out later. A warning names both.
     """
     if table.names is None or truth.names is None:
         return truth

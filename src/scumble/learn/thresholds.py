@@ -535,7 +535,7 @@ def _read_scores(scores: Any, *, caller: str) -> Any:
         missing = sparse.coo_array(table != table)  # NaN is the only value unequal to itself
         raise DataError(
             f"{caller}: the score of row {missing.row[0]} for label {missing.col[0]} is NaN. "
-            "Expected a number for every cell: a threshold among scores that are no numbers would "
+            "Expected a number for every cell: a threshold among scores that are not numbers would "
             "mean nothing. See why the model gives none (missing values in X, or a label it could "
             "not learn), or leave the label out."
         )

@@ -47,7 +47,7 @@ def plot_chord(
 ) -> Any:
     """Draw labels as arcs of a circle and join those that share instances.
 
-    Rare labels stand at the top in warm colors. A ribbon has the color of the rarer label; those
+    Rare labels are at the top, in warm colors. A ribbon has the color of the rarer label; those
     between a rare and a frequent label are strong, all others faint. The end of an arc without
     ribbons stands for instances that have only this label; a thin pale band inside it marks
     instances whose other labels are not drawn.

@@ -24,7 +24,7 @@ from scumble.report.treatment import prepare_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
 EXPLANATION = (
-    "An arc is as long as the label's count; rare labels stand at the top in warm colours. Ribbons "
+    "An arc is as long as the label's count; rare labels are at the top in warm colours. Ribbons "
     "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
     "are instances with that label alone."
 )

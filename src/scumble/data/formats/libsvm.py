@@ -53,7 +53,7 @@ def read_libsvm(
 ) -> MultilabelDataset:
     """Read a multilabel LibSVM file.
 
-    An empty line is no row; a line of blanks is a row without labels and features. Query numbers
+    An empty line is not a row; a line of blanks is a row without labels and features. Query numbers
     (``qid:3``) and comments are skipped.
     """
     sparse_lines.check_no_label_option(labels, "libsvm")

@@ -253,7 +253,7 @@ def read_table(path: str | os.PathLike[str]) -> Any:
         raise ParameterError(f"{path} cannot be read: {error}.") from None
     except pa.ArrowInvalid as error:
         raise ParameterError(
-            f"{path} is no table of results: {error}. Expected a .csv or .parquet file, for "
+            f"{path} is not a table of results: {error}. Expected a .csv or .parquet file, for "
             "example one that 'scumble experiment export' wrote."
         ) from None
 
@@ -362,7 +362,7 @@ def _from_wide_columns(
     if len(set(rows)) < len(rows):
         repeated = next(row for row in rows if rows.count(row) > 1)
         raise ParameterError(
-            f"The data set {repeated!r} stands in two rows. Expected one row per data set; for one "
+            f"The data set {repeated!r} is in two rows. Expected one row per data set; for one "
             "row per fold, columns 'dataset' and 'method'."
         )
     values: dict[Key, list[float]] = {}

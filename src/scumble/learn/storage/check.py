@@ -75,13 +75,13 @@ def _contents(part: Any) -> list[Any]:
 
 def _check_estimator(model: Any) -> None:
     """Check the columns of an estimator, and the parts that compiled kernels read."""
-    # An estimator of input that is no table, such as a pipeline of texts, has no n_features_in_.
+    # An estimator of input that is not a table, such as a pipeline of texts, has no n_features_in_.
     n_features = getattr(model, "n_features_in_", 0)
     codes = model._codes
     # An object of another class with n_values could be used to predict, but would not be checked.
     ensure(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values, names = codes.n_values, codes.names
-    ensure(type(n_features) is int, "the number of features is no whole number")
+    ensure(type(n_features) is int, "the number of features is not a whole number")
     ensure(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
     ensure(len(codes.categories) == n_features, "the categories of the columns do not fit")
     for column_names in (names, getattr(model, "feature_names_in_", None)):
@@ -109,7 +109,7 @@ def _check_estimator(model: Any) -> None:
     if hasattr(model, "space_"):
         _check_estimator_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
-        ensure(type(model.n_labels_) is int, "the number of labels is no whole number")
+        ensure(type(model.n_labels_) is int, "the number of labels is not a whole number")
     for cls, check in _CHECKS.items():
         if isinstance(model, cls):
             check(model)
@@ -212,7 +212,7 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
     ensure(fits, "the tree's counts do not fit")
     for indices in (tree.feature, tree.first, tree.width):
-        ensure(indices.dtype.kind in "iu", "the tree's places are no whole numbers")
+        ensure(indices.dtype.kind in "iu", "the tree's indices are not whole numbers")
     check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
@@ -308,7 +308,7 @@ def _check_ridge(model: RidgeRanker) -> None:
         fits = fits and points.ndim == 2 and points.shape[1] == n_columns
         ensure(fits, "the points of the kernel do not fit")
         fits = isinstance(kernel.gamma, float) and 0 < kernel.gamma < np.inf
-        ensure(fits, "the width of the kernel is no number")
+        ensure(fits, "the width of the kernel is not a number")
         ensure(kernel.power == KERNEL_POWERS[model.kernel_], "the kernel is another one")
         n_columns = points.shape[0]
     fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))

@@ -258,7 +258,7 @@ def _describe_unmapped(
 ) -> str:
     """Return the number and an example of the categories that did not occur in training.
 
-    A cell that is no number or date, where training had these, is an error.
+    A cell that is not a number or date, where training had these, is an error.
     """
     row = int(is_unmapped.argmax())
     if data_feature.holds_codes:

@@ -27,7 +27,7 @@ from scumble.learn.storage.json_encoding import Decoder, Encoder, check_trusted_
 FORMAT, FORMAT_VERSION = "scumble model", 1
 #: Members of the zip archive: the JSON text, the objects that skops stores, the arrays by dtype.
 _JSON_MEMBER, _SKOPS_MEMBER, _ARRAY_FOLDER = "model.json", "foreign.skops", "numbers/"
-_DAMAGED = "the file is no model of scumble, or it is damaged"
+_DAMAGED = "the file is not a model of scumble, or it is damaged"
 #: Errors with one of these texts are complete; others are reported as damage of the file.
 _COMPLETE_MESSAGES = ("not trusted", "newer version", "earlier version")
 
@@ -355,7 +355,7 @@ def _load_with_skops(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list
         warnings.simplefilter("always")
         third_party_objects = skops.io.loads(content, trusted=allowed)
     if not isinstance(third_party_objects, list):
-        raise ReadError("its scikit-learn part is no list")
+        raise ReadError("its scikit-learn part is not a list")
     messages = [str(warning.message) for warning in caught]
     version_messages = [message for message in messages if "version" in message]
     if version_messages:

@@ -16,7 +16,7 @@ from scumble._core.errors import ParameterError, ReadError
 
 #: The key of a JSON object that names the type of an encoded value that JSON has no type for.
 MARK = "$"
-#: Nesting depth; deeper objects contain themselves, or are no model.
+#: Nesting depth; deeper objects contain themselves, or are not models.
 MAX_DEPTH = 200
 #: Modules whose classes may be stored. Decoding one of them runs none of its methods.
 _STORABLE_MODULES = re.compile(
@@ -208,7 +208,7 @@ class Decoder:
         """Return a named tuple of this package."""
         cls = _trusted_class(value["class"])
         if not issubclass(cls, tuple):
-            raise ReadError(f"{value['class']} is no tuple.")
+            raise ReadError(f"{value['class']} is not a tuple.")
         return tuple.__new__(cls, [self.decode(item) for item in value["of"]])
 
     def _decode_object(self, value: dict[str, Any]) -> Any:
@@ -231,7 +231,7 @@ def _default_parameters(cls: type) -> dict[str, Any]:
 
 
 def _as_shape(values: Any) -> tuple[int, ...]:
-    """Return a shape; raise an error for sizes that are no whole numbers."""
+    """Return a shape; raise an error for sizes that are not whole numbers."""
     return tuple(_as_size(value) for value in values)
 
 

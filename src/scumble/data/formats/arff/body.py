@@ -37,8 +37,8 @@ _N_BUFFERED_VALUES = 1 << 16
 #: Values left to Python among them.
 _N_BUFFERED_EVENTS = 1 << 12
 _LABEL_HELP = (
-    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "
-    "name the labels with labels=..."
+    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is not a "
+    "label, name the labels with labels=..."
 )
 #: Messages for the faults of the parser: faults of rows, then of values.
 _FAULT_MESSAGES = {
@@ -421,7 +421,7 @@ def _parse_date(attribute: Attribute, text: str) -> float:
     try:
         return date_format(attribute.type.date_format).parse(text)
     except ValueError as error:
-        message = f"{excerpt(text)} is no date for {excerpt(attribute.name)}: {error}."
+        message = f"{excerpt(text)} is not a date for {excerpt(attribute.name)}: {error}."
         raise ValueError(message) from error
 
 

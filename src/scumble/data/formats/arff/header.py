@@ -305,7 +305,7 @@ class _HeaderParser:
             name = scan(text, position)
             if name.end == position:
                 raise self._error(
-                    f"{excerpt(text[position:])} is no name. Expected names with commas."
+                    f"{excerpt(text[position:])} is not a name. Expected names with commas."
                 )
             names.append(name.text)
             position = skip_blanks(text, name.end, commas=True)

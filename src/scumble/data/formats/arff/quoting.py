@@ -65,7 +65,7 @@ class ScannedValue(NamedTuple):
 
 
 def scan(line: str, position: int) -> ScannedValue:
-    """Return the value that begins at a position of a line, which is no blank."""
+    """Return the value that begins at a position of a line, which is not a blank."""
     if line[position : position + 1] in ("'", '"'):
         match = _QUOTED[line[position]].match(line, position)
         if match is None:
@@ -78,7 +78,7 @@ def scan(line: str, position: int) -> ScannedValue:
 
 
 def skip_blanks(line: str, position: int, *, commas: bool = False) -> int:
-    """Return the position of the next character that is no blank; ``commas`` skips these, too."""
+    """Return the position of the next character that is not a blank, or a comma if ``commas``."""
     pattern = _BLANKS_AND_COMMAS if commas else _BLANKS
     match = pattern.match(line, position)
     assert match is not None  # the patterns fit the empty text

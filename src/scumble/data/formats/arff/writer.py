@@ -48,7 +48,7 @@ class ArffColumn:
     texts : tuple of str
         The quoted texts of values that are codes.
     format_value : callable
-        Returns the text of a value that is no code.
+        Returns the text of a value that is not a code.
     explicit : bool
         Whether sparse rows never omit the attribute.
     """
@@ -138,7 +138,7 @@ def label_column_names(
 
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
-    """Return values as integer codes; raise an error if one is no code of a category."""
+    """Return values as integer codes; raise an error if one is not a code of a category."""
     is_code = are_codes(values, n_categories)
     if not is_code.all():
         value = values[~is_code][0]

@@ -188,7 +188,7 @@ def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
     does.
     """
     # A delimiter with which the header has label marks is preferred, then the one with the most
-    # columns. A comma is no delimiter if all commas are decimal commas.
+    # columns. A comma is not a delimiter if all commas are decimal commas.
     sample = head[: head.rfind(b"\n") + 1] or head
     best = ","
     best_n_columns = 0

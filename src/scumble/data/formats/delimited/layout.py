@@ -222,8 +222,8 @@ def _named_features(
     no_features = sorted(indices - set(layout.features))
     if no_features:
         raise columns.source.error(
-            f"{option} names the column {columns.names[no_features[0]]!r}, which is no feature: it "
-            "holds labels or weights, or is ignored."
+            f"{option} names the column {columns.names[no_features[0]]!r}, which is not a feature: "
+            "it holds labels or weights, or is ignored."
         )
     return indices
 
@@ -268,7 +268,7 @@ def _mark_of(name: str) -> str:
 
 
 def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
-    """Return the names in the first row, or None if it is no header."""
+    """Return the names in the first row, or None if it is not a header."""
     names = [first.cell(0, column) for column in range(first.n_columns)]
     is_header = options.header
     if is_header is None:
@@ -277,7 +277,7 @@ def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | 
 
 
 def _looks_like_header(names: list[str], first: Cells, options: CsvOptions, decimal: str) -> bool:
-    """Return whether the first row looks like names; the rules stand in `read_csv`."""
+    """Return whether the first row looks like names; `read_csv` documents the rules."""
     if has_label_marks(names) or _uses_column_names(options):
         return True
     list_columns = find_list_columns(first[1:])
