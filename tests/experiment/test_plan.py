@@ -99,7 +99,7 @@ def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(pla
         (("percent = 50", "percent = -5"), "percent"),
         (("n_neighbors = 1", "neighbours = 1"), "no parameter 'neighbours'"),
         (("sklearn.neighbors.KNeighborsClassifier", "sklearn.neighbors.Nobody"), "Nobody"),
-        (("sklearn.neighbors.KNeighborsClassifier", "os.path.join"), "no classifier"),
+        (("sklearn.neighbors.KNeighborsClassifier", "os.path.join"), "not a classifier"),
         (("seeds = [1, 2]", "seeds = [-1]"), "whole number from 0"),
         (("seeds = [1, 2]", "seeds = []"), "no seeds"),
         (("seconds = 60", "seconds = -1"), "'seconds' must be a number above 0"),

@@ -180,9 +180,9 @@ class LandmarkSolver(PrimalSolver):
         self.landmarks = landmarks  # row indices
         self.whitening = whitening  # times coefficients: coefficients of the landmarks
 
-    # Like a new row, a row that is left out is not a landmark. With M the inverse without the row x,
-    # and u the direction in which the coefficient of a landmark grows, the coefficients c for which
-    # it is zero are c - M u (u'c) / (u'M u).
+    # Like a new row, a row that is left out is not a landmark. With M the inverse without the row
+    # x, and u the direction in which the coefficient of a landmark grows, the coefficients c for
+    # which it is zero are c - M u (u'c) / (u'M u).
     def remove_own_landmarks(self, fit: RidgeFit, scores: Array) -> None:
         """Subtract from the leave-one-out score of each landmark its own share as a landmark."""
         problem, landmarks = self.problem, self.landmarks

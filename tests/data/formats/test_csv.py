@@ -622,7 +622,7 @@ class TestWrite:
 
     def test_codes_without_a_category(self, tmp_path):
         data = MultilabelDataset([[7.0]], [[1]], features=[Feature("c", "nominal", ("a",))])
-        with pytest.warns(ScumbleWarning), pytest.raises(ScumbleError, match="no code of its 1"):
+        with pytest.warns(ScumbleWarning), pytest.raises(ScumbleError, match="not a code of its 1"):
             scumble.write(data, tmp_path / "a.csv")
 
     def test_pandas_reads_what_we_write(self, tmp_path):
