@@ -26,7 +26,7 @@ FOREIGN_PARAMETERS = {
     "resamplers": "resampler",
     "datasets": "dataset",
 }
-#: What users of the foreign parameter have to know about ours: it completes the suggestion.
+#: Notes that complete a suggestion: how our parameter differs from the foreign one.
 FOREIGN_PARAMETER_NOTES = {
     "percent": ", in percent of the rows: 25, not 0.25",
     "estimator": ", the learner of each label",

@@ -327,7 +327,7 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
 
 
 def _is_valid_code(cells: Array, n_categories: Array) -> Array:
-    """Return for each cell whether it is missing or a code of so many categories."""
+    """Return for each cell whether it is missing or a code below ``n_categories``."""
     result: Array = np.isnan(cells) | are_codes(cells, n_categories)
     return result
 

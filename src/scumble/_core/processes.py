@@ -33,7 +33,7 @@ _PR_SET_PDEATHSIG = 1
 _MAX_OUTPUT_SHOWN = 2000
 #: Seconds between two measurements of the memory: short beside a fit, long beside a measurement.
 _MEMORY_INTERVAL = 0.01
-#: Seconds that an idle child process has to end by itself after its parent has ended.
+#: Seconds that an idle child process has to end normally after its parent has ended.
 _GRACE_PERIOD = 1.0
 
 

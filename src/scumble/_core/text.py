@@ -122,7 +122,7 @@ def pluralize(n: int, noun: str) -> str:
 
 
 def format_significant(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many significant digits, without an exponent; a dash for None."""
+    """Return a number with ``digits`` significant digits and no exponent; a dash for None."""
     if value is None:
         return "–"
     text = f"{value:,.{digits}g}"

@@ -21,7 +21,7 @@ from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
 from scumble._core.parameters import Choice, Int, is_integer
 
 #: Numbers in label lists must be below this. Larger ones are identifiers of something else, and a
-#: matrix with so many columns would fill the memory.
+#: matrix with as many columns would fill the memory.
 MAX_LABELS = 2**31 - 1
 _HINT = "Labels must be 0/1 or True/False."
 

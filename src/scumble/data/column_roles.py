@@ -23,15 +23,19 @@ LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = ROLES
 MAX_INSPECTED_ROWS = 1000
 #: Longest column name, in characters, that serves as a key; a longer one is replaced by its number.
 MAX_KEY_LENGTH = 100
-#: Characters that may separate labels. Blanks and slashes occur in other texts too, so they count
-#: only in columns that are named like labels.
-SEPARATORS, SEPARATORS_IF_NAMED = ";|,", ";|,/ "
-#: Share of the cells that must contain the separator; more is asked of columns named like labels,
-#: because more separators are considered for them.
-MIN_SEPARATED_SHARE, MIN_SEPARATED_SHARE_IF_NAMED = 0.2, 0.3
-#: Labels are repeated and short: the mean number of cells that contain a label, and the mean number
-#: of words of a label.
-MIN_CELLS_PER_LABEL, MAX_WORDS_PER_LABEL = 1.5, 3.0
+#: Characters that may separate labels.
+SEPARATORS = ";|,"
+#: The same in columns that are named like labels. In other columns, blanks and slashes do not
+#: count, because they occur in other texts, too.
+SEPARATORS_IF_NAMED = ";|,/ "
+#: Share of the cells that must contain the separator.
+MIN_SEPARATED_SHARE = 0.2
+#: The same in columns that are named like labels; larger, because there are more separators.
+MIN_SEPARATED_SHARE_IF_NAMED = 0.3
+#: Labels are repeated: mean number of cells that contain a label.
+MIN_CELLS_PER_LABEL = 1.5
+#: Labels are short: mean number of words of a label.
+MAX_WORDS_PER_LABEL = 3.0
 #: `suggest_label_options` names no more labels than this.
 MAX_SUGGESTED_LABELS = 20
 

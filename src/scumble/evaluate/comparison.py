@@ -33,7 +33,10 @@ DEFAULT_METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
 DEFAULT_FOLDS = "2x5"
 #: Bootstrap draws of folds or test rows: about 12 of them lie beyond each end of a 95 % interval.
 N_DRAWS = 500
-BETTER, WORSE, INCONCLUSIVE = "better", "worse", "no difference that these folds can show"
+# Verdicts.
+BETTER = "better"
+WORSE = "worse"
+INCONCLUSIVE = "no difference that these folds can show"
 
 
 class Method(NamedTuple):

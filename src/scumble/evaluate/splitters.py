@@ -41,8 +41,7 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
     n_splits : int
         Number of folds.
     n_repeats : int
-        Number of repetitions: rows are assigned to folds so many times, which makes ``n_splits``
-        times as many splits.
+        Number of times that rows are assigned to folds; there are ``n_repeats * n_splits`` splits.
     random_state : None, int, Generator or RandomState
         The same seed gives the same folds.
 

@@ -21,8 +21,9 @@ from scumble.measures.threaded_kernels import count_labels
 from scumble.resample.containers import take_rows
 
 _TEST_SIZE = Either(Real(0, 1, closed="neither"), Int(1))
-#: Indices of the two sides.
-TRAIN, TEST = 0, 1
+# Indices of the two sides.
+TRAIN = 0
+TEST = 1
 #: Moves of rows that the search for a label on one side only may try before it gives up; each costs
 #: a few microseconds.
 _MAX_MOVES = 300

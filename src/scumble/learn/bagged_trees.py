@@ -160,7 +160,7 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
         return np.vstack(means) if means else np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> BagTargets:
-        """Grow the trees, and return their targets, which know the drawn rows."""
+        """Grow the trees, and return their targets with the drawn rows."""
         targets = BagTargets(self, X.shape[1], Y, sample_weight)
         tree = self.estimator
         if tree is None:

@@ -19,8 +19,10 @@ from scumble.resample import run_chain
 
 #: Parameters that every command offers; they are ignored for classifiers without them.
 SHARED = frozenset({"random_state", "n_jobs"})
-#: The name of the base learner for users, and the names of this parameter in classifiers.
-BASE, BASES = "base", ("estimator", "classifier")
+#: The name of the base learner for users.
+BASE = "base"
+#: The names of this parameter in classifiers.
+BASES = ("estimator", "classifier")
 
 
 def make_classifier(name: str, **parameters: Any) -> Any:

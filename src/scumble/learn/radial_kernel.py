@@ -16,9 +16,10 @@ from scumble.learn.row_sums import add_manhattan_distances, add_overlaps
 
 #: Rows whose distances to all points the median is computed from; more rows hardly change it.
 _N_SAMPLED = 512
-#: Products or differences that are summed at a time, which bounds memory, and the smallest number
-#: of rows to do so.
-_AT_ONCE, _MIN_ROWS = 2**26, 64
+#: Products or differences that are summed at a time, which bounds memory ...
+_AT_ONCE = 2**26
+#: ... but at least those of this number of rows.
+_MIN_ROWS = 64
 #: The power of differences that each kernel sums.
 KERNEL_POWERS = {"rbf": 2, "laplacian": 1}
 

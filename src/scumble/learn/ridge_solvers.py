@@ -16,10 +16,11 @@ from scumble._core.parallel import row_slices, run_in_threads, single_threaded_b
 from scumble.learn.c45.table import as_row_arrays
 from scumble.learn.row_sums import quadratic_forms
 
-#: Smallest and largest power of ten of the penalties that are tried, in steps of one half.
-LOWEST, HIGHEST = -4.0, 4.0
-#: The powers that are tried first: two, because two threads are common. The search goes on from
-#: the better one, as long as the error decreases.
+#: Smallest and largest power of ten of the candidate penalties, which are in steps of one half.
+LOWEST = -4.0
+HIGHEST = 4.0
+#: The first two powers that are evaluated: two, because two threads are common. The search
+#: continues from the better one, as long as the error decreases.
 FIRST = (0.0, 0.5)
 _EMPTY = np.zeros(0)
 #: Cells of scores that are computed at a time (16 MB).
@@ -278,7 +279,7 @@ def leave_one_out_scores(solver: Solver, fit: RidgeFit, n_jobs: int | None) -> A
 def _conjugate_gradients(
     problem: RidgeProblem, means: Array, penalty: float, block: slice
 ) -> Array:
-    """Return the coefficients of some labels, each with step lengths of its own."""
+    """Return the coefficients of some labels; each label has its own step lengths."""
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
     label_means = np.asarray(weights @ labels) / problem.total

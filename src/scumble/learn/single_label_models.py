@@ -38,7 +38,7 @@ def uses_c45(estimator: Any) -> bool:
 
 
 def _block_ranges(start: int, stop: int, n_blocks: int) -> list[range]:
-    """Divide a range into blocks of about equal length; more than asked for if they are long."""
+    """Divide a range into at least ``n_blocks`` blocks of about equal and limited length."""
     n_parts = max(n_blocks, -(-(stop - start) // _MAX_TREES_PER_CALL))
     return [range(start + first, start + end) for first, end in even_ranges(stop - start, n_parts)]
 

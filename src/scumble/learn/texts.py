@@ -327,7 +327,7 @@ def _fit_vocabulary(texts: list[str]) -> tuple[tuple[str, ...], Array]:
         vectorizer = _vectorizer(min_df=min_rows, max_features=MAX_WORDS)
         try:
             vectorizer.fit(texts)
-        except ValueError:  # no word occurs in so many rows
+        except ValueError:  # no word occurs in at least `min_rows` rows
             continue
         words = tuple(vectorizer.get_feature_names_out().tolist())
         return words, np.asarray(vectorizer.idf_, np.float64)

@@ -28,8 +28,10 @@ MAX_NAME_WIDTH = 24
 MAX_FONT_SIZE = 9.0
 #: Width and height of the figure.
 SIZE_INCHES = 8.0
-#: Opacity of ribbons between a rare and a frequent label, and of all others.
-MIXED_OPACITY, OTHER_OPACITY = 0.7, 0.3
+#: Opacity of ribbons between a rare and a frequent label.
+MIXED_OPACITY = 0.7
+#: Opacity of all other ribbons.
+OTHER_OPACITY = 0.3
 
 
 @register_plot("chord", title="which labels share instances", alias="LC")

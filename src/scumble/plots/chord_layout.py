@@ -26,12 +26,16 @@ from scumble.plots.base import spread_positions
 
 #: If no more labels than this occur, all are drawn.
 DRAW_ALL = 30
-#: Otherwise so many difficult labels, and so many majority labels that they co-occur with.
-N_LABELS, N_PARTNERS = 12, 12
+#: Otherwise, number of difficult labels.
+N_LABELS = 12
+#: Otherwise, number of majority labels that they co-occur with.
+N_PARTNERS = 12
 #: Largest number of ribbons.
 MAX_RIBBONS = 1000
-#: Angle between two arcs, and the largest share of the circle that all gaps may take.
-GAP, GAP_SHARE = math.radians(2), 0.25
+#: Angle between two arcs.
+GAP = math.radians(2)
+#: Largest share of the circle that all gaps may take.
+GAP_SHARE = 0.25
 #: How many times wider the gap between minority and majority labels is.
 WIDE_GAP = 3
 #: Angle between two names. The font size is chosen to fit.

@@ -282,7 +282,7 @@ def plot_cooccurrence(
 
 
 def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
-    """Return the labels of rows as texts; a summary does not know them."""
+    """Return the labels of rows as texts; numbers of rows if the data is a summary."""
     if isinstance(data, Summary):
         return [f"labelset of row {row}" for row in rows]
     Y, names = check_named_labels(data, caller="plot_labelsets")

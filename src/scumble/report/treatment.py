@@ -31,7 +31,11 @@ MEASURES = (
     ("n_instances", "Rows", None),
     ("n_unlabelled", "Rows without labels", True),
 )
-BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
+# Verdicts on the change of a measure.
+BETTER = "better"
+WORSE = "worse"
+SAME = "same"
+CHANGED = "changed"
 #: A reminder that measures of data do not show the effect on classifiers.
 CAVEAT = "only cross-validation shows whether that helps a classifier"
 

@@ -37,7 +37,7 @@ from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
 from scumble.resample.metadata_routing import ResamplerMetadataRequest
 
-#: The largest number of rows that a percentage may ask for; no machine holds as many.
+#: The largest number of rows that a percentage may request; no machine has memory for more.
 MAX_ROWS = 2**40
 #: The headings under which resamplers are listed, in order.
 DISPLAY_GROUPS = ("Decouple", "Add rows", "Remove rows")

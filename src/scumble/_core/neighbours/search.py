@@ -15,7 +15,7 @@ from scumble._core.validation import check_choice, check_count
 BLOCK_ELEMENTS = 1 << 18
 #: Differences of values up to which all distances are computed exactly: products would not pay.
 DIRECT_BELOW = 1 << 24
-#: Trees are faster than products with at most so many columns and at least so many rows.
+#: Trees are faster than products up to this number of columns, and from `TREE_MIN_ROWS` rows on.
 TREE_MAX_COLUMNS = 8
 TREE_MIN_ROWS = 4096
 #: Differences of values in a block of queries, the unit of work of a thread.

@@ -438,7 +438,7 @@ def _texts_in_notes(header: Header) -> dict[int, list[str]]:
 def _make_roles(
     source: InputFile, header: Header, labels: Sequence[int], nominal_values: NominalValues
 ) -> Array:
-    """Return a record for each attribute that tells the compiled parser how to read it."""
+    """Return a record per attribute: how the compiled parser reads it."""
     roles = np.zeros(len(header.attributes), kernel.ROLE)
     roles["kind"] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
     roles["domain"] = nominal_values.domains

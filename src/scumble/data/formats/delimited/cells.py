@@ -18,7 +18,10 @@ from scumble.data.formats.kernels import csv as kernel
 
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a reader recognises the labels.
-LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK = "label:", "labels:", "feature:", "weight:"
+LABEL_MARK = "label:"
+LABEL_LISTS_MARK = "labels:"
+FEATURE_MARK = "feature:"
+WEIGHT_MARK = "weight:"
 HEADER_MARKS = (LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK)
 #: Bytes of a row with an open quote; a longer row has lost its closing quote.
 MAX_QUOTED_BYTES = 64 << 20
