@@ -170,7 +170,9 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
         or get_close_matches(name, names, n=3, cutoff=cutoff)
         or get_close_matches(name.lower(), names, n=3, cutoff=cutoff)
     )
-    return f" Did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    if matches:
+        return f" Did you mean {' or '.join(map(repr, matches))}?"
+    return ""
 
 
 def did_you_mean_parameter(name: str, candidates: Iterable[str]) -> str:

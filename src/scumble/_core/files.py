@@ -344,7 +344,9 @@ def atomic_write_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[O
 
 def _compress(raw: IO[bytes], compression: str) -> Any:
     """Open a buffered stream that compresses; ``compression`` is a suffix or empty."""
-    return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK_BYTES)
+    if compression:
+        return _STREAMS[compression](raw, "wb")
+    return io.BufferedWriter(raw, BLOCK_BYTES)
 
 
 @contextmanager

@@ -67,7 +67,9 @@ def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
             )
         if hasattr(series.dtype, "fill_value"):  # a sparse column
             return series.array
-        return series.to_numpy() if isinstance(series.dtype, np.dtype) else series
+        if isinstance(series.dtype, np.dtype):
+            return series.to_numpy()
+        return series
 
     return frame.columns, get_column
 
@@ -180,7 +182,9 @@ def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
             column = column.unify_dictionaries()
         if column.num_chunks == 0:
             return pa.array([], column.type)
-        return column.combine_chunks() if column.num_chunks > 1 else column.chunk(0)
+        if column.num_chunks > 1:
+            return column.combine_chunks()
+        return column.chunk(0)
     if isinstance(column, pa.Array):
         return column
     if column.dtype.kind == "S":

@@ -58,7 +58,9 @@ def remembered_sample_weight(labels: Any, sample_weight: Any) -> Any:
     if remembered is None:
         return sample_weight
     weights_before, weights_after = remembered
-    return weights_after if sample_weight is weights_before else sample_weight
+    if sample_weight is weights_before:
+        return weights_after
+    return sample_weight
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:

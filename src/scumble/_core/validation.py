@@ -79,7 +79,9 @@ def label_lists(Y: Any) -> list[Any] | None:
         return None
     has_sets = any(isinstance(row, Set) for row in rows)
     has_different_lengths = len({len(row) for row in rows}) > 1
-    return rows if has_sets or has_different_lengths or _has_names(rows) else None
+    if has_sets or has_different_lengths or _has_names(rows):
+        return rows
+    return None
 
 
 def _has_names(rows: Sequence[Any]) -> bool:
