@@ -334,5 +334,7 @@ def _select_default(macro_f1: dict[str, Array]) -> str:
     """Return the quick default, or the slow one if it gains; any method if both are missing."""
     if SLOW_DEFAULT in macro_f1 and QUICK_DEFAULT in macro_f1:
         gain = np.nanmean(macro_f1[SLOW_DEFAULT] - macro_f1[QUICK_DEFAULT])
-        return SLOW_DEFAULT if gain >= MIN_GAIN_OF_SLOW_DEFAULT else QUICK_DEFAULT
+        if gain >= MIN_GAIN_OF_SLOW_DEFAULT:
+            return SLOW_DEFAULT
+        return QUICK_DEFAULT
     return next(name for name in (SLOW_DEFAULT, QUICK_DEFAULT, *macro_f1) if name in macro_f1)
