@@ -147,7 +147,9 @@ def suggest_label_options(heads: Sequence[ColumnPreview]) -> str:
 def column_key(name: str, index: int) -> str | int:
     """Return the name by which readers and commands refer to a column, or else its number."""
     is_key = 0 < len(name) <= MAX_KEY_LENGTH and "," not in name
-    return name if is_key and not name.strip("+-").isdecimal() else index
+    if is_key and not name.strip("+-").isdecimal():
+        return name
+    return index
 
 
 def _role_of_column(head: ColumnPreview) -> InferredRole:

@@ -198,7 +198,9 @@ def _infer_text_kind(feature: Feature, codes: Array) -> str:
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
     if n_words >= MIN_MEAN_WORDS_OF_TEXT * n_distinct:
         return "text"
-    return "identifiers" if is_identifier_column(feature, codes) else ""
+    if is_identifier_column(feature, codes):
+        return "identifiers"
+    return ""
 
 
 def is_identifier_column(feature: Feature, values: Array) -> bool:

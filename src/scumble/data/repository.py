@@ -440,7 +440,9 @@ def _cached_file(entry: RepositoryEntry, part: str | None) -> Path | None:
     if main is None:
         return None
     path = cache_folder() / entry.name / main.name
-    return path if path.is_file() and path.stat().st_size == main.size else None
+    if path.is_file() and path.stat().st_size == main.size:
+        return path
+    return None
 
 
 def _data_folders() -> list[Path]:

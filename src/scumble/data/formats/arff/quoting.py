@@ -41,7 +41,9 @@ def _escape_match(match: re.Match[str]) -> str:
 
 def unescape(text: str) -> str:
     """Return a quoted text with its escapes replaced by the characters they stand for."""
-    return _ESCAPE.sub(_unescape_match, text) if "\\" in text else text
+    if "\\" in text:
+        return _ESCAPE.sub(_unescape_match, text)
+    return text
 
 
 def _unescape_match(match: re.Match[str]) -> str:

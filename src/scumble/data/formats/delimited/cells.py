@@ -83,7 +83,9 @@ class Cells:
         index = row * self.n_columns + column
         start, end = self.bounds[index]
         text = self.text[start:end].tobytes().decode(errors="replace")
-        return text.replace('""', '"') if self.quoting[index] == kernel.DOUBLED else text
+        if self.quoting[index] == kernel.DOUBLED:
+            return text.replace('""', '"')
+        return text
 
     def error(self, message: str, row: int, column: int) -> ReadError:
         """Build an error that names the position of a cell in the file."""

@@ -120,11 +120,15 @@ class Layout:
     @property
     def label_names(self) -> list[str] | None:
         """Names of the 0/1 columns; None without a header."""
-        return None if self.names is None else [self.names[column] for column in self.labels]
+        if self.names is None:
+            return None
+        return [self.names[column] for column in self.labels]
 
     def feature_name(self, column: int) -> str:
         """Return the name of a column, made from its number in the file without a header."""
-        return default_column_name(column) if self.names is None else self.names[column]
+        if self.names is None:
+            return default_column_name(column)
+        return self.names[column]
 
 
 def default_column_name(column: int) -> str:
