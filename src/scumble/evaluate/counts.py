@@ -507,7 +507,9 @@ class Rankings:
     def _dense_rows(self, start: int, stop: int) -> Array:
         """Return the scores of rows start..stop as a dense array; a view if they are dense."""
         block = self._scores[start:stop]
-        return np.ascontiguousarray(block.toarray()) if sparse.issparse(block) else block
+        if sparse.issparse(block):
+            return np.ascontiguousarray(block.toarray())
+        return block
 
     def _dense_row_blocks(self, start: int, stop: int) -> Iterator[tuple[int, int, Array]]:
         """Yield start, stop and dense scores of blocks of rows; a single block of dense scores."""

@@ -381,7 +381,9 @@ class WinTieLoss(TableReprMixin):
     def p_value(self) -> float:
         """P-value of the two-sided sign test over the pairs that differ; 1 if none does."""
         decided = self.wins + self.losses
-        return float(stats.binomtest(self.wins, decided).pvalue) if decided else 1.0
+        if decided:
+            return float(stats.binomtest(self.wins, decided).pvalue)
+        return 1.0
 
 
 def win_tie_loss(

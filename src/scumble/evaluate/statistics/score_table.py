@@ -223,7 +223,9 @@ def score_table(
             "Results must be a store of experiments, a DataFrame, a .csv or .parquet file, or a "
             f"mapping from methods to values. Got {type(results).__name__} instead."
         )
-    return table if higher_is_better is None else replace(table, higher_is_better=higher_is_better)
+    if higher_is_better is None:
+        return table
+    return replace(table, higher_is_better=higher_is_better)
 
 
 def is_results(scores: Any) -> bool:
