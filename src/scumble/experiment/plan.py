@@ -142,7 +142,9 @@ class Plan:
 def get_components(plan: Plan, kind: str) -> tuple[Component, ...]:
     """Return the components of one kind; names have become components when the plan was made."""
     components = getattr(plan, kind)
-    return components if isinstance(components, tuple) else (components,)
+    if isinstance(components, tuple):
+        return components
+    return (components,)
 
 
 def _as_component(entry: Any, kind: str) -> Component:
