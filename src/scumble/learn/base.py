@@ -518,7 +518,9 @@ class ClassifierConstraint(ParameterConstraint):
 
     def suggestion(self, value: Any) -> str:
         """Return a hint to add parentheses if the value is a class, else an empty text."""
-        return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
+        if isinstance(value, type):
+            return f" Did you mean {value.__name__}()?"
+        return ""
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Raise an error for any other value, or if a parameter of the classifier is invalid."""

@@ -291,7 +291,9 @@ def chain_targets(
             weights=weights,
             extra=sample.order[:position],
         )
-        return target if seeds is None else undersample_target(target, seeds[index])
+        if seeds is None:
+            return target
+        return undersample_target(target, seeds[index])
 
     return LazyTargets(n_targets, make_target)
 

@@ -244,7 +244,9 @@ def mulan_hierarchy(Y: csr_array, order: Sequence[int], *, n_clusters: int, seed
     def divide(labels: Array) -> Sequence[Array]:
         clusters = _mulan_clusters(by_label[labels].toarray(), n_clusters, seed)
         parts = [labels[clusters == cluster] for cluster in np.unique(clusters)]
-        return parts if len(parts) > 1 else np.array_split(labels, n_clusters)
+        if len(parts) > 1:
+            return parts
+        return np.array_split(labels, n_clusters)
 
     return _divide_recursively(np.array(order), n_clusters, divide)
 

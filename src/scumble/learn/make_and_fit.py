@@ -80,7 +80,9 @@ def make_classifier(name: str, **parameters: Any) -> Any:
 
 def find_classifier_class(name: str) -> Any:
     """Return the class of a classifier by its name or dotted name; ``"c45"`` is a single tree."""
-    return C45Classifier if name.lower() == "c45" else find_class("classifier", name)
+    if name.lower() == "c45":
+        return C45Classifier
+    return find_class("classifier", name)
 
 
 def base_parameter(name: str) -> str | None:

@@ -191,4 +191,6 @@ def _probability_of_one(table: Any, classes: Any, classifier: Any) -> Array:
     if classes is None:
         return table[:, 1]
     positive = np.flatnonzero(np.asarray(classes).ravel() == 1)
-    return table[:, int(positive[0])] if len(positive) else np.zeros(len(table))
+    if len(positive):
+        return table[:, int(positive[0])]
+    return np.zeros(len(table))

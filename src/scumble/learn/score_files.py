@@ -117,7 +117,9 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
             ScumbleWarning,
             stacklevel=4,
         )
-    return _add_empty_labels(truth, (*truth.names, *unseen)) if unseen else truth
+    if unseen:
+        return _add_empty_labels(truth, (*truth.names, *unseen))
+    return truth
 
 
 def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = True) -> NamedMatrix:

@@ -123,7 +123,9 @@ class SingleLabelFitter:
             if block.stop <= n_listed:
                 return [grow_tree_batch(table, targets.listed(block), settings)]
             trees = [grow_tree(table, targets[index], settings) for index in block]
-            return trees if len(trees) < _JOIN_FROM_TREES else [concatenate_nodes(trees)]
+            if len(trees) < _JOIN_FROM_TREES:
+                return trees
+            return [concatenate_nodes(trees)]
 
         n_blocks = _BLOCKS_PER_THREAD * thread_count(self.n_jobs)
         small_blocks = _block_ranges(0, n_listed, n_blocks)

@@ -144,7 +144,9 @@ class TextColumns:
         TextModel
             Or the classifier itself if there are no text columns.
         """
-        return TextModel(self, model, data.features) if self.names else model
+        if self.names:
+            return TextModel(self, model, data.features)
+        return model
 
 
 class TextModel(ClassifierMixin, BaseEstimator):

@@ -70,7 +70,9 @@ def _contents(part: Any) -> list[Any]:
         return list(part.values())
     if isinstance(part, list | tuple):
         return list(part)
-    return [] if sparse.issparse(part) else list(getattr(part, "__dict__", {}).values())
+    if sparse.issparse(part):
+        return []
+    return list(getattr(part, "__dict__", {}).values())
 
 
 def _check_estimator(model: Any) -> None:

@@ -202,7 +202,9 @@ def _make_value_map(data_feature: Feature, feature: Feature) -> ValueMap:
     """Return the training value of each code or number of a column; NaN if there is none."""
     if feature.kind == "date":
         times = parse_dates(data_feature.categories, feature.date_format).times
-        return times if times is not None else _parse_single_dates(data_feature.categories)
+        if times is not None:
+            return times
+        return _parse_single_dates(data_feature.categories)
     if not feature.holds_codes:
         return np.array([_parse_number(text) for text in data_feature.categories])
     code_of_text = {text: float(code) for code, text in enumerate(feature.categories)}

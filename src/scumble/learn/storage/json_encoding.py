@@ -47,7 +47,9 @@ class Encoder:
         if value is None or isinstance(value, str | bool) or type(value) is int:
             return value
         if type(value) is float:
-            return value if math.isfinite(value) else {MARK: "float", "is": repr(value)}
+            if math.isfinite(value):
+                return value
+            return {MARK: "float", "is": repr(value)}
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             return {MARK: "scalar", "of": self._encode_numbers(np.asarray(value))}
         if isinstance(value, np.ndarray) and type(value) is np.ndarray:
