@@ -569,4 +569,6 @@ def _misfit(classifier: str, sources: dict[str, str]) -> float:
 
 def _closeness(printed: float, recomputed: float, *, tolerance: float) -> str:
     """Return the verdict on two numbers that should be close."""
-    return "close" if abs(printed - recomputed) <= tolerance else "not close"
+    if abs(printed - recomputed) <= tolerance:
+        return "close"
+    return "not close"
