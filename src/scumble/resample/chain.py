@@ -176,7 +176,9 @@ def title_of(resampler: BaseResampler) -> str:
             text = title_of(value) if isinstance(value, BaseResampler) else value
             changed.append(f"{name}={text}")
     class_name = type(resampler).__name__
-    return f"{class_name}({', '.join(changed)})" if changed else class_name
+    if changed:
+        return f"{class_name}({', '.join(changed)})"
+    return class_name
 
 
 def apply_remedial(
