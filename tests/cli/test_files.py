@@ -181,7 +181,7 @@ def test_no_output_may_be_an_input_or_belong_to_one(capsys, folder, call, kept, 
     before = checksums(folder)
     err = refused(capsys, call.format(out=out))
     assert checksums(folder) == before
-    if not (call.startswith("experiment run") and kept in DATA):  # refused as it is no store
+    if not (call.startswith("experiment run") and kept in DATA):  # refused as it is not a store
         assert "would be lost" in err
 
 

@@ -108,7 +108,7 @@ train films.arff -o m -c br,cc | --classifier takes one name here
 train nofile.arff -o m -c br | no such file
 train films.arff -o nodir/m -c br | the folder nodir does not exist
 predict nofile films.arff -o p.csv | no such file
-predict films.arff more.csv -o p.csv | no model of scumble
+predict films.arff more.csv -o p.csv | not a model of scumble
 predict good.model films.arff -o p.xls | written as .csv
 predict good.model films.arff -o p.csv --to csv | needs --whole
 predict good.model films.arff -o p.csv --option name=red | no option 'name'
@@ -154,7 +154,7 @@ experiment table results.db -m macrof1 | No finished cell
 experiment compare results.db | '--against'
 experiment ranks nofile.db | no such store
 experiment status nofile.db | no such store
-experiment status films.arff | no store of results
+experiment status films.arff | not a store of results
 experiment export results.db -o a.doc | Expected one of .csv
 paper run imbalanc -s r.db | Did you mean 'imbalance'
 paper plan imbalanc | Did you mean 'imbalance'

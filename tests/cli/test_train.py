@@ -230,7 +230,7 @@ def test_models_of_the_library_can_be_asked(capsys, folder, photos):
         (["train", "photos.arff", "x", "-c", "mlknn", "--param", "n_neighbors=0"], "n_neighbors"),
         (["train", "photos.arff", "x", "-c", "br", "-r", "smote"], "no resampler 'smote'"),
         (["train", "nothing.arff", "x", "-c", "br"], "no such file"),
-        (["predict", "photos.arff", "photos.arff", "x.csv"], "no model of scumble"),
+        (["predict", "photos.arff", "photos.arff", "x.csv"], "not a model of scumble"),
         (["predict", "m", "other.csv", "x.csv"], "lacks 1 of the 2 columns"),
         (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds 'moon' in column 'blue'"),
         (["predict", "m", "photos.arff", "x.arff"], "written as .csv"),

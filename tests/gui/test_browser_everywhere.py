@@ -323,7 +323,7 @@ def uploads_are_refused(page, process):
     for name, content, told in (
         ("large.csv", b"x" * ((1 << 20) + 1), "this server takes at most 1 MB"),
         ("empty.csv", b"", "The file is empty"),
-        ("noise.csv", bytes(range(256)), "this is no text"),
+        ("noise.csv", bytes(range(256)), "this is not text"),
         ("broken.arff", "@relation broken\n@data\n", "broken.arff"),
     ):
         send(page, name, content)

@@ -259,7 +259,7 @@ def test_an_encoding_is_found_or_chosen(page):
     ("name", "content", "told"),
     [
         ("twice.csv", "a,a\n1,0\n", "two columns are called 'a'"),
-        ("noise.csv", bytes(range(256)), "this is no text"),
+        ("noise.csv", bytes(range(256)), "this is not text"),
         ("ragged.csv", "a,b\n1\n", "expected 2 values as in the first row, found 1"),
         ("empty.csv", "", "The file is empty"),
     ],

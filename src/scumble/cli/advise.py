@@ -77,10 +77,10 @@ def advise(
     if train is not None:
         with console.progress():
             model = advice.train(n_jobs=jobs)
-        save(model, train, data=dataset, notes={"advised": advice.chosen})
+        save(model, train, data=dataset, notes={"advised": advice.selected})
         if not json:
             console.print_unless_quiet(
-                f"\n{train}: {advice.chosen}, trained on {len(dataset):,} rows"
+                f"\n{train}: {advice.selected}, trained on {len(dataset):,} rows"
             )
 
 

@@ -112,10 +112,10 @@ class CellFilter:
 
     def read_results(self, path: Path, metrics: list[str] | None) -> Results:
         """Return the selected cells of a store, and the metrics to show."""
-        from scumble.experiment.result_tables import only, read_cells
+        from scumble.experiment.result_tables import read_cells, select_cells
 
         cells, planned_metrics = read_cells(path)
-        selected_cells = only(
+        selected_cells = select_cells(
             cells, dataset=parse_names(self.dataset), classifier=parse_names(self.classifier)
         )
         names = parse_names(metrics) or planned_metrics or list(DEFAULT_METRICS)

@@ -163,7 +163,7 @@ def _print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     for part in dict.fromkeys(finding.part for finding in findings):
         findings_of_part = [finding for finding in findings if finding.part == part]
         rows = [
-            (finding.item, finding.published, finding.ours, finding.verdict)
+            (finding.item, finding.published, finding.scumble_value, finding.verdict)
             for finding in findings_of_part
         ]
         head, *lines = table((part, "published", "ours", "verdict"), rows, width=console.width())

@@ -246,13 +246,13 @@ def _pdf_content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> di
 
 def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
     """Return the texts about a difficult label, and the table of co-occurring majority labels."""
-    facts = f"in {describe_difficult_label(label)}"
+    description = f"in {describe_difficult_label(label)}"
     if not label["partners"]:
-        facts += "; co-occurs with no majority label"
+        description += "; co-occurs with no majority label"
     n_hidden = label["n_partners"] - len(label["partners"])
     return {
         "name": _printable_name(label),
-        "facts": facts,
+        "facts": description,
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
             [

@@ -171,7 +171,8 @@ def decouple_labels(
     n_majority, is_mixed = _count_majority_labels(Y, is_minority, above)
     n_one_sided = len(above) - int(np.count_nonzero(is_mixed))
     if one_sided == "clone":
-        rows, n_moved = above, n_majority
+        rows = above
+        n_moved = n_majority
     else:
         rows, n_moved = above[is_mixed], n_majority[is_mixed]
         is_split[above[~is_mixed]] = False
