@@ -60,9 +60,7 @@ def solver_of(name, problem):
     if name == "dual":
         return DualSolver(problem, problem.X @ problem.X.T)
     if name == "sparse":
-        return PrimalSolver(
-            RidgeProblem(sparse.csr_array(problem.X), problem.Y, problem.weights)
-        )
+        return PrimalSolver(RidgeProblem(sparse.csr_array(problem.X), problem.Y, problem.weights))
     return PrimalSolver(problem)
 
 
@@ -131,9 +129,7 @@ def test_landmarks_do_not_make_left_out_rows_unlike_new_ones():
 @given(st.integers(0, 1000), st.sampled_from([2, 7, 25]), st.sampled_from([1e-3, 1.0, 50.0]))
 def test_all_solvers_agree(seed, n_columns, penalty):
     problem = problem_of(seed, n_columns=n_columns, weighted=True)
-    expected = slow_fit(
-        problem.X, problem.Y.toarray().astype(float), problem.weights, penalty
-    )
+    expected = slow_fit(problem.X, problem.Y.toarray().astype(float), problem.weights, penalty)
     primal, dual = PrimalSolver(problem).fit(penalty), solver_of("dual", problem).fit(penalty)
 
     np.testing.assert_allclose(primal.coefficients, expected[:-1], atol=1e-7)

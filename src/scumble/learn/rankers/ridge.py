@@ -333,9 +333,7 @@ class _ExactSolution(NamedTuple):
     fit: solvers.RidgeFit
 
 
-def draw_landmarks(
-    Y: sparse.csr_array, n_landmarks: int, generator: np.random.Generator
-) -> Array:
+def draw_landmarks(Y: sparse.csr_array, n_landmarks: int, generator: np.random.Generator) -> Array:
     """Return the ascending indices of rows drawn at random without replacement.
 
     The probability of a row is inverse to the number of rows with its rarest label. All rows are

@@ -20,7 +20,7 @@ from scumble.learn.rankers.neighbour_ranker import NeighbourRanker
 from scumble.learn.rankers.radial_kernel import KERNEL_POWERS, RadialKernel
 from scumble.learn.rankers.rank_scale import RankScale
 from scumble.learn.rankers.ridge import RidgeRanker
-from scumble.learn.rankers.scaling import MOST_RANKED, N_QUANTILES, Scaling
+from scumble.learn.rankers.scaling import MAX_RANKED_COLUMNS, N_QUANTILES, Scaling
 from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.storage.json_encoding import is_storable_class
 from scumble.learn.texts import TextColumns, TextModel
@@ -289,7 +289,7 @@ def _n_scaled_columns(model: Any) -> int:
     lacks_divisors = scaling.divisors is None and has_other_parts
     # Models from before columns were ranked have divisors, but no knots.
     is_unranked = (
-        scaling.divisors is not None and scaling.knots is None and n_columns <= MOST_RANKED
+        scaling.divisors is not None and scaling.knots is None and n_columns <= MAX_RANKED_COLUMNS
     )
     ensure(not is_unranked, EARLIER)
     ensure(fits and not lacks_divisors, "the scale of the columns does not fit")
