@@ -54,7 +54,7 @@ class RidgeProblem:
         n_rows, n_labels = self.Y.shape
         return row_slices(n_rows, n_labels, _NUMBERS_PER_BLOCK)
 
-    def dense_Y(self, block: slice) -> Array:
+    def dense_labels(self, block: slice) -> Array:
         """Return a slice of the rows of Y as a float64 array of zeros and ones."""
         return self.Y[block].toarray().astype(np.float64)
 
@@ -88,7 +88,7 @@ class RidgeProblem:
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
-    """The solution for one penalty, with the numbers that leave-one-out scores are computed from."""
+    """The solution for one penalty, and what leave-one-out scores are computed from."""
 
     #: shape (n_columns, n_labels); in a dual solution one row of coefficients per training row
     coefficients: Array
@@ -100,7 +100,7 @@ class RidgeFit:
 
 
 def fit_with_best_penalty(solver: Solver, penalty: float | None, n_jobs: int | None) -> RidgeFit:
-    """Return the fit with a relative penalty; if it is None, the one of least leave-one-out error."""
+    """Return the fit with a relative penalty; for None the one of least leave-one-out error."""
     if penalty is not None:
         with single_threaded_blas():
             return solver.fit(penalty * solver.scale)
@@ -163,7 +163,7 @@ class PrimalSolver:
     def leave_one_out_residuals(self, fit: RidgeFit, block: slice) -> Array:
         """Return label less score of the rows in a slice, each scored by a fit without the row."""
         scores = np.asarray(self.problem.X[block] @ fit.coefficients)
-        residuals = self.problem.dense_Y(block) - scores - fit.intercepts
+        residuals = self.problem.dense_labels(block) - scores - fit.intercepts
         return residuals / fit.one_minus_leverage[block, None]
 
     def _squared_error(self, fit: RidgeFit, block: slice) -> float:
@@ -263,7 +263,7 @@ class DualSolver:
         one_minus_leverage = _away_from_zero(
             absolute_penalty * inverse_diagonal - self.normalized_weights
         )
-        centred = problem.dense_Y(slice(None)) - self.label_means
+        centred = problem.dense_labels(slice(None)) - self.label_means
         coefficients = _multiply_by_inverse(inverse_factor, self.sqrt_weights[:, None] * centred)
         # Leave-one-out residuals, each times the square root of the row's weight.
         weighted_residuals = absolute_penalty * coefficients / one_minus_leverage[:, None]
@@ -300,7 +300,7 @@ def leave_one_out_scores(solver: Solver, fit: RidgeFit, n_jobs: int | None) -> A
 
     def score_block(block: slice) -> None:
         """Write the scores of a slice of rows."""
-        Y_block = problem.dense_Y(block)
+        Y_block = problem.dense_labels(block)
         residuals = solver.leave_one_out_residuals(fit, block)
         scores[block] = Y_block - residuals + problem.mean_shifts(Y_block, label_means, block)
 
@@ -366,7 +366,10 @@ def _divide_or_zero(numerator: Array, denominator: Array) -> Array:
 
 
 def _scale_rows(X: Any, weights: Array) -> Any:
-    """Return a dense or CSR matrix with each row multiplied by its weight; X itself if all are 1."""
+    """Return a dense or CSR matrix with each row multiplied by its weight.
+
+    The result is X itself if all weights are 1.
+    """
     if (weights == 1).all():
         return X
     if not sparse.issparse(X):
