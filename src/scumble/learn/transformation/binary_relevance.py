@@ -120,7 +120,9 @@ class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group=
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         """Return the labels that are at least as probable as their absence, and probabilities."""
-        return labels_and_scores_from_probabilities(self.models_.ask(X, n_jobs=self.n_jobs))
+        return labels_and_scores_from_probabilities(
+            self.models_.predict_proba(X, n_jobs=self.n_jobs)
+        )
 
 
 def labels_and_scores_from_probabilities(probabilities: Array) -> tuple[Array, Array]:

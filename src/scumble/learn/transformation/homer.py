@@ -312,7 +312,7 @@ class _Shared:
 
     def predict(self, X: Any, *, n_jobs: int | None) -> list[LabelsAndScores]:
         """Return labels and scores of the children of each node, for all rows."""
-        all_probabilities = self._models.ask(X, n_jobs=n_jobs)
+        all_probabilities = self._models.predict_proba(X, n_jobs=n_jobs)
         n_rows = len(all_probabilities)
         predictions: list[LabelsAndScores] = []
         for (start, stop), n_children, labelsets in zip(

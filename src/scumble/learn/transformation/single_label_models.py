@@ -69,7 +69,7 @@ class SklearnModels:
             probabilities[np.arange(X.shape[0]), model.predict(X)] = 1.0
         return probabilities
 
-    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
+    def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Array:
         """Return the class probabilities of all models, side by side."""
         parts = run_in_threads(
             lambda index: self.predict_proba_of(index, X), range(len(self)), n_jobs=n_jobs
@@ -84,7 +84,7 @@ Models = Forest | SklearnModels
 def predict_positive_proba(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
     """Return the probability of class 1 by every model, shape (n_rows, n_models)."""
     if isinstance(models, Forest):
-        return models.positive_only().ask(X, n_jobs=n_jobs)
+        return models.positive_only().predict_proba(X, n_jobs=n_jobs)
     columns = run_in_threads(
         lambda index: models.predict_proba_of(index, X)[:, 1], range(len(models)), n_jobs=n_jobs
     )
@@ -266,7 +266,7 @@ class ProblemTransformationClassifier(BaseMultilabelClassifier):
     def _predict_proba_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of rows, with the class probabilities of all models side by side."""
         for rows in row_slices(X.shape[0], int(self.models_.n_classes.sum())):
-            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
+            yield rows, self.models_.predict_proba(X[rows], n_jobs=self.n_jobs)
 
     def _predict_proba_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
         """Yield blocks of rows, the index of a model, and its class probabilities of the rows."""
