@@ -39,7 +39,7 @@ class C45Constraint(ParameterConstraint):
         return value is None or type(value) is C45Classifier
 
     def suggestion(self, value: Any) -> str:
-        """Return a sentence for the error message: the ensemble that takes other classifiers."""
+        """Return a sentence for error messages: which estimator takes other classifiers."""
         return " For others, use ResampledEnsemble."
 
 
@@ -192,7 +192,8 @@ class BagTargets(LazyTargets):
     """The targets of all trees of a `BaggedTrees`; each is computed when it is accessed.
 
     Tree ``round_index * n_labels + label`` learns one label from the rows drawn in one of
-    ``n_estimators`` rounds. Accessing a target stores which rows were drawn for it.
+    ``n_estimators`` rounds. Accessing a target stores which rows were drawn for it. ``n_columns``
+    is the number of columns of X.
     """
 
     def __init__(

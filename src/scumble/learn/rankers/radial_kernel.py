@@ -63,11 +63,11 @@ class RadialKernel:
             )
         return kernel, distances  # turned into similarities in place
 
-    def similarities(self, rows: Any) -> Array:
-        """Return the similarities of rows to the points, of shape (n_rows, n_points)."""
-        similarities = np.empty((rows.shape[0], self.points.shape[0]))
-        for block in _row_blocks(rows, self.points):
-            similarities[block] = self._to_similarities(self._distances(rows[block]))
+    def similarities(self, X: Any) -> Array:
+        """Return the similarities of the rows of X to the points, of shape (n_rows, n_points)."""
+        similarities = np.empty((X.shape[0], self.points.shape[0]))
+        for block in _row_blocks(X, self.points):
+            similarities[block] = self._to_similarities(self._distances(X[block]))
         return similarities
 
     @cached_property
@@ -77,19 +77,19 @@ class RadialKernel:
             return sparse.csc_array(self.points)
         return np.asfortranarray(self.points)
 
-    def _distances(self, rows: Any) -> Array:
-        """Return the distance d of each row and point, of shape (n_rows, n_points)."""
+    def _distances(self, X: Any) -> Array:
+        """Return the distance d of each row of X and point, of shape (n_rows, n_points)."""
         if self.power == 1 and not sparse.issparse(self.points):
-            return _manhattan_distances(to_dense(rows), self._columns)
+            return _manhattan_distances(to_dense(X), self._columns)
         # Both distances are |x| + |p| - 2 c: with squared lengths and inner products c, or with
         # absolute lengths and overlaps c.
         if self.power == 2:
-            distances = to_dense(rows @ self.points.T)
-            row_lengths = _squared_lengths(rows)
+            distances = to_dense(X @ self.points.T)
+            row_lengths = _squared_lengths(X)
             point_lengths = _squared_lengths(self.points)
         else:
-            distances = _overlaps(rows, self._columns)
-            row_lengths = _absolute_lengths(rows)
+            distances = _overlaps(X, self._columns)
+            row_lengths = _absolute_lengths(X)
             point_lengths = _absolute_lengths(self.points)
         distances *= -2
         distances += row_lengths[:, None]
@@ -102,41 +102,41 @@ class RadialKernel:
         return np.exp(distances, out=distances)
 
 
-def _row_blocks(rows: Any, points: Any) -> list[slice]:
-    """Return slices of rows whose comparison with all points fits in memory."""
+def _row_blocks(X: Any, points: Any) -> list[slice]:
+    """Return slices of the rows of X whose comparison with all points fits in memory."""
     width = points.shape[0] + (points.nnz if sparse.issparse(points) else points.size)
     max_width = _TERMS_PER_BLOCK // _MIN_ROWS_PER_BLOCK
-    return row_slices(rows.shape[0], min(width, max_width), _TERMS_PER_BLOCK)
+    return row_slices(X.shape[0], min(width, max_width), _TERMS_PER_BLOCK)
 
 
-def _squared_lengths(rows: Any) -> Array:
-    """Return the sum of squares of each row."""
-    if not sparse.issparse(rows):
-        return np.einsum("ij,ij->i", rows, rows)
-    return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+def _squared_lengths(X: Any) -> Array:
+    """Return the sum of squares of each row of X."""
+    if not sparse.issparse(X):
+        return np.einsum("ij,ij->i", X, X)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-def _absolute_lengths(rows: Any) -> Array:
-    """Return the sum of absolute values of each row."""
-    return np.asarray(abs(rows).sum(axis=1)).ravel()
+def _absolute_lengths(X: Any) -> Array:
+    """Return the sum of absolute values of each row of X."""
+    return np.asarray(abs(X).sum(axis=1)).ravel()
 
 
-def _overlaps(rows: Any, columns: Any) -> Array:
+def _overlaps(X: Any, columns: Any) -> Array:
     """Return the overlaps of sparse rows and points, of shape (n_rows, n_points).
 
     The overlap of row x and point p is half of |x| + |p| - |x - p|, where |.| is the sum of
     absolute values. ``columns`` are the points as a CSC matrix.
     """
-    overlaps = np.zeros((rows.shape[0], columns.shape[0]))
-    add_overlaps(as_row_arrays(sparse.csr_array(rows)), as_row_arrays(columns.T), overlaps)
+    overlaps = np.zeros((X.shape[0], columns.shape[0]))
+    add_overlaps(as_row_arrays(sparse.csr_array(X)), as_row_arrays(columns.T), overlaps)
     return overlaps
 
 
-def _manhattan_distances(rows: Array, columns: Array) -> Array:
-    """Return the sum of absolute differences of each row and point, (n_rows, n_points).
+def _manhattan_distances(X: Array, columns: Array) -> Array:
+    """Return the sum of absolute differences of each row of X and point, (n_rows, n_points).
 
     ``columns`` are the points in Fortran order. This is four times as fast as scipy for many rows.
     """
-    distances = np.zeros((len(rows), len(columns)))
-    add_manhattan_distances(np.ascontiguousarray(rows), columns.T, distances)
+    distances = np.zeros((len(X), len(columns)))
+    add_manhattan_distances(np.ascontiguousarray(X), columns.T, distances)
     return distances

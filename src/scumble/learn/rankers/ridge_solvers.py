@@ -100,7 +100,7 @@ class RidgeFit:
 
 
 def fit_with_best_penalty(solver: Solver, penalty: float | None, n_jobs: int | None) -> RidgeFit:
-    """Return the fit with a relative penalty; for None the one of least leave-one-out error."""
+    """Return the fit with a relative penalty; None chooses that of least leave-one-out error."""
     if penalty is not None:
         with single_threaded_blas():
             return solver.fit(penalty * solver.scale)
@@ -195,8 +195,8 @@ class PrimalSolver:
 class LandmarkSolver(PrimalSolver):
     """Solver for a kernel that is approximated by landmarks, which are some of the training rows.
 
-    ``problem.X`` holds similarities to the landmarks times ``whitening``, so that inner products
-    of its rows approximate the kernel.
+    ``landmark_indices`` are their row indices. ``problem.X`` holds similarities to the landmarks
+    times the matrix ``whitening``, so that inner products of its rows approximate the kernel.
     """
 
     def __init__(self, problem: RidgeProblem, landmark_indices: Array, whitening: Array) -> None:
@@ -234,13 +234,13 @@ class LandmarkSolver(PrimalSolver):
 class DualSolver:
     """Exact solver for few rows: the unknowns are one coefficient per training row and label.
 
-    ``scale`` is the weighted mean squared length of the centred rows; relative penalties times
-    ``scale`` are absolute ones, which are added to the diagonal of ``products``.
+    ``products`` are the inner products of all pairs of rows, or their kernel; they are overwritten
+    with the centred and weighted ones. ``scale`` is the weighted mean squared length of the centred
+    rows; relative penalties times ``scale`` are absolute ones, which are added to the diagonal of
+    ``products``.
     """
 
     def __init__(self, problem: RidgeProblem, products: Array) -> None:
-        # ``products`` are inner products of all pairs of rows, or a kernel; they are overwritten
-        # with the centred and weighted ones.
         self.problem = problem
         normalized_weights = problem.weights / problem.total_weight
         self.normalized_weights = normalized_weights

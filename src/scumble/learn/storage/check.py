@@ -86,7 +86,10 @@ def _contents(part: Any) -> list[Any]:
 
 
 def _check_estimator(model: Any) -> None:
-    """Check the columns of an estimator of this package, and the parts that kernels read."""
+    """Raise a ReadError unless the columns of an estimator, and what kernels read of it, fit.
+
+    ``model`` is an estimator of this package, or of a class derived from one.
+    """
     # An estimator of input that is no table, such as a pipeline of texts, has no n_features_in_.
     n_features = getattr(model, "n_features_in_", 0)
     codes = model._codes
@@ -128,7 +131,9 @@ def _check_estimator(model: Any) -> None:
 
 
 def _check_regression_columns(columns: RegressionColumns, n_values: Array) -> None:
-    """Check that every feature has a fill value for missing cells: a category if it is nominal.
+    """Raise a ReadError unless every feature has a valid fill value for missing cells.
+
+    The fill value of a nominal feature must be one of its categories.
 
     ``n_values`` are the numbers of categories of the estimator's features; 0 for numeric ones.
     """
@@ -140,7 +145,7 @@ def _check_regression_columns(columns: RegressionColumns, n_values: Array) -> No
 
 
 def _check_estimator_space(model: Any, n_values: Array) -> None:
-    """Check that ``space_``, the training rows of an estimator, has the estimator's columns."""
+    """Raise a ReadError unless ``space_``, the training rows, has the columns of the estimator."""
     space = model.space_
     if isinstance(model, BaseRanker):
         # Scaled numeric columns, and one that marks rows of zeros.
@@ -150,7 +155,7 @@ def _check_estimator_space(model: Any, n_values: Array) -> None:
 
 
 def _check_chains(model: Any) -> None:
-    """Check that chains hold label indices, each at most once, and have a model per index."""
+    """Raise a ReadError unless chains hold label indices, each once at most and with a model."""
     n_labels = model.n_labels_
     orders = [model.order_] if isinstance(model, ClassifierChain) else list(model.orders_)
     min_length = 1 if isinstance(model, ECCRU) else n_labels
@@ -162,7 +167,7 @@ def _check_chains(model: Any) -> None:
 
 
 def _check_pairs(model: Any) -> None:
-    """Check that ``pairs_`` holds label indices, and that each pair and label has a model."""
+    """Raise a ReadError unless pairs hold label indices, and each pair and label has a model."""
     pairs, n_labels = model.pairs_, model.n_labels_
     fits = isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.dtype.kind in "iu"
     fits = fits and pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < n_labels)).all()
@@ -184,7 +189,7 @@ def _are_two_class(models: Any, n_models: int) -> bool:
 
 
 def _check_forest(forest: Forest, n_values: Array) -> None:
-    """Check that all indices in a forest point to its nodes, probabilities and columns."""
+    """Raise a ReadError unless the indices in a forest point to its nodes, values and columns."""
     n_nodes, n_trees = len(forest.feature), len(forest.roots)
     expected = {
         "roots": (np.int64, n_trees),
@@ -217,7 +222,7 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
 
 
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
-    """Check that all indices in a single tree point to its nodes and columns."""
+    """Raise a ReadError unless all indices in a single tree point to its nodes and columns."""
     ensure(isinstance(tree, Tree), "the tree is missing, or of another type")
     n_nodes = len(tree.feature)
     arrays = (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
@@ -232,7 +237,7 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
 
 
 def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
-    """Check that children come after their parents, and that every value has a child.
+    """Raise a ReadError unless children come after their parents, and every value has a child.
 
     The first four arrays are by node, see `scumble.learn.trees.c45.tree.Tree`; ``n_values`` is by
     column: the number of categories, 0 for a numeric column.
@@ -250,7 +255,7 @@ def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values
 
 
 def _check_space(space: Space) -> None:
-    """Check the types of the arrays of a space, and that they have the same number of columns."""
+    """Raise a ReadError unless the arrays of a space have the right types and sizes."""
     values = space.values
     stored = values.data if sparse.issparse(values) else values
     n_columns = values.shape[1] if getattr(values, "ndim", 0) == 2 else -1
@@ -266,7 +271,7 @@ def _check_space(space: Space) -> None:
 
 
 def _check_sklearn_tree(tree: Any) -> None:
-    """Check that all indices in a scikit-learn tree point to its nodes and columns."""
+    """Raise a ReadError unless the indices in a scikit-learn tree point to its nodes and columns."""
     n_nodes = tree.node_count
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     inner_nodes = np.flatnonzero(left != -1)
@@ -278,7 +283,7 @@ def _check_sklearn_tree(tree: Any) -> None:
 
 
 def _check_texts(model: TextModel) -> None:
-    """Check that every text column has a vocabulary: words, each once and with a finite weight."""
+    """Raise a ReadError unless every text column has words, each once and with a finite weight."""
     texts = model.texts
     ensure(isinstance(texts, TextColumns), "the words of the texts are missing")
     text_names = {feature.name for feature in model.features if feature.kind == "text"}
@@ -297,7 +302,10 @@ def _check_texts(model: TextModel) -> None:
 
 
 def _check_scaling(model: Any) -> int:
-    """Check the arrays of a ranker's scaling, and return the number of columns after scaling."""
+    """Return the number of columns after scaling; raise a ReadError unless the scaling fits.
+
+    ``model`` is a fitted `RidgeRanker` or `NeighbourRanker`.
+    """
     scaling = model._scaling
     ensure(isinstance(scaling, Scaling), "the scale of the columns is missing")
     n_values = model._codes.n_values
@@ -318,7 +326,7 @@ def _check_scaling(model: Any) -> int:
 
 
 def _check_ridge(model: RidgeRanker) -> None:
-    """Check the kernel and the coefficients of a ridge regression."""
+    """Raise a ReadError unless kernel and coefficients of a ridge regression fit its columns."""
     n_columns = _check_scaling(model)
     ensure(model.kernel_ in ("linear", *KERNEL_POWERS), f"there is no kernel {model.kernel_!r}")
     if model.kernel_ != "linear":
@@ -337,7 +345,7 @@ def _check_ridge(model: RidgeRanker) -> None:
 
 
 def _check_neighbours(model: NeighbourRanker) -> None:
-    """Check the labels, weights and number of neighbours of a neighbour ranker."""
+    """Raise a ReadError unless labels, weights and number of neighbours fit the training rows."""
     n_rows = model.space_.values.shape[0]
     labels = model.labels_
     n_neighbors = model.n_neighbors_
@@ -350,7 +358,7 @@ def _check_neighbours(model: NeighbourRanker) -> None:
 
 
 def _check_bagged_trees(model: BaggedTrees) -> None:
-    """Check that bagged trees have ``n_estimators`` two-class trees per label."""
+    """Raise a ReadError unless bagged trees have ``n_estimators`` two-class trees per label."""
     trees = model.models_
     n_trees = model.n_estimators * model.n_labels_
     fits = isinstance(trees, Forest) and _are_two_class(trees, n_trees)
@@ -358,7 +366,7 @@ def _check_bagged_trees(model: BaggedTrees) -> None:
 
 
 def _check_blend(model: BlendedRanker) -> None:
-    """Check that a blend has a scale and a weight per ranker, and the sizes of all its parts."""
+    """Raise a ReadError unless a blend has a scale and a weight per ranker, and its parts fit."""
     rankers = model.rankers_
     scales = model.rank_scales_
     curves = model.calibration_
@@ -383,7 +391,7 @@ def _check_blend(model: BlendedRanker) -> None:
 
 
 def _check_rank_scale(scale: Any, n_labels: int) -> None:
-    """Check that a value is a rank scale that has knots for each label."""
+    """Raise a ReadError unless a value is a rank scale that has knots for each label."""
     ensure(isinstance(scale, RankScale), "the rank scale of scores is missing")
     starts = scale.starts
     n_knots = len(scale.scores)
@@ -394,7 +402,7 @@ def _check_rank_scale(scale: Any, n_labels: int) -> None:
 
 
 def _check_thresholded(model: ThresholdedClassifier) -> None:
-    """Check that each label has a threshold, and a curve unless the rule is ``"fixed"``."""
+    """Raise a ReadError unless each label has a threshold, and a curve if the rule uses curves."""
     _check_inner_classifier(model.estimator_, model.n_labels_)
     fits = are_vectors(model.thresholds_, size=model.n_labels_)
     n_curves = 0 if model.rule == "fixed" else model.n_labels_
@@ -402,7 +410,7 @@ def _check_thresholded(model: ThresholdedClassifier) -> None:
 
 
 def _check_inner_classifier(inner: Any, n_labels: int) -> None:
-    """Check that a value is an inner classifier, fitted to labels of the outer one.
+    """Raise a ReadError unless a value is an inner classifier, fitted to labels of the outer one.
 
     ``n_labels`` is the number of labels of the outer classifier.
     """
