@@ -65,14 +65,14 @@ def _bin_scores(scores: Array, Y: Any, weights: Array) -> _Bins:
     centres = np.zeros((n_labels, _N_BINS))
     positives, totals = np.zeros_like(centres), np.zeros_like(centres)
     for label in range(n_labels):
-        column = scores[:, label]
-        low, high = column.min(), column.max()
+        label_scores = scores[:, label]
+        low, high = label_scores.min(), label_scores.max()
         width = (high - low) / _N_BINS if high > low else 1.0
-        bins = np.minimum(((column - low) / width).astype(np.intp), _N_BINS - 1)
+        bins = np.minimum(((label_scores - low) / width).astype(np.intp), _N_BINS - 1)
         positive_rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
         totals[label] = np.bincount(bins, weights, _N_BINS)
         positives[label] = np.bincount(bins[positive_rows], weights[positive_rows], _N_BINS)
-        sums = np.bincount(bins, column * weights, _N_BINS)
+        sums = np.bincount(bins, label_scores * weights, _N_BINS)
         centres[label] = np.divide(sums, totals[label], out=sums, where=totals[label] > 0)
     return _Bins(centres, positives, totals)
 

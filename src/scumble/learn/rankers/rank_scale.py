@@ -58,10 +58,10 @@ class RankScale:
         def transform_label(label: int) -> None:
             """Write the values of the scores of one label."""
             knots = slice(self.starts[label], self.starts[label + 1])
-            column = scores[:, label]
-            scaled[:, label] = np.interp(column, self.scores[knots], self.rates[knots])
+            label_scores = scores[:, label]
+            scaled[:, label] = np.interp(label_scores, self.scores[knots], self.rates[knots])
             if self.are_probabilities:
-                scaled[:, label] += logit(column.clip(_MIN_PROBABILITY, 1 - _MIN_PROBABILITY))
+                scaled[:, label] += logit(label_scores.clip(_MIN_PROBABILITY, 1 - _MIN_PROBABILITY))
                 scaled[:, label] /= 2
 
         run_in_threads(transform_label, range(scores.shape[1]), n_jobs=n_jobs)
@@ -71,7 +71,8 @@ class RankScale:
 def _find_knots(scores: Array) -> tuple[Array, Array]:
     """Return some of the scores of one label, ascending, and their log rates."""
     descending = np.sort(scores)[::-1]
-    last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))  # of equal scores
+    # Positions of the last and the first of each group of equal scores.
+    last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))
     first = np.append(0, last[:-1] + 1)
     ranks = (first + last) / 2 + 1
     selected = _select_ranks(ranks)

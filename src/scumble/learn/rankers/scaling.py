@@ -40,7 +40,7 @@ class Scaling:
     """The scaling of features, fitted to training rows.
 
     A *regression column* is a numeric column, or one of the 0/1 columns that a nominal feature
-    becomes.
+    becomes. A *table* is a dense or sparse matrix of regression columns.
     """
 
     columns: RegressionColumns  # turns features into regression columns, without missing values
@@ -107,7 +107,7 @@ class Scaling:
 
 
 def _holds_counts(table: Any, weights: Array | None) -> bool:
-    """Return whether no cell is negative and nine of ten columns are mostly zero.
+    """Return whether a table holds counts: no negative cell, and nine of ten columns mostly zero.
 
     A column is mostly zero if its nonzero cells have less than half of the total weight.
     """

@@ -271,7 +271,7 @@ def _check_space(space: Space) -> None:
 
 
 def _check_sklearn_tree(tree: Any) -> None:
-    """Raise a ReadError unless the indices in a scikit-learn tree point to its nodes and columns."""
+    """Raise a ReadError unless the indices in a scikit-learn tree point to nodes and columns."""
     n_nodes = tree.node_count
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     inner_nodes = np.flatnonzero(left != -1)

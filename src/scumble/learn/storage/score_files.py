@@ -68,9 +68,9 @@ def read_true_labels(path: str | os.PathLike[str], **options: Any) -> NamedMatri
     """
     if not is_array_file(path):
         return labels_of_dataset(_read_dataset(path, options), path)
-    table = _read_array(path, "labels")
+    matrix = _read_array(path, "labels")
     try:
-        return NamedMatrix(check_labels(table.cells, caller="labels"), table.names, table.path)
+        return NamedMatrix(check_labels(matrix.cells, caller="labels"), matrix.names, matrix.path)
     except LabelError as error:
         raise ReadError(str(error), path=Path(path)) from error
 
@@ -84,46 +84,46 @@ def read_predictions(path: str | os.PathLike[str]) -> NamedMatrix:
     return read_scores(path)
 
 
-def select_label_columns(table: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
-    """Return the columns of ``table`` that the true labels name, in the order of ``truth``.
+def select_label_columns(matrix: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
+    """Return the columns of ``matrix`` that the true labels name, in the order of ``truth``.
 
-    ``table`` itself is returned if it lacks a true label, or if one of both has no names.
+    ``matrix`` itself is returned if it lacks a true label, or if one of both has no names.
     """
-    if table.names is None or truth.names is None or not set(truth.names) <= set(table.names):
-        return table
-    index_of = {name: index for index, name in enumerate(table.names)}
-    cells = table.cells[:, [index_of[name] for name in truth.names]]
-    return NamedMatrix(cells, truth.names, table.path)
+    if matrix.names is None or truth.names is None or not set(truth.names) <= set(matrix.names):
+        return matrix
+    index_of = {name: index for index, name in enumerate(matrix.names)}
+    cells = matrix.cells[:, [index_of[name] for name in truth.names]]
+    return NamedMatrix(cells, truth.names, matrix.path)
 
 
-def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
-    """Return ``truth`` with empty columns for labels of ``table`` that no row has.
+def add_unseen_labels(truth: NamedMatrix, predictions: NamedMatrix) -> NamedMatrix:
+    """Return ``truth`` with empty columns for labels of ``predictions`` that no row has.
 
     Only label lists omit such labels, and only a column of numbers from 0 to 1 counts as a label.
-    Other columns of ``table`` that ``truth`` lacks are not added, so that `align_to_labels` leaves
-    them out. A warning names both kinds of columns.
+    Other columns of ``predictions`` that ``truth`` lacks are not added, so that `align_to_labels`
+    leaves them out. A warning names both kinds of columns.
     """
-    if table.names is None or truth.names is None:
+    if predictions.names is None or truth.names is None:
         return truth
     true_names = set(truth.names)
     unseen, ignored = [], []
-    for index, name in enumerate(table.names):
+    for index, name in enumerate(predictions.names):
         if name in true_names:
             continue
-        if truth.are_tags and are_probabilities(table.cells[:, [index]]):
+        if truth.are_tags and are_probabilities(predictions.cells[:, [index]]):
             unseen.append(name)
         else:
             ignored.append(name)
     if unseen:
         warnings.warn(
-            f"no row of {truth.path} has {join_names(unseen, 8)}, for which {table.path} has a "
-            "column: evaluated as labels that no row has.",
+            f"no row of {truth.path} has {join_names(unseen, 8)}, for which {predictions.path} has "
+            "a column: evaluated as labels that no row has.",
             ScumbleWarning,
             stacklevel=4,
         )
-    if ignored and true_names < set(table.names):
+    if ignored and true_names < set(predictions.names):
         warnings.warn(
-            f"{table.path} has columns that are none of the labels of {truth.path}: "
+            f"{predictions.path} has columns that are none of the labels of {truth.path}: "
             f"{join_names(ignored, 8)}. They are left out.",
             ScumbleWarning,
             stacklevel=4,
@@ -131,7 +131,9 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     return _add_empty_labels(truth, (*truth.names, *unseen)) if unseen else truth
 
 
-def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = True) -> NamedMatrix:
+def add_missing_labels(
+    predictions: NamedMatrix, truth: NamedMatrix, *, warn: bool = True
+) -> NamedMatrix:
     """Return predictions with columns for labels that only the true labels have.
 
     A model has no column for a label that none of its training rows has: it is never predicted,
@@ -152,37 +154,37 @@ def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = T
     >>> extended.names, extended.cells
     (('sky', 'ufo'), array([[0.9, 0. ]]))
     """
-    if table.names is None or truth.names is None or not truth.are_tags:
-        return table
-    predicted_names = set(table.names)
+    if predictions.names is None or truth.names is None or not truth.are_tags:
+        return predictions
+    predicted_names = set(predictions.names)
     missing = tuple(name for name in truth.names if name not in predicted_names)
     if not missing or len(missing) == len(truth.names):
-        return table
+        return predictions
     if warn:
         warnings.warn(
-            f"{table.path} has no column for {join_names(missing, 8)}, which rows of {truth.path} "
-            "have: evaluated as labels that are never predicted.",
+            f"{predictions.path} has no column for {join_names(missing, 8)}, which rows of "
+            f"{truth.path} have: evaluated as labels that are never predicted.",
             ScumbleWarning,
             stacklevel=4,
         )
-    return _add_empty_labels(table, table.names + missing)
+    return _add_empty_labels(predictions, predictions.names + missing)
 
 
-def _add_empty_labels(table: NamedMatrix, names: tuple[str, ...]) -> NamedMatrix:
-    """Return a table with columns for the last of ``names``, and with these names.
+def _add_empty_labels(matrix: NamedMatrix, names: tuple[str, ...]) -> NamedMatrix:
+    """Return a named matrix with columns for the last of ``names``, and with these names.
 
-    ``names`` begin with those of the table. New columns of a sparse matrix are empty; those of an
+    ``names`` begin with its present names. New columns of a sparse matrix are empty; those of an
     array hold its minimum, or 0 if that is less.
     """
-    n_rows, n_columns = table.cells.shape
+    n_rows, n_columns = matrix.cells.shape
     new_shape = (n_rows, len(names) - n_columns)
-    if sparse.issparse(table.cells):
-        new_columns = sparse.csr_array(new_shape, dtype=table.cells.dtype)
-        cells = sparse.hstack([table.cells, new_columns], format="csr")
-        return replace(table, cells=cells, names=names)
-    lowest = min(0.0, table.cells.min(initial=0.0))
-    cells = np.hstack([table.cells, np.full(new_shape, lowest)])
-    return replace(table, cells=cells, names=names)
+    if sparse.issparse(matrix.cells):
+        new_columns = sparse.csr_array(new_shape, dtype=matrix.cells.dtype)
+        cells = sparse.hstack([matrix.cells, new_columns], format="csr")
+        return replace(matrix, cells=cells, names=names)
+    lowest = min(0.0, matrix.cells.min(initial=0.0))
+    cells = np.hstack([matrix.cells, np.full(new_shape, lowest)])
+    return replace(matrix, cells=cells, names=names)
 
 
 def are_probabilities(cells: Any) -> bool:
@@ -332,7 +334,7 @@ def _describe_values(feature: Any) -> str:
     return "dates" if feature.kind == "date" else "texts"
 
 
-def _describe_shape(table: NamedMatrix) -> str:
-    """Return the numbers of rows and labels of a table as a text."""
-    n_rows, n_labels = table.cells.shape
+def _describe_shape(matrix: NamedMatrix) -> str:
+    """Return the numbers of rows and labels of a matrix as a text."""
+    n_rows, n_labels = matrix.cells.shape
     return f"{n_rows:,} rows and {n_labels:,} labels"

@@ -229,22 +229,22 @@ def prepare_table(
     return PreparedTable(columns, rows, n_rows=n_rows, n_features=n_features, n_extra=n_extra)
 
 
-def _max_entries(table: Any, n_values: Array) -> Array:
+def _max_entries(matrix: Any, n_values: Array) -> Array:
     """Return an upper bound of each column's number of entries.
 
-    ``table`` is a dense or CSC matrix, ``n_values`` as in `SortedColumns`. A sparse column has an
+    ``matrix`` is a dense or CSC matrix, ``n_values`` as in `SortedColumns`. A sparse column has an
     entry for each stored cell, and room for the value zero. If most cells of a nominal column are
     stored, zero may not be its most frequent value; then it has room for all rows.
     """
-    n_rows = table.shape[0]
-    if not sparse.issparse(table):
-        return np.full(table.shape[1], n_rows)
-    stored = np.diff(table.indptr).astype(np.int64)
+    n_rows = matrix.shape[0]
+    if not sparse.issparse(matrix):
+        return np.full(matrix.shape[1], n_rows)
+    stored = np.diff(matrix.indptr).astype(np.int64)
     return np.where((n_values > 0) & (2 * stored > n_rows), n_rows, stored + 1)
 
 
 def _sort_columns(
-    table: Any,
+    matrix: Any,
     columns: SortedColumns,
     *,
     first_column: int,
@@ -258,21 +258,21 @@ def _sort_columns(
     first ones.
     """
     sort_block: Callable[[Any], None]
-    if sparse.issparse(table):
+    if sparse.issparse(matrix):
         sort_block = partial(
             prepare.sort_sparse,
-            table.shape[0],
-            as_readonly_array(table.indptr, np.int64),
-            as_readonly_array(table.indices, np.int32),
-            as_readonly_array(table.data, np.float64),
+            matrix.shape[0],
+            as_readonly_array(matrix.indptr, np.int64),
+            as_readonly_array(matrix.indices, np.int32),
+            as_readonly_array(matrix.data, np.float64),
             columns,
             first_column,
             storage_starts,
         )
     else:
-        sort_block = partial(prepare.sort_dense, table, columns)
-    n_ranges = 1 if table.size < _MIN_CELLS_FOR_THREADS else 4 * thread_count(n_jobs)
-    run_in_threads(sort_block, even_ranges(table.shape[1], n_ranges), n_jobs=n_jobs)
+        sort_block = partial(prepare.sort_dense, matrix, columns)
+    n_ranges = 1 if matrix.size < _MIN_CELLS_FOR_THREADS else 4 * thread_count(n_jobs)
+    run_in_threads(sort_block, even_ranges(matrix.shape[1], n_ranges), n_jobs=n_jobs)
 
 
 def even_ranges(n: int, n_ranges: int) -> list[tuple[int, int]]:
