@@ -164,7 +164,9 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
         """Return the mean probability of all trees of each label, (n_samples, n_labels)."""
         blocks = self._row_blocks(X.shape[0])
         means = [self._predict_with_all_trees(X[block]).mean(axis=1) for block in blocks]
-        return np.vstack(means) if means else np.zeros((0, self.n_labels_))
+        if means:
+            return np.vstack(means)
+        return np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> BagTargets:
         """Grow the trees and set ``models_``; return the targets, which hold the drawn rows."""

@@ -124,7 +124,7 @@ def _check_estimator(model: Any) -> None:
     if hasattr(model, "space_"):
         _check_estimator_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
-        ensure(type(model.n_labels_) is int, "the number of labels is no whole number")
+        ensure(type(model.n_labels_) is int, "the number of labels is not a whole number")
     for cls, check in _CHECKS.items():
         if isinstance(model, cls):
             check(model)

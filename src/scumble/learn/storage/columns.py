@@ -152,10 +152,10 @@ def _positions_by_name(data: MultilabelDataset, features: Features) -> Array:
         if len(missing) > _MAX_NAMES:
             names += f" and {len(missing) - _MAX_NAMES} more"
         has_position_name = any(_POSITION_NAME.fullmatch(name) for name in missing)
+        hint = _POSITION_HINT if has_position_name else ""
         raise DataError(
             f"{data!r} lacks {len(missing)} of the {len(features)} columns the model was fitted "
-            f"on: {names}. Names must be the same, order does not matter."
-            f"{_POSITION_HINT if has_position_name else ''}"
+            f"on: {names}. Names must be the same, order does not matter.{hint}"
         )
     return np.array([position_of_name[feature.name] for feature in features], np.intp)
 
@@ -233,7 +233,9 @@ def _make_value_map(data_feature: Feature, feature: Feature) -> ValueMap:
     """
     if feature.kind == "date":
         times = parse_dates(data_feature.categories, feature.date_format).times
-        return times if times is not None else _parse_single_dates(data_feature.categories)
+        if times is not None:
+            return times
+        return _parse_single_dates(data_feature.categories)
     if not feature.holds_codes:
         return np.array([_parse_number(text) for text in data_feature.categories])
     code_of_text = {text: float(code) for code, text in enumerate(feature.categories)}

@@ -53,7 +53,9 @@ class Encoder:
         if value is None or isinstance(value, str | bool) or type(value) is int:
             return value
         if type(value) is float:
-            return value if math.isfinite(value) else {MARK: "float", "is": repr(value)}
+            if math.isfinite(value):
+                return value
+            return {MARK: "float", "is": repr(value)}
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             return {MARK: "scalar", "of": self._encode_numbers(np.asarray(value))}
         if isinstance(value, np.ndarray) and type(value) is np.ndarray:
@@ -198,7 +200,8 @@ class Decoder:
         """Return an array of numbers; raise a ReadError if the file has too few of them."""
         elements = self._arrays_by_dtype[value["type"]]
         shape = _as_shape(value["shape"])
-        start, size = _as_size(value["at"]), math.prod(shape)
+        start = _as_size(value["at"])
+        size = math.prod(shape)
         if start + size > len(elements):
             raise ReadError(f"an array of shape {shape} has too few numbers in the file.")
         return elements[start : start + size].reshape(shape).copy()
@@ -225,7 +228,7 @@ class Decoder:
         """Return a NamedTuple of this package."""
         cls = _trusted_class(value["class"])
         if not issubclass(cls, tuple):
-            raise ReadError(f"{value['class']} is no tuple.")
+            raise ReadError(f"{value['class']} is not a tuple.")
         return tuple.__new__(cls, [self.decode(item) for item in value["of"]])
 
     def _decode_object(self, value: dict[str, Any]) -> Any:

@@ -128,7 +128,9 @@ def add_unseen_labels(truth: NamedMatrix, predictions: NamedMatrix) -> NamedMatr
             ScumbleWarning,
             stacklevel=4,
         )
-    return _add_empty_labels(truth, (*truth.names, *unseen)) if unseen else truth
+    if unseen:
+        return _add_empty_labels(truth, (*truth.names, *unseen))
+    return truth
 
 
 def add_missing_labels(

@@ -38,7 +38,7 @@ def uses_c45(estimator: Any) -> bool:
 
 
 def _block_ranges(start: int, stop: int, n_blocks: int) -> list[range]:
-    """Divide a range into blocks of about equal length; more than asked for if they are long."""
+    """Divide a range into at least ``n_blocks`` blocks of about equal and limited length."""
     n_parts = max(n_blocks, -(-(stop - start) // _MAX_TREES_PER_CALL))
     return [range(start + first, start + end) for first, end in even_ranges(stop - start, n_parts)]
 
@@ -123,7 +123,9 @@ class SingleLabelFitter:
             if block.stop <= n_listed:
                 return [grow_tree_batch(table, targets.listed(block), settings)]
             trees = [grow_tree(table, targets[index], settings) for index in block]
-            return trees if len(trees) < _JOIN_FROM_TREES else [concatenate_nodes(trees)]
+            if len(trees) < _JOIN_FROM_TREES:
+                return trees
+            return [concatenate_nodes(trees)]
 
         n_blocks = _BLOCKS_PER_THREAD * thread_count(self.n_jobs)
         small_blocks = _block_ranges(0, n_listed, n_blocks)
@@ -160,7 +162,8 @@ class SingleLabelFitter:
         """Return a model fitted to the rows of a target, or the class if there is only one."""
         all_rows = np.arange(self.X.shape[0])
         rows = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
-        y, weights = np.asarray(target.y), target.weights
+        y = np.asarray(target.y)
+        weights = target.weights
         if target.repeats is not None:
             rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
             weights = None if weights is None else np.repeat(weights, target.repeats)
