@@ -19,9 +19,12 @@ _N_BINS = 256
 _SLOPE_PENALTY = 4.0
 #: The smallest slope: it is positive, so that the order of scores stays.
 _MIN_SLOPE = 0.05
-#: Largest number of Newton steps, the largest change of a coefficient in one of them, and the
-#: change below which they end.
-_MAX_ITER, _MAX_STEP, _TOLERANCE = 50, 2.0, 1e-10
+#: Largest number of Newton steps.
+_MAX_ITER = 50
+#: Largest change of a coefficient in one step: longer steps may overshoot.
+_MAX_STEP = 2.0
+#: The steps end when no coefficient changes by more than this.
+_TOLERANCE = 1e-10
 
 
 # The probability is 1 / (1 + exp(-(a + b s))). The curve of a label with few positives cannot be

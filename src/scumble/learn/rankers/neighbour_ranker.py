@@ -107,7 +107,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
     def _predict_scores(self, X: Any) -> Array:
         """Return the scores of new rows by their neighbours, (n_samples, n_labels)."""
         X_unit = _unit_rows(self._scaling.transform(X, n_jobs=self.n_jobs))
-        return self._neighbour_scores(self.space_.place(X_unit), X.shape[0])
+        return self._neighbour_scores(self.space_.transform(X_unit), X.shape[0])
 
     def _neighbour_scores(self, queries: Space | None, n_rows: int) -> Array:
         """Return, per query and label, the weighted fraction of neighbours that have the label.

@@ -16,9 +16,11 @@ from scumble._core.parallel import row_slices, run_in_threads, single_threaded_b
 from scumble.learn.rankers.row_sums import quadratic_forms
 from scumble.learn.trees.c45.table import as_row_arrays
 
-#: The relative penalties that are compared are powers of ten with exponents between these, in steps
-#: of one half. Beyond them the solution is close to least squares, or to the mean of each label.
-MIN_LOG10_PENALTY, MAX_LOG10_PENALTY = -4.0, 4.0
+#: Smallest power of ten of the relative penalties that are compared, in steps of one half. With
+#: smaller penalties the solution is close to least squares.
+MIN_LOG10_PENALTY = -4.0
+#: Largest power of ten. With larger penalties the scores are close to the mean of each label.
+MAX_LOG10_PENALTY = 4.0
 #: The exponents that are compared first: two, because two threads are common. The search continues
 #: from the better one as long as the error decreases.
 FIRST_LOG10_PENALTIES = (0.0, 0.5)
@@ -205,11 +207,11 @@ class LandmarkSolver(PrimalSolver):
         #: shape (n_landmarks, n_columns): its product with coefficients are those of the landmarks
         self.whitening = whitening
 
-    # A row that is left out is no landmark either, like a new row. With M the inverse without the
-    # row x, and u the direction in which the coefficient of a landmark grows, the coefficients c
-    # for which it is zero are c - M u (u'c) / (u'M u).
+    # Like a new row, a row that is left out is not a landmark. With M the inverse without the row
+    # x, and u the direction in which the coefficient of a landmark grows, the coefficients c for
+    # which it is zero are c - M u (u'c) / (u'M u).
     def leave_out_landmarks(self, fit: RidgeFit, scores: Array) -> None:
-        """Change leave-one-out ``scores`` in place, as if a left-out row were no landmark either.
+        """Change leave-one-out ``scores`` in place, as if no left-out row were a landmark.
 
         Only the scores of the landmarks change; ``scores`` has shape (n_rows, n_labels).
         """

@@ -90,13 +90,13 @@ def _check_estimator(model: Any) -> None:
 
     ``model`` is an estimator of this package, or of a class derived from one.
     """
-    # An estimator of input that is no table, such as a pipeline of texts, has no n_features_in_.
+    # An estimator of input that is not a table, such as a pipeline of texts, has no n_features_in_.
     n_features = getattr(model, "n_features_in_", 0)
     codes = model._codes
     # An object of another class with n_values could be used to predict, but would not be checked.
     ensure(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values = codes.n_values
-    ensure(type(n_features) is int, "the number of features is no whole number")
+    ensure(type(n_features) is int, "the number of features is not a whole number")
     ensure(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
     ensure(len(codes.categories) == n_features, "the categories of the columns do not fit")
     for column_names in (codes.names, getattr(model, "feature_names_in_", None)):
@@ -232,7 +232,7 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
     ensure(fits, "the tree's counts do not fit")
     for indices in (tree.feature, tree.first, tree.width):
-        ensure(indices.dtype.kind in "iu", "the tree's node indices are no integers")
+        ensure(indices.dtype.kind in "iu", "the tree's node indices are not whole numbers")
     check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
@@ -336,7 +336,7 @@ def _check_ridge(model: RidgeRanker) -> None:
         fits = fits and points.ndim == 2 and points.shape[1] == n_columns
         ensure(fits, "the points of the kernel do not fit")
         fits = isinstance(kernel.gamma, float) and 0 < kernel.gamma < np.inf
-        ensure(fits, "the width of the kernel is no number")
+        ensure(fits, "the width of the kernel is not a number")
         ensure(kernel.power == KERNEL_POWERS[model.kernel_], "the kernel differs from its name")
         n_columns = points.shape[0]
     fits = is_array(model.coefficients_, np.float64, (n_columns, model.n_labels_))

@@ -33,7 +33,7 @@ _JSON_MEMBER = "model.json"
 _SKOPS_MEMBER = "foreign.skops"
 #: Folder of the zip archive with a .npy file for each dtype: the numbers of all arrays.
 _ARRAY_FOLDER = "numbers/"
-_DAMAGED = "the file is no model of scumble, or it is damaged"
+_DAMAGED = "the file is not a model of scumble, or it is damaged"
 #: Errors with one of these texts are complete; others are reported as damage of the file.
 _COMPLETE_MESSAGES = ("not trusted", "newer version", "earlier version")
 
@@ -351,7 +351,7 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
         if stream.read(1):  # reading to the end also verifies the checksum
             raise ReadError(f"{name} holds more than one array")
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
-        raise ReadError(f"{name} holds no flat array of numbers")
+        raise ReadError(f"{name} does not hold a flat array of numbers")
     if name != f"{_ARRAY_FOLDER}{numbers.dtype.name}.npy":
         raise ReadError(f"{name} holds numbers of type {numbers.dtype.name}")
     return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
@@ -377,7 +377,7 @@ def _load_with_skops(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list
         warnings.simplefilter("always")
         third_party_objects = skops.io.loads(content, trusted=trusted_types)
     if not isinstance(third_party_objects, list):
-        raise ReadError("its scikit-learn part is no list")
+        raise ReadError("its scikit-learn part is not a list")
     messages = [str(warning.message) for warning in caught_warnings]
     version_messages = [message for message in messages if "version" in message]
     if version_messages:

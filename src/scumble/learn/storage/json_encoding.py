@@ -17,7 +17,7 @@ from scumble._core.errors import ParameterError, ReadError
 #: The key of a JSON object that names the type of an encoded value that JSON has no type for.
 MARK = "$"
 #: The largest number of objects that an object is nested in. Deeper objects contain themselves, or
-#: are no model.
+#: are not models.
 MAX_DEPTH = 200
 #: Modules whose classes may be stored. Decoding one of them runs none of its methods.
 _STORABLE_MODULES = re.compile(
@@ -258,7 +258,7 @@ def _default_parameters(cls: type) -> dict[str, Any]:
 
 
 def _as_shape(values: Any) -> tuple[int, ...]:
-    """Return a list of sizes as a tuple; raise a ReadError for sizes that are no whole numbers."""
+    """Return a list of sizes as a tuple; raise a ReadError for any other than integers >= 0."""
     return tuple(_as_size(value) for value in values)
 
 

@@ -106,7 +106,8 @@ def add_unseen_labels(truth: NamedMatrix, predictions: NamedMatrix) -> NamedMatr
     if predictions.names is None or truth.names is None:
         return truth
     true_names = set(truth.names)
-    unseen, ignored = [], []
+    unseen = []
+    ignored = []
     for index, name in enumerate(predictions.names):
         if name in true_names:
             continue

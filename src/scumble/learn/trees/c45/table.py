@@ -18,8 +18,10 @@ from scumble.learn.trees.c45.grow import tabulate_x_ln_x
 #: Numbers of rows and of values of a column must be below this: the largest 28-bit numbers have a
 #: special meaning as the code of an entry, see layout.pxd.
 _MAX_CODES = 0xFFFFFFE
-#: The code of the entries of missing values, see layout.pxd; codes begin at this bit of an entry.
-_MISSING_CODE, _CODE_BIT = 0xFFFFFFE, 36
+#: The code of the entries of missing values, see layout.pxd.
+_MISSING_CODE = 0xFFFFFFE
+#: The lowest bit of the code in an entry, see layout.pxd.
+_CODE_BIT = 36
 #: Tables with fewer cells than this are sorted in one thread; a second one would not be faster.
 _MIN_CELLS_FOR_THREADS = 20_000
 
