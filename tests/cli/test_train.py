@@ -146,7 +146,7 @@ def test_a_table_without_a_header_lacks_the_place_of_a_column(capsys, folder):
     _, told = run(capsys, "predict", folder / "m", folder / "new.csv", folder / "p.csv", code=2)
 
     assert "lacks 1 of the 2 columns the model was fitted on: 'x2'." in told
-    assert "named by its place, x0 being the first" in told
+    assert "named by its position, x0 being the first" in told
     assert not (folder / "p.csv").exists()
 
 

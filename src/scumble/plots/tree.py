@@ -7,7 +7,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, Optional
-from scumble.learn.trees.export import TreeLabels, fitted_tree
+from scumble.learn.trees.export import TreeTexts, fitted_tree
 from scumble.plots.base import new_figure
 
 #: Space around the figure in inches: the default of matplotlib.
@@ -98,22 +98,22 @@ def plot_tree(
     """
     Optional(Int(0)).check(max_depth, name="max_depth", caller="plot_tree")
     tree = fitted_tree(classifier, caller="plot_tree")
-    labels = TreeLabels(classifier, feature_names, class_names, value_names)
+    texts = TreeTexts(classifier, feature_names, class_names, value_names)
     x, depth = tree_layout(tree, max_depth)
     if ax is None:
         size = (max(3.0, 1.3 * (int(np.nanmax(x)) + 1)), max(2.0, 1.1 * (int(depth.max()) + 1)))
         ax = new_figure(size, pads=PADS, purpose="plot_tree").add_subplot()
     for node in np.flatnonzero(depth >= 0):
-        _draw_node(ax, tree, labels, int(node), x, depth)
+        _draw_node(ax, tree, texts, int(node), x, depth)
     ax.set(xlim=(-0.7, np.nanmax(x) + 0.7), ylim=(-depth.max() - 0.5, 0.5))
     ax.set_axis_off()
     return ax
 
 
-def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, depth: Array) -> None:
+def _draw_node(ax: Any, tree: Any, texts: TreeTexts, node: int, x: Array, depth: Array) -> None:
     """Draw a node and the branch from its parent."""
     is_leaf = tree.feature[node] < 0
-    text = labels.leaf_text(node) if is_leaf else labels.split_text(node)
+    text = texts.leaf_text(node) if is_leaf else texts.split_text(node)
     counts = tree.counts[node]
     purity = counts.max() / counts.sum() if counts.sum() > 0 else 0.0
     tint = (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white"
@@ -128,7 +128,7 @@ def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, dept
     middle_x = (x[parent] + x[node]) / 2
     middle_y = -(depth[parent] + depth[node]) / 2
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    value = labels.branch_text(node).strip()
+    value = texts.branch_text(node).strip()
     ax.text(
         middle_x, middle_y, value, fontsize=8, color="0.25", bbox=background, zorder=2, **centered
     )

@@ -58,11 +58,9 @@ def mean_shifts(Y, weights):
 
 def solver_of(name, problem):
     if name == "dual":
-        return DualSolver(problem, problem.rows @ problem.rows.T)
+        return DualSolver(problem, problem.X @ problem.X.T)
     if name == "sparse":
-        return PrimalSolver(
-            RidgeProblem(sparse.csr_array(problem.rows), problem.labels, problem.weights)
-        )
+        return PrimalSolver(RidgeProblem(sparse.csr_array(problem.X), problem.Y, problem.weights))
     return PrimalSolver(problem)
 
 
@@ -73,8 +71,8 @@ def test_scores_of_left_out_rows_are_those_of_fits_without_them(name, weighted, 
     problem = problem_of(1, n_columns=n_columns, weighted=weighted)
     solver = solver_of(name, problem)
     fit = solver.fit(0.7)
-    Y = problem.labels.toarray().astype(float)
-    slow = slow_left_out(problem.rows, Y, problem.weights, 0.7)
+    Y = problem.Y.toarray().astype(float)
+    slow = slow_left_out(problem.X, Y, problem.weights, 0.7)
 
     kept = squash_to_unit_interval(
         slow + mean_shifts(Y, problem.weights)
@@ -89,17 +87,17 @@ def test_scores_of_left_out_rows_are_those_of_fits_without_them(name, weighted, 
 def test_a_landmark_that_is_left_out_is_no_landmark_either(weighted, penalty):
     problem = problem_of(3, n_rows=30, n_columns=4, weighted=weighted)
     drawn = np.array([2, 3, 5, 8, 13, 21, 29])
-    kernel, _ = RadialKernel.fit(problem.rows[drawn], 1.0, 1)
-    Y = problem.labels.toarray().astype(float)
+    kernel, _ = RadialKernel.fit(problem.X[drawn], 1.0, 1)
+    Y = problem.Y.toarray().astype(float)
 
     def features(landmarks):
         """See the rows through landmarks, and tell how."""
-        seen = RadialKernel(problem.rows[landmarks], kernel.gamma, 1)
-        root = inverse_cholesky_factor(seen.similarities(problem.rows[landmarks]), 1e-12)[0].T
-        return seen.similarities(problem.rows) @ root, root
+        seen = RadialKernel(problem.X[landmarks], kernel.gamma, 1)
+        root = inverse_cholesky_factor(seen.similarities(problem.X[landmarks]), 1e-12)[0].T
+        return seen.similarities(problem.X) @ root, root
 
     table, whitening = features(drawn)
-    through = RidgeProblem(table, problem.labels, problem.weights)
+    through = RidgeProblem(table, problem.Y, problem.weights)
     solver = LandmarkSolver(through, drawn, whitening)
     found = leave_one_out_scores(solver, solver.fit(penalty), 1)
     slow = slow_left_out(table, Y, problem.weights, penalty)
@@ -131,17 +129,15 @@ def test_landmarks_do_not_make_left_out_rows_unlike_new_ones():
 @given(st.integers(0, 1000), st.sampled_from([2, 7, 25]), st.sampled_from([1e-3, 1.0, 50.0]))
 def test_all_solvers_agree(seed, n_columns, penalty):
     problem = problem_of(seed, n_columns=n_columns, weighted=True)
-    expected = slow_fit(
-        problem.rows, problem.labels.toarray().astype(float), problem.weights, penalty
-    )
+    expected = slow_fit(problem.X, problem.Y.toarray().astype(float), problem.weights, penalty)
     primal, dual = PrimalSolver(problem).fit(penalty), solver_of("dual", problem).fit(penalty)
 
     np.testing.assert_allclose(primal.coefficients, expected[:-1], atol=1e-7)
     np.testing.assert_allclose(primal.intercepts, expected[-1], atol=1e-7)
-    np.testing.assert_allclose(problem.rows.T @ dual.coefficients, expected[:-1], atol=1e-5)
+    np.testing.assert_allclose(problem.X.T @ dual.coefficients, expected[:-1], atol=1e-5)
     np.testing.assert_allclose(dual.intercepts, expected[-1], atol=1e-5)
     scale = PrimalSolver(problem).scale
-    longer = RidgeProblem(**vars(problem) | {"n_steps": 500})
+    longer = RidgeProblem(**vars(problem) | {"max_iter": 500})
     found, intercepts = longer.solve_iteratively(penalty / scale, 1)
     np.testing.assert_allclose(found, expected[:-1], atol=1e-4)
     np.testing.assert_allclose(intercepts, expected[-1], atol=1e-4)
@@ -232,7 +228,7 @@ def test_large_tables_are_solved_iteratively_and_kernels_by_landmarks(monkeypatc
     X, Y = words(4, 200, 60)
     exact = RidgeRanker(penalty=3.0).fit(X, Y).predict_proba(X)
     all_rows = RidgeRanker(kernel, penalty=1.0).fit(X, Y)
-    monkeypatch.setattr(ridge, "EXACT_BELOW", 50)
+    monkeypatch.setattr(ridge, "MAX_EXACT_SIZE", 50)
     monkeypatch.setattr(ridge, "N_LANDMARKS", 200)
 
     by_steps = RidgeRanker(penalty=3.0, random_state=0)
@@ -244,7 +240,7 @@ def test_large_tables_are_solved_iteratively_and_kernels_by_landmarks(monkeypatc
     assert np.corrcoef(scores.ravel(), exact.ravel())[0, 1] > 0.8
     np.testing.assert_allclose(landmarks.predict_proba(X), all_rows.predict_proba(X), atol=1e-3)
     chosen = RidgeRanker(random_state=0).fit(sparse.csr_array(X), Y)
-    assert chosen.penalty_ in ridge.FEW_PENALTIES
+    assert chosen.penalty_ in ridge.ITERATIVE_PENALTIES
 
 
 def test_nominal_and_missing_values():

@@ -65,7 +65,7 @@ def test_a_ranker_gives_one_answer_for_sparse_and_dense_measurements(kernel):
 
 
 def test_very_many_columns_keep_their_own_distances(monkeypatch):
-    monkeypatch.setattr(scaling, "MOST_RANKED", 4)
+    monkeypatch.setattr(scaling, "MAX_RANKED_COLUMNS", 4)
     generator = np.random.default_rng(0)
     X = generator.normal(size=(40, 5))
     thin = X * (generator.random(X.shape) < 0.3)

@@ -559,7 +559,7 @@ def test_children_beyond_the_largest_number_are_refused():
     largest = np.iinfo(np.int64).max
     for first, width in ((largest, 2), (1, largest), (largest - 1, 2), (2, 2)):
         children = (np.array([first, 0, 0]), np.array([width, 0, 0]))
-        with pytest.raises(ReadError, match="no place for its children"):
+        with pytest.raises(ReadError, match="the children of a tree's node do not fit"):
             check_nodes(feature, cut, *children, np.array([0]))
     check_nodes(feature, cut, np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([0]))
 

@@ -246,7 +246,7 @@ def test_weights_beyond_the_table_of_logarithms_give_the_same_tree(scale, monkey
     table = prepare_table(X, n_values)
     target = Target((score > 0.4).astype(int), weights=weights)
     expected = grow_trees(table, [target])[0]
-    monkeypatch.setattr("scumble.learn.trees.c45.growing._LARGEST_TABLE", 1)
+    monkeypatch.setattr("scumble.learn.trees.c45.growing._MAX_TABULATED", 1)
     found = grow_trees(prepare_table(X, n_values), [target])[0]
     assert expected.n_nodes > 5
     assert_same(found, expected)

@@ -23,12 +23,12 @@ from scumble.learn.trees.c45.forest import Forest
 from scumble.learn.weights import compute_class_weight_factors
 
 DRAWS = ("bootstrap", "balanced", "weighted")
-#: Probabilities of all trees that are in memory at a time (128 MB).
-_PROBABILITIES_AT_ONCE = 2**24
+#: Probabilities that are in memory at a time, one per row and tree; they take 128 MB.
+_PROBABILITIES_PER_BLOCK = 2**24
 
 
 class C45Constraint(ParameterConstraint):
-    """A C4.5 classifier, or None."""
+    """The constraint of a parameter that is a C4.5 classifier, or None."""
 
     kind = "hidden"
     error = ParameterTypeError
@@ -39,7 +39,7 @@ class C45Constraint(ParameterConstraint):
         return value is None or type(value) is C45Classifier
 
     def suggestion(self, value: Any) -> str:
-        """Return a hint to the ensemble that takes other classifiers."""
+        """Return a sentence for error messages: which estimator takes other classifiers."""
         return " For others, use ResampledEnsemble."
 
 
@@ -136,28 +136,32 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Grow the trees."""
+        """Grow the trees and set ``models_``."""
         self._grow(X, Y, sample_weight)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
-        """Grow the trees, and return the mean probabilities of those not fitted to each row."""
+        """Set ``models_``; return the mean probability of the trees not fitted to each row.
+
+        The scores have the shape of Y. If all trees of a label were fitted to a row, its score is
+        the weighted fraction of rows that have the label.
+        """
         targets = self._grow(X, Y, sample_weight)
         scores = np.empty(Y.shape, order="F")
         weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
-        shares = np.asarray(weights @ Y) / weights.sum()
+        label_means = np.asarray(weights @ Y) / weights.sum()
         for block in self._row_blocks(X.shape[0]):
             probabilities = self._predict_with_all_trees(X[block])
-            is_new = targets.is_out_of_bag(block)
-            n_trees = is_new.sum(axis=1)
-            sums = (probabilities * is_new).sum(axis=1)
-            scores[block] = np.where(n_trees > 0, sums / np.maximum(n_trees, 1), shares)
+            is_out_of_bag = targets.is_out_of_bag(block)
+            n_trees = is_out_of_bag.sum(axis=1)
+            sums = (probabilities * is_out_of_bag).sum(axis=1)
+            scores[block] = np.where(n_trees > 0, sums / np.maximum(n_trees, 1), label_means)
             if self.draw == "bootstrap":  # a row's labels are slightly rarer in draws without it
-                shifts = (Y[block].toarray() - shares) / (Y.shape[0] - 1)
+                shifts = (Y[block].toarray() - label_means) / (Y.shape[0] - 1)
                 scores[block] = np.clip(scores[block] + shifts, 0, 1)
         return scores
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the mean probabilities of all trees."""
+        """Return the mean probability of all trees of each label, (n_samples, n_labels)."""
         blocks = self._row_blocks(X.shape[0])
         means = [self._predict_with_all_trees(X[block]).mean(axis=1) for block in blocks]
         if means:
@@ -165,7 +169,7 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
         return np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> BagTargets:
-        """Grow the trees, and return their targets with the drawn rows."""
+        """Grow the trees and set ``models_``; return the targets, which hold the drawn rows."""
         targets = BagTargets(self, X.shape[1], Y, sample_weight)
         tree = self.estimator
         if tree is None:
@@ -177,71 +181,82 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
         return targets
 
     def _predict_with_all_trees(self, X: Any) -> Array:
-        """Return the probability of each tree, of shape (n_rows, n_draws, n_labels)."""
+        """Return the probability of each tree, of shape (n_rows, n_estimators, n_labels)."""
         probabilities = predict_positive_proba(self.models_, X, n_jobs=self.n_jobs)
         return probabilities.reshape(X.shape[0], -1, self.n_labels_)
 
     def _row_blocks(self, n_rows: int) -> list[slice]:
         """Return slices of rows for which the probabilities of all trees fit in memory."""
-        return row_slices(n_rows, len(self.models_), _PROBABILITIES_AT_ONCE)
+        return row_slices(n_rows, len(self.models_), _PROBABILITIES_PER_BLOCK)
 
 
 class BagTargets(LazyTargets):
-    """The targets of all trees: for each draw, one of every label; computed on access."""
+    """The targets of all trees of a `BaggedTrees`; each is computed when it is accessed.
+
+    Tree ``round_index * n_labels + label`` learns one label from the rows drawn in one of
+    ``n_estimators`` rounds. Accessing a target stores which rows were drawn for it. ``n_columns``
+    is the number of columns of X.
+    """
 
     def __init__(
-        self, bags: BaggedTrees, n_columns: int, Y: Any, sample_weight: Array | None
+        self, ensemble: BaggedTrees, n_columns: int, Y: Any, sample_weight: Array | None
     ) -> None:
         n_rows, n_labels = Y.shape
-        n_trees = bags.n_estimators * n_labels
-        self._bags = bags
+        n_trees = ensemble.n_estimators * n_labels
+        self._ensemble = ensemble
         self._n_columns = n_columns
-        self._labels = LabelTargets(Y, weights=sample_weight)
-        # A bootstrap sample serves all labels; other draws depend on the label.
-        n_draws = bags.n_estimators if bags.draw == "bootstrap" else n_trees
-        generator = bags._generator()
-        self._row_seeds = spawn_seeds(generator, n_draws)
+        self._label_targets = LabelTargets(Y, weights=sample_weight)
+        # A bootstrap sample serves all labels; other samples depend on the label.
+        n_samples_drawn = ensemble.n_estimators if ensemble.draw == "bootstrap" else n_trees
+        generator = ensemble._generator()
+        self._row_seeds = spawn_seeds(generator, n_samples_drawn)
         self._column_seeds = spawn_seeds(generator, n_trees)
-        # One bit per draw and row: whether the row was drawn.
-        self._is_drawn = np.zeros((n_draws, (n_rows + 7) // 8), np.uint8)
+        # One bit per sample and row, packed in bytes: whether the row was drawn.
+        self._is_drawn = np.zeros((n_samples_drawn, (n_rows + 7) // 8), np.uint8)
         super().__init__(n_trees, self._make_target)
 
-    def _make_target(self, tree: int) -> Target:
-        """Return the target of one tree, with its rows and columns."""
-        bag, label = divmod(tree, len(self._labels))
-        target = self._labels[label]
-        draw = bag if self._bags.draw == "bootstrap" else tree
-        repeats = self._draw_rows(target.y, np.random.default_rng(self._row_seeds[draw]))
-        self._is_drawn[draw] = np.packbits(repeats > 0)
-        return replace(target, repeats=repeats, columns=self._draw_columns(tree))
+    def _make_target(self, tree_index: int) -> Target:
+        """Return the target of one tree, with its rows and columns; store the drawn rows."""
+        round_index, label = divmod(tree_index, len(self._label_targets))
+        target = self._label_targets[label]
+        sample_index = round_index if self._ensemble.draw == "bootstrap" else tree_index
+        generator = np.random.default_rng(self._row_seeds[sample_index])
+        repeats = self._draw_rows(target.y, generator)
+        self._is_drawn[sample_index] = np.packbits(repeats > 0)
+        return replace(target, repeats=repeats, columns=self._draw_columns(tree_index))
 
-    def _draw_columns(self, tree: int) -> Array | None:
-        """Return the columns that a tree may use; None for all."""
-        n_drawn = max(1, round(self._bags.columns * self._n_columns))
+    def _draw_columns(self, tree_index: int) -> Array | None:
+        """Return the ascending indices of the columns that a tree may use; None for all."""
+        n_drawn = max(1, round(self._ensemble.columns * self._n_columns))
         if n_drawn == self._n_columns:
             return None
-        generator = np.random.default_rng(self._column_seeds[tree])
+        generator = np.random.default_rng(self._column_seeds[tree_index])
         return np.sort(generator.permutation(self._n_columns)[:n_drawn])
 
     def is_out_of_bag(self, block: slice) -> Array:
-        """Return whether rows were not drawn, of shape (n_rows, n_estimators, n_labels or 1).
+        """Return which rows of a slice were not drawn, of shape (n_rows, n_estimators, n_labels).
 
-        To be called after all targets were accessed.
+        The last dimension is 1 if all labels share their samples. Must be called after all targets
+        were accessed.
         """
         first_byte = block.start // 8
         bits = np.unpackbits(self._is_drawn[:, first_byte : (block.stop + 7) // 8], axis=1)
         is_drawn = bits[:, block.start - 8 * first_byte : block.stop - 8 * first_byte]
         n_rows = is_drawn.shape[1]
-        return (is_drawn == 0).T.reshape(n_rows, self._bags.n_estimators, -1)
+        return (is_drawn == 0).T.reshape(n_rows, self._ensemble.n_estimators, -1)
 
-    def _draw_rows(self, codes: Array, generator: np.random.Generator) -> Array:
-        """Draw rows, and return how often each was drawn."""
-        n_rows = len(codes)
-        draw = self._bags.draw
+    def _draw_rows(self, y: Array, generator: np.random.Generator) -> Array:
+        """Draw rows with replacement, and return how often each was drawn, of shape (n_rows,).
+
+        ``y`` is 1 for the rows that have the label, else 0. If all rows are of one class, a
+        balanced or weighted draw is each row once.
+        """
+        n_rows = len(y)
+        draw = self._ensemble.draw
         if draw == "bootstrap":
             return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
-        rows_of_class = [np.flatnonzero(codes == code) for code in (0, 1)]
-        class_sizes = np.array([len(rows) for rows in rows_of_class])
+        rows_of_class = [np.flatnonzero(y == code) for code in (0, 1)]
+        class_sizes = np.array([len(row_indices) for row_indices in rows_of_class])
         if class_sizes.min() == 0:  # there is only one class
             return np.ones(n_rows, np.int64)
         if draw == "balanced":
@@ -249,8 +264,8 @@ class BagTargets(LazyTargets):
         else:
             factors = compute_class_weight_factors(class_sizes, "sqrt")
             n_drawn = np.maximum(1, np.rint(class_sizes * factors)).astype(np.int64)
-        drawn = [
-            rows[generator.integers(len(rows), size=size)]
-            for rows, size in zip(rows_of_class, n_drawn, strict=True)
+        drawn_rows = [
+            row_indices[generator.integers(len(row_indices), size=size)]
+            for row_indices, size in zip(rows_of_class, n_drawn, strict=True)
         ]
-        return np.bincount(np.concatenate(drawn), minlength=n_rows)
+        return np.bincount(np.concatenate(drawn_rows), minlength=n_rows)

@@ -22,18 +22,18 @@ from scumble.learn.weights import find_estimator_without_sample_weight
 
 #: Blend weights of the default rankers, relative to each other, at which the search starts.
 _DEFAULT_WEIGHTS = (2.0, 1.0, 1.0, 1.0)
-#: Smallest number of rows per label for stacking: with fewer it overfits.
-_ROWS_PER_LABEL = 5
-#: Weight of the stacked ridge regression in the blend.
+#: Smallest number of training rows divided by labels for stacking: with fewer it overfits.
+_MIN_ROWS_PER_LABEL = 5
+#: Weight of the scores of the stacked ridge regression; the blended ones have the remaining weight.
 _STACKED_WEIGHT = 1 / 6
-#: Landmark rows of the stacked ridge regression.
-_LANDMARKS = 500
-#: Factors by which the weight of one ranker at a time is multiplied, to see which one is best.
+#: Number of landmarks of the stacked ridge regression, see `RidgeRanker`; it bounds the cost.
+_N_LANDMARKS = 500
+#: Factors by which the weight of one ranker at a time is multiplied; the best product is used.
 _FACTORS = (0.0, 0.5, 2.0, 4.0)
-#: How often the weight of each ranker is changed.
+#: How often the search changes the weight of each ranker.
 _N_ROUNDS = 2
-#: Smallest number of rows with a label for which the label is used to estimate weights.
-_MIN_ROWS = 3
+#: Smallest number of rows that a label needs to be used for the estimate of the weights.
+_MIN_POSITIVES = 3
 #: Largest number of labels that are used to estimate weights; more hardly change them.
 _MAX_LABELS = 100
 #: Gains in mean average precision up to this are rounding errors, and change no weight.
@@ -161,14 +161,17 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         self.n_jobs = n_jobs
 
     def _check_parameter_combinations(self) -> None:
-        """Check that rankers are classifiers, and that there is a weight for each."""
+        """Raise an error unless rankers are classifiers, with a valid weight for each."""
         rankers = self._list_rankers()
         for ranker in rankers:
             MultilabelClassifierConstraint().check(ranker, name="rankers", caller="BlendedRanker")
         _check_blend_weights(self.weights, len(rankers))
 
     def _list_rankers(self) -> list[Any]:
-        """Return the rankers, not fitted."""
+        """Return the rankers to fit: those of the parameter, or the default ones.
+
+        Raises an error if the parameter is not a sequence with at least one element.
+        """
         if self.rankers is None:
             kernels = ("laplacian", "rbf", "linear")
             return [*map(RidgeRanker, kernels), BaggedTrees(columns=1.0)]
@@ -193,11 +196,14 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         return None
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the blend, which needs out-of-sample scores in any case."""
+        """Set the fitted attributes, for which out-of-sample scores are needed in any case."""
         self._fit_out_of_sample(X, Y, sample_weight)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
-        """Fit rankers, blend weights, stacking and calibration; return the training scores."""
+        """Fit rankers, weights, stacking and calibration; set the fitted attributes.
+
+        Returns the calibrated out-of-sample scores of the training rows, (n_samples, n_labels).
+        """
         n_rows, n_labels = Y.shape
         generator = self._generator()
         training = TrainingData(
@@ -209,9 +215,8 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
             n_jobs=self.n_jobs,
             is_validated=True,
         )
-        self.rankers_ = []
-        self.rank_scales_ = []
-        parts = []  # scores of each ranker on the rank scale
+        self.rankers_, self.rank_scales_ = [], []
+        scaled_scores = []  # of each ranker, on its rank scale
         for ranker in self._list_rankers():
             fitted, scores = fit_with_scores(
                 ranker, training, n_folds=self.n_folds, caller="BlendedRanker"
@@ -219,13 +224,13 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
             scale = RankScale.fit(scores, n_jobs=self.n_jobs)
             self.rankers_.append(fitted)
             self.rank_scales_.append(scale)
-            parts.append(scale.transform(scores, n_jobs=self.n_jobs))
-        self.weights_ = self._choose_weights(parts, Y)
+            scaled_scores.append(scale.transform(scores, n_jobs=self.n_jobs))
+        self.weights_ = self._get_or_fit_weights(scaled_scores, Y)
         blended = np.zeros(Y.shape, order="F")
-        for weight, part in zip(self.weights_, parts, strict=True):
-            blended += weight * part
+        for weight, ranker_scores in zip(self.weights_, scaled_scores, strict=True):
+            blended += weight * ranker_scores
         self.second_ = None
-        if self.second_look and n_labels > 1 and n_rows >= _ROWS_PER_LABEL * n_labels:
+        if self.second_look and n_labels > 1 and n_rows >= _MIN_ROWS_PER_LABEL * n_labels:
             seed = int(generator.integers(2**31 - 1))
             self.second_, blended = StackedRidge.fit(
                 blended, Y, sample_weight, seed=seed, n_jobs=self.n_jobs
@@ -234,7 +239,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         return self.calibration_.transform(blended)
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the calibrated scores of the blend."""
+        """Return the calibrated scores of the blend, (n_samples, n_labels)."""
         blended = np.zeros((X.shape[0], self.n_labels_), order="F")
         for ranker, scale, weight in zip(
             self.rankers_, self.rank_scales_, self.weights_, strict=True
@@ -247,48 +252,57 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
             blended = self.second_.add_to(blended, n_jobs=self.n_jobs)
         return self.calibration_.transform(blended)
 
-    def _choose_weights(self, parts: list[Array], Y: sparse.csr_array) -> Array:
-        """Return the given blend weights, or estimate them from scores on the rank scale."""
+    def _get_or_fit_weights(self, scaled_scores: list[Array], Y: sparse.csr_array) -> Array:
+        """Return blend weights that sum to one: those of the parameter, else estimated ones."""
+        n_rankers = len(scaled_scores)
         if self.weights is not None:
-            return _check_blend_weights(self.weights, len(parts))
+            return _check_blend_weights(self.weights, n_rankers)
         start = _DEFAULT_WEIGHTS if self.rankers is None else None
-        return fit_blend_weights(parts, Y, _check_blend_weights(start, len(parts)), self.n_jobs)
+        start_weights = _check_blend_weights(start, n_rankers)
+        return fit_blend_weights(scaled_scores, Y, start_weights, self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
 class StackedRidge:
-    """Ridge regression with Gaussian kernel on the blended scores of all labels."""
+    """Stacking: ridge regression with Gaussian kernel on the blended scores of all labels."""
 
-    ranker: RidgeRanker
+    ranker: RidgeRanker  # its features are the blended scores, one column per label
     scale: RankScale  # of the scores of the ranker
 
     @classmethod
     def fit(
         cls, blended: Array, Y: Any, weights: Array | None, *, seed: int, n_jobs: int | None
     ) -> tuple[StackedRidge, Array]:
-        """Return a model fitted to the blended scores of training rows, and their new scores."""
-        ranker = RidgeRanker("rbf", landmarks=_LANDMARKS, random_state=seed, n_jobs=n_jobs)
-        numeric = np.zeros(Y.shape[1], np.int64)  # no column is nominal
+        """Return a model fitted to blended scores, and their mean with the stacked ones.
+
+        ``blended`` are the scores of the training rows, (n_samples, n_labels); the second result
+        has the same shape and is what `add_to` returns for new rows, but out of sample.
+        """
+        ranker = RidgeRanker("rbf", landmarks=_N_LANDMARKS, random_state=seed, n_jobs=n_jobs)
+        n_values = np.zeros(Y.shape[1], np.int64)  # no column is nominal
         scores = ranker._fit_out_of_sample_validated(
-            np.ascontiguousarray(blended), Y, weights, n_values=numeric
+            np.ascontiguousarray(blended), Y, weights, n_values=n_values
         )
         scale = RankScale.fit(scores, n_jobs=n_jobs)
         stacked = scale.transform(scores, n_jobs=n_jobs)
         return cls(ranker, scale), _add_stacked(blended, stacked)
 
     def add_to(self, blended: Array, *, n_jobs: int | None) -> Array:
-        """Return blended scores of new rows together with those of the stacked regression."""
+        """Return the weighted mean of the blended scores of new rows and of the stacked ones."""
         scores = self.ranker._predict_scores(np.ascontiguousarray(blended))
         return _add_stacked(blended, self.scale.transform(scores, n_jobs=n_jobs))
 
 
 def _add_stacked(blended: Array, stacked: Array) -> Array:
-    """Return the weighted mean of blended and stacked scores."""
+    """Return the mean of blended and stacked scores, the latter with a weight of one sixth."""
     return (1 - _STACKED_WEIGHT) * blended + _STACKED_WEIGHT * stacked
 
 
 def _check_blend_weights(weights: Any, n_rankers: int) -> Array:
-    """Return weights that sum to one, or raise an error; None stands for equal weights."""
+    """Return the weights divided by their sum; None stands for equal weights.
+
+    Raises an error unless they are a sequence of one finite number >= 0 per ranker, not all 0.
+    """
     if weights is None:
         return np.full(n_rankers, 1 / n_rankers)
     values = np.asarray(weights, np.float64) if np.ndim(weights) == 1 else np.zeros(0)
@@ -304,66 +318,85 @@ def are_valid_weights(weights: Array) -> bool:
 
 
 # All labels share the weights: a few numbers, chosen by many rows and labels, hardly overfit.
-def fit_blend_weights(parts: list[Array], Y: Any, start: Array, n_jobs: int | None = None) -> Array:
+def fit_blend_weights(
+    scaled_scores: list[Array], Y: Any, start_weights: Array, n_jobs: int | None = None
+) -> Array:
     """Return the blend weights of greatest mean average precision; they sum to one.
 
-    ``parts`` are scores of each ranker on the rank scale. The search changes the weight of one
-    ranker at a time, beginning at ``start``.
+    ``scaled_scores`` are the out-of-sample scores of each ranker on its rank scale. The search
+    begins at ``start_weights`` and multiplies the weight of one ranker at a time. The start is
+    returned if there is only one ranker, or no label to compare with, see `sample_labels`.
     """
-    columns = Y.tocsc()
-    labels = sample_labels(columns)
-    if len(parts) == 1 or len(labels) == 0:
-        return start
+    Y_by_column = Y.tocsc()
+    labels = sample_labels(Y_by_column)
+    if len(scaled_scores) == 1 or len(labels) == 0:
+        return start_weights
 
     def mean_precisions(candidates: list[Array]) -> Array:
-        def process(label: int) -> list[float]:
-            return _average_precisions(parts, columns, candidates, label)
+        """Return the mean average precision of the labels with each of several blend weights."""
 
-        return np.mean(run_in_threads(process, labels.tolist(), n_jobs=n_jobs), axis=0)
+        def label_precisions(label: int) -> list[float]:
+            """Return the average precision of one label with each of the blend weights."""
+            return _average_precisions(scaled_scores, Y_by_column, candidates, label)
 
-    best = start
-    best_precision = mean_precisions([start])[0]
-    for ranker in list(range(len(start))) * _N_ROUNDS:
-        if best[ranker] == 0:
+        return np.mean(run_in_threads(label_precisions, labels.tolist(), n_jobs=n_jobs), axis=0)
+
+    best_weights = start_weights
+    best_precision = mean_precisions([start_weights])[0]
+    n_rankers = len(start_weights)
+    for ranker_index in list(range(n_rankers)) * _N_ROUNDS:
+        if best_weights[ranker_index] == 0:
             continue
-        is_ranker = np.arange(len(start)) == ranker
-        candidates = [np.where(is_ranker, best * factor, best) for factor in _FACTORS]
+        is_ranker = np.arange(n_rankers) == ranker_index
+        candidates = [
+            np.where(is_ranker, best_weights * factor, best_weights) for factor in _FACTORS
+        ]
         candidates = [weights for weights in candidates if weights.any()]
         precisions = mean_precisions(candidates)
         if precisions.max() > best_precision + _MIN_GAIN:
-            best = candidates[int(precisions.argmax())]
+            best_weights = candidates[int(precisions.argmax())]
             best_precision = precisions.max()
-    return best / best.sum()
+    return best_weights / best_weights.sum()
 
 
 def _average_precisions(
-    parts: list[Array], columns: Any, candidates: list[Array], label: int
+    scaled_scores: list[Array], Y_by_column: Any, candidates: list[Array], label: int
 ) -> list[float]:
-    """Return the average precision of one label with each of several blend weights."""
-    rows = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
-    scores = np.array([part[:, label] for part in parts])
+    """Return the average precision of one label with each of several blend weights.
+
+    ``Y_by_column`` is a CSC matrix.
+    """
+    start, stop = Y_by_column.indptr[label], Y_by_column.indptr[label + 1]
+    positive_rows = Y_by_column.indices[start:stop]
+    label_scores = np.array([ranker_scores[:, label] for ranker_scores in scaled_scores])
     return [
-        single_label_average_precision((weights[:, None] * scores).sum(axis=0), rows)
+        single_label_average_precision((weights[:, None] * label_scores).sum(axis=0), positive_rows)
         for weights in candidates
     ]
 
 
-def single_label_average_precision(scores: Array, rows: Array) -> float:
-    """Return the average precision of the scores of one label; ``rows`` are those that have it.
+def single_label_average_precision(scores: Array, positive_rows: Array) -> float:
+    """Return the average precision of the scores of one label.
 
-    It is the mean, over these rows, of the precision among the rows that score at least as high.
+    It is the mean, over the rows that have the label, of the precision among the rows that score
+    at least as high. ``positive_rows`` are the indices of these rows.
     """
     ordered = np.sort(scores)
-    positives = np.sort(scores[rows])
+    positives = np.sort(scores[positive_rows])
     n_at_least = len(ordered) - np.searchsorted(ordered, positives)
     n_positives_at_least = len(positives) - np.searchsorted(positives, positives)
     return float((n_positives_at_least / n_at_least).mean())
 
 
-def sample_labels(columns: Any) -> Array:
-    """Return labels that some rows have and some have not, at even steps of frequency."""
-    counts = np.diff(columns.indptr)
-    usable = np.flatnonzero((counts >= _MIN_ROWS) & (counts < columns.shape[0]))
+def sample_labels(Y_by_column: Any) -> Array:
+    """Return the indices of the labels that blend weights are estimated with.
+
+    They are the labels that at least three rows have and some have not; if there are more than a
+    hundred, a hundred of them at even steps from the rarest to the most frequent.
+    """
+    counts = np.diff(Y_by_column.indptr)
+    is_usable = (counts >= _MIN_POSITIVES) & (counts < Y_by_column.shape[0])
+    usable = np.flatnonzero(is_usable)
     if len(usable) <= _MAX_LABELS:
         return usable
     by_frequency = usable[np.argsort(counts[usable], kind="stable")]

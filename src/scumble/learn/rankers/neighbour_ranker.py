@@ -87,31 +87,33 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Store the scaled training rows and their labels."""
+        """Set the fitted attributes: the scaled training rows, their labels and weights."""
         n_rows = X.shape[0]
-        self._scaling, rows = Scaling.fit_transform(
+        self._scaling, X_scaled = Scaling.fit_transform(
             X, self._codes.n_values, sample_weight, n_jobs=self.n_jobs
         )
-        self.space_: Space = Space.of(_unit_rows(rows), scale=False)
+        self.space_: Space = Space.of(_unit_rows(X_scaled), scale=False)
         self._weights = np.ones(n_rows) if sample_weight is None else sample_weight
         self.labels_: sparse.csr_array = Y.astype(np.float64)
+        # The weighted fraction of rows with each label: the scores if there are no neighbours.
         self._shares = np.asarray(self._weights @ self.labels_) / self._weights.sum()
         self.n_neighbors_: int = min(int(self.n_neighbors), n_rows - 1)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
-        """Store the training rows, and return the scores of each by its neighbours."""
+        """Set the fitted attributes; return the score of each training row by the other rows."""
         self._fit(X, Y, sample_weight)
         return self._neighbour_scores(None, X.shape[0])
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the scores of rows by their neighbours."""
-        rows = _unit_rows(self._scaling.transform(X, n_jobs=self.n_jobs))
-        return self._neighbour_scores(self.space_.transform(rows), X.shape[0])
+        """Return the scores of new rows by their neighbours, (n_samples, n_labels)."""
+        X_unit = _unit_rows(self._scaling.transform(X, n_jobs=self.n_jobs))
+        return self._neighbour_scores(self.space_.transform(X_unit), X.shape[0])
 
     def _neighbour_scores(self, queries: Space | None, n_rows: int) -> Array:
-        """Return the weighted shares of labels among the neighbours of the queries.
+        """Return, per query and label, the weighted fraction of neighbours that have the label.
 
-        Without queries these are the training rows, each without itself as a neighbour.
+        ``queries`` are ``n_rows`` rows to score; None stands for the training rows, none of which
+        is a neighbour of itself. If there is only one training row, the scores are its labels.
         """
         k = self.n_neighbors_
         if k == 0:
@@ -128,14 +130,14 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
         return (weight_matrix @ self.labels_).toarray() / weights.sum(axis=1, keepdims=True)
 
 
-def _unit_rows(rows: Any) -> Any:
-    """Return rows of length one, with a column that is 1 in rows of zeros and 0 in all others.
+def _unit_rows(X: Any) -> Any:
+    """Return rows of length one, with a last column that is 1 in rows of zeros and 0 in all others.
 
     With this column, rows of zeros are similar to each other, and to no other rows.
     """
-    rows = normalize_rows(rows)
-    if sparse.issparse(rows):
-        is_zero = np.diff(rows.indptr) == 0
+    X_unit = normalize_rows(X)
+    if sparse.issparse(X_unit):
+        is_zero = np.diff(X_unit.indptr) == 0
     else:
-        is_zero = ~rows.any(axis=1)
-    return append_columns(rows, is_zero[:, None].astype(np.float64))
+        is_zero = ~X_unit.any(axis=1)
+    return append_columns(X_unit, is_zero[:, None].astype(np.float64))

@@ -10,11 +10,10 @@ from scipy.special import logit
 from scumble._core.arrays import Array
 from scumble._core.parallel import run_in_threads
 
-#: Ranks that are stored exactly.
+#: Number of highest ranks that are stored exactly: of a rare label they matter most.
 _N_EXACT = 32
-#: Factor between stored ranks after them: fewer than 200 knots represent the scores of a million
-#: rows.
-_FACTOR = 1.08
+#: Factor between stored ranks after those: fewer than 200 knots represent a million rows.
+_RANK_FACTOR = 1.08
 #: Probabilities are clipped to this, and to one minus this, so that log odds are finite.
 _MIN_PROBABILITY = 1e-4
 
@@ -25,21 +24,26 @@ _MIN_PROBABILITY = 1e-4
 # label, the order within either group would outweigh it. Log odds show the gap.
 @dataclass(frozen=True, eq=False)
 class RankScale:
-    """The mean of log rate and log odds of scores, by label; the log rate if there are no odds."""
+    """The scale on which the scores of a ranker become comparable with those of others.
 
-    starts: Array  # index of the first knot of each label, and the number of knots
-    scores: Array  # of the knots, ascending within a label
-    rates: Array  # log rates of the knots; interpolated linearly between them
+    The value of a score on the scale is the mean of its log rate among the training rows and of
+    its log odds, or the log rate alone if the scores are not probabilities. Log rates are stored
+    for some scores of each label, the *knots*, and interpolated between them.
+    """
+
+    starts: Array  # shape (n_labels + 1,): the knots of label j are starts[j] to starts[j + 1] - 1
+    scores: Array  # score of each knot, ascending within a label
+    rates: Array  # log rate of each knot; interpolated linearly between them
     are_probabilities: bool  # whether all scores are in [0, 1], and so have odds
 
     @classmethod
     def fit(cls, scores: Array, *, n_jobs: int | None = None) -> RankScale:
-        """Return the scale of the scores of training rows."""
-        knots = run_in_threads(
+        """Return the scale for scores of training rows, of shape (n_rows, n_labels)."""
+        knots_by_label = run_in_threads(
             lambda label: _find_knots(scores[:, label]), range(scores.shape[1]), n_jobs=n_jobs
         )
-        knot_scores = [label_scores for label_scores, _ in knots]
-        knot_rates = [label_rates for _, label_rates in knots]
+        knot_scores = [label_scores for label_scores, _ in knots_by_label]
+        knot_rates = [label_rates for _, label_rates in knots_by_label]
         return cls(
             starts=np.cumsum([0, *map(len, knot_scores)]),
             scores=np.concatenate(knot_scores),
@@ -48,25 +52,27 @@ class RankScale:
         )
 
     def transform(self, scores: Array, *, n_jobs: int | None = None) -> Array:
-        """Return the scores on the scale."""
+        """Return the values of scores on the scale, both of shape (n_rows, n_labels)."""
         scaled = np.empty(scores.shape, order="F")
 
-        def process(label: int) -> None:
+        def transform_label(label: int) -> None:
+            """Write the values of the scores of one label."""
             knots = slice(self.starts[label], self.starts[label + 1])
-            column = scores[:, label]
-            scaled[:, label] = np.interp(column, self.scores[knots], self.rates[knots])
+            label_scores = scores[:, label]
+            scaled[:, label] = np.interp(label_scores, self.scores[knots], self.rates[knots])
             if self.are_probabilities:
-                scaled[:, label] += logit(column.clip(_MIN_PROBABILITY, 1 - _MIN_PROBABILITY))
+                scaled[:, label] += logit(label_scores.clip(_MIN_PROBABILITY, 1 - _MIN_PROBABILITY))
                 scaled[:, label] /= 2
 
-        run_in_threads(process, range(scores.shape[1]), n_jobs=n_jobs)
+        run_in_threads(transform_label, range(scores.shape[1]), n_jobs=n_jobs)
         return scaled
 
 
 def _find_knots(scores: Array) -> tuple[Array, Array]:
-    """Return some of the scores, ascending, and their log rates."""
+    """Return some of the scores of one label, ascending, and their log rates."""
     descending = np.sort(scores)[::-1]
-    last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))  # of equal scores
+    # Positions of the last and the first of each group of equal scores.
+    last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))
     first = np.append(0, last[:-1] + 1)
     ranks = (first + last) / 2 + 1
     selected = _select_ranks(ranks)
@@ -75,10 +81,14 @@ def _find_knots(scores: Array) -> tuple[Array, Array]:
 
 
 def _select_ranks(ranks: Array) -> Array:
-    """Return the indices of the highest ranks, of ever fewer lower ones, and of the lowest."""
+    """Return the indices of the ranks to store.
+
+    ``ranks`` ascend from the highest score to the lowest. Those below 32 are selected, then ones
+    that grow by a factor of 1.08, and the last.
+    """
     targets = [float(_N_EXACT)]
     while targets[-1] < ranks[-1]:
-        targets.append(targets[-1] * _FACTOR)
+        targets.append(targets[-1] * _RANK_FACTOR)
     exact = np.arange(np.searchsorted(ranks, _N_EXACT))
     approximate = np.searchsorted(ranks, targets).clip(max=len(ranks) - 1)
     return np.unique(np.concatenate([exact, approximate]))

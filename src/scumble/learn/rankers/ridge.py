@@ -19,21 +19,24 @@ from scumble.measures.stratification import assign_folds
 
 #: The largest number of columns, or of rows, for which the equations are solved exactly: a square
 #: matrix of this size takes 288 MB.
-EXACT_BELOW = 6000
-#: The smallest penalty. Below it, leave-one-out scores are lost in rounding errors.
-SMALLEST_PENALTY = 1e-6
-#: The default number of landmarks of a kernel, if there are more than `EXACT_BELOW` rows.
+MAX_EXACT_SIZE = 6000
+#: The smallest relative penalty. Below it, leave-one-out scores are lost in rounding errors.
+MIN_PENALTY = 1e-6
+#: The default number of landmarks of a kernel, if there are more than `MAX_EXACT_SIZE` rows.
 N_LANDMARKS = 2000
 #: Added to the similarity of each landmark to itself, so that the matrix of equal landmarks can be
 #: inverted.
 LANDMARK_PENALTY = 1e-8
-#: The penalties that an iterative solution chooses from, on one of this number of folds.
-FEW_PENALTIES = (1.0, 3.0, 10.0)
+#: The relative penalties that are compared if the solution is iterative. They are few, because
+#: each of them is fitted anew.
+ITERATIVE_PENALTIES = (1.0, 3.0, 10.0)
+#: Folds of an iterative solution: one holds out the rows on which penalties are compared, and all
+#: are used for out-of-fold scores.
 N_FOLDS = 5
-#: Rows that are scored at a time.
-AT_ONCE = 1024
-#: Rows that are compared with landmarks at a time.
-FEW_AT_ONCE = 256
+#: Rows that are scored at a time, which bounds the memory for their similarities to all points.
+ROWS_PER_BLOCK = 1024
+#: Rows whose similarities to the landmarks are computed at a time in `fit`.
+ROWS_PER_LANDMARK_BLOCK = 256
 
 
 class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
@@ -150,18 +153,21 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
 
     def _check_parameter_combinations(self) -> None:
         """Raise an error for a penalty at which rounding errors dominate."""
-        if self.penalty is not None and self.penalty < SMALLEST_PENALTY:
+        if self.penalty is not None and self.penalty < MIN_PENALTY:
             raise ParameterError(
                 "The 'penalty' parameter of RidgeRanker must be at least "
-                f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
+                f"{MIN_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
             )
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Solve the equations."""
+        """Solve the equations and set the fitted attributes."""
         self._solve(X, Y, sample_weight)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
-        """Solve the equations, and return leave-one-out scores, or out-of-fold scores."""
+        """Set the fitted attributes and return out-of-sample scores, (n_samples, n_labels).
+
+        They are leave-one-out scores, or out-of-fold scores if the solution is iterative.
+        """
         solution = self._solve(X, Y, sample_weight)
         if solution is None:
             return self._out_of_fold_scores(X, Y, sample_weight)
@@ -170,69 +176,88 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
     def _solve(
         self, X: Any, Y: sparse.csr_array, sample_weight: Array | None
     ) -> "_ExactSolution | None":
-        """Set the fitted attributes; return an exact solution, None for an iterative one."""
+        """Set the fitted attributes; return the exact solution, or None if it is iterative."""
         generator = self._generator()
-        self._scaling, rows = Scaling.fit_transform(
+        self._scaling, X_scaled = Scaling.fit_transform(
             X, self._codes.n_values, sample_weight, n_jobs=self.n_jobs
         )
         self.kernel_ = self.kernel
         if self.kernel == "auto":
-            self.kernel_ = "linear" if self._scaling.divisors is None else "laplacian"
+            holds_counts = self._scaling.divisors is None
+            self.kernel_ = "linear" if holds_counts else "laplacian"
         weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
-        problem = RidgeProblem(rows, Y, weights)
-        if self.kernel_ == "linear" and min(rows.shape) > EXACT_BELOW:
+        problem = RidgeProblem(X_scaled, Y, weights)
+        if self.kernel_ == "linear" and min(X_scaled.shape) > MAX_EXACT_SIZE:
             self.solver_ = "iterative"
             self._solve_iteratively(problem, generator)
             return None
         with single_threaded_blas():
-            solver, to_columns = self._exact_solver(problem, generator)
+            solver, coefficient_map = self._exact_solver(problem, generator)
         fit = solvers.fit_with_best_penalty(solver, self.penalty, self.n_jobs)
-        self.penalty_ = float(fit.penalty / solver.scale)
+        self.penalty_ = float(fit.absolute_penalty / solver.scale)
         self.intercepts_ = fit.intercepts
         coefficients = fit.coefficients
-        if to_columns is not None:
+        if coefficient_map is not None:
             with single_threaded_blas():
-                coefficients = to_columns @ coefficients
+                coefficients = coefficient_map @ coefficients
         self.coefficients_ = np.asarray(coefficients)
         return _ExactSolution(solver, fit)
 
-    def _exact_solver(self, problem: RidgeProblem, generator: Any) -> tuple[solvers.Solver, Any]:
-        """Return a solver for the shape of the data, and a matrix to multiply its solution with.
+    def _exact_solver(
+        self, problem: RidgeProblem, generator: np.random.Generator
+    ) -> tuple[solvers.Solver, Any]:
+        """Set ``solver_``; return a solver for the shape of the data, and a matrix or None.
 
-        The matrix turns the coefficients of the solver into those of the columns, rows or
-        landmarks; it is None if they are the same.
+        The matrix times the coefficients of the solver are ``coefficients_``, those of columns,
+        training rows or landmarks. It is None if both are the same. With a nonlinear kernel the
+        kernel is fitted as well.
         """
-        rows = problem.rows
-        n_rows, n_columns = rows.shape
+        X = problem.X
+        n_rows, n_columns = X.shape
         if self.kernel_ == "linear":
             if n_columns > n_rows:
                 self.solver_ = "dual"
-                return solvers.DualSolver(problem, to_dense(rows @ rows.T)), rows.T
+                return solvers.DualSolver(problem, to_dense(X @ X.T)), X.T
             self.solver_ = "primal"
             return solvers.PrimalSolver(problem), None
-        if n_rows <= (EXACT_BELOW if self.landmarks is None else 2 * self.landmarks):
+        max_rows = MAX_EXACT_SIZE if self.landmarks is None else 2 * self.landmarks
+        if n_rows <= max_rows:
             self.solver_ = "dual"
-            return solvers.DualSolver(problem, self._fit_kernel(rows)), None
+            return solvers.DualSolver(problem, self._fit_kernel(X)), None
         self.solver_ = "primal"
+        return self._landmark_solver(problem, generator)
+
+    def _landmark_solver(
+        self, problem: RidgeProblem, generator: np.random.Generator
+    ) -> tuple[solvers.LandmarkSolver, Array]:
+        """Draw landmarks and fit the kernel to them; return a solver and its whitening matrix.
+
+        This is the Nystroem approximation: similarities to the landmarks, multiplied by the
+        whitening matrix, are features whose inner products approximate the kernel.
+        """
+        X = problem.X
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
-        landmarks = draw_landmarks(problem.labels, n_landmarks, generator)
-        # Nystroem approximation: inner products of similarities to the landmarks, multiplied by
-        # this matrix, approximate the kernel.
-        root, _ = solvers.inverse_cholesky_factor(
-            self._fit_kernel(rows[landmarks]), LANDMARK_PENALTY
+        landmark_indices = draw_landmarks(problem.Y, n_landmarks, generator)
+        inverse_factor, _ = solvers.inverse_cholesky_factor(
+            self._fit_kernel(X[landmark_indices]), LANDMARK_PENALTY
         )
-        whitening = root.T
-        features = np.empty((n_rows, whitening.shape[1]))
+        whitening = inverse_factor.T
+        features = np.empty((X.shape[0], whitening.shape[1]))
 
-        def process(block: slice) -> None:
-            features[block] = self._kernel.similarities(rows[block]) @ whitening
+        def compute_features(block: slice) -> None:
+            """Write the features of a slice of rows."""
+            features[block] = self._kernel.similarities(X[block]) @ whitening
 
-        run_in_threads(process, row_slices(n_rows, 1, FEW_AT_ONCE), n_jobs=self.n_jobs)
-        landmark_problem = RidgeProblem(features, problem.labels, problem.weights)
-        return solvers.LandmarkSolver(landmark_problem, landmarks, whitening), whitening
+        blocks = row_slices(X.shape[0], 1, ROWS_PER_LANDMARK_BLOCK)
+        run_in_threads(compute_features, blocks, n_jobs=self.n_jobs)
+        landmark_problem = RidgeProblem(features, problem.Y, problem.weights)
+        return solvers.LandmarkSolver(landmark_problem, landmark_indices, whitening), whitening
 
     def _fit_kernel(self, points: Any) -> Array:
-        """Fit the width of the kernel to points, and return their similarities to each other."""
+        """Set ``_kernel``, whose width is fitted to points; return their pairwise similarities.
+
+        ``points`` are scaled rows: all training rows, or the landmarks.
+        """
         self._kernel, similarities = RadialKernel.fit(
             points,
             bandwidth=float(self.bandwidth),
@@ -242,42 +267,53 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
         return similarities
 
     def _solve_iteratively(self, problem: RidgeProblem, generator: np.random.Generator) -> None:
-        """Choose the penalty on a fifth of the rows, and solve by conjugate gradients."""
+        """Set penalty, coefficients and intercepts by conjugate gradients.
+
+        Unless the penalty is a parameter, it is the one of least error on a fifth of the rows
+        after a fit to the others.
+        """
         penalty = self.penalty
         if penalty is None:
-            folds = assign_folds(problem.labels, N_FOLDS, generator)
+            fold_of_row = assign_folds(problem.Y, N_FOLDS, generator)
             errors = [
-                _holdout_error(problem, folds == 0, candidate, self.n_jobs)
-                for candidate in FEW_PENALTIES
+                _holdout_error(problem, fold_of_row == 0, candidate, self.n_jobs)
+                for candidate in ITERATIVE_PENALTIES
             ]
-            penalty = FEW_PENALTIES[int(np.argmin(errors))]
+            penalty = ITERATIVE_PENALTIES[int(np.argmin(errors))]
         self.penalty_ = float(penalty)
         self.coefficients_, self.intercepts_ = problem.solve_iteratively(penalty, self.n_jobs)
 
     def _out_of_fold_scores(
         self, X: Any, Y: sparse.csr_array, sample_weight: Array | None
     ) -> Array:
-        """Return the scores of the training rows by iterative solutions on the other folds."""
+        """Return the scores of the training rows, (n_samples, n_labels), by fits to other folds.
+
+        The penalty is ``penalty_``; the scaling is that of all training rows.
+        """
         generator = self._generator()
-        rows = self._scaling.transform(X, n_jobs=self.n_jobs)
+        X_scaled = self._scaling.transform(X, n_jobs=self.n_jobs)
         weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
 
-        def score_fold(train: Array, test: Array) -> Array:
-            problem = RidgeProblem(rows[train], Y[train], weights[train])
+        def score_fold(train_indices: Array, test_indices: Array) -> Array:
+            """Return the scores of test rows by a solution for training rows."""
+            problem = RidgeProblem(
+                X_scaled[train_indices], Y[train_indices], weights[train_indices]
+            )
             coefficients, intercepts = problem.solve_iteratively(self.penalty_, self.n_jobs)
             with single_threaded_blas():
-                scores = np.asarray(rows[test] @ coefficients) + intercepts
+                scores = np.asarray(X_scaled[test_indices] @ coefficients) + intercepts
             return solvers.squash_to_unit_interval(scores)
 
         return out_of_fold_scores(score_fold, Y, N_FOLDS, generator, caller="RidgeRanker")
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the linear or kernel predictions, squashed to [0, 1]."""
-        rows = self._scaling.transform(X, n_jobs=self.n_jobs)
+        """Return the linear or kernel predictions of shape (n_samples, n_labels) in [0, 1]."""
+        X_scaled = self._scaling.transform(X, n_jobs=self.n_jobs)
         scores = np.empty((X.shape[0], self.n_labels_))
 
-        def process(block: slice) -> None:
-            features = rows[block]
+        def score_block(block: slice) -> None:
+            """Write the scores of a slice of rows."""
+            features = X_scaled[block]
             if self.kernel_ != "linear":
                 features = self._kernel.similarities(features)
             scores[block] = features @ self.coefficients_
@@ -285,7 +321,8 @@ class RidgeRanker(BaseRanker, name="ridge", display_group="Rankers"):
             solvers.squash_to_unit_interval(scores[block])
 
         with single_threaded_blas():
-            run_in_threads(process, row_slices(X.shape[0], 1, AT_ONCE), n_jobs=self.n_jobs)
+            blocks = row_slices(X.shape[0], 1, ROWS_PER_BLOCK)
+            run_in_threads(score_block, blocks, n_jobs=self.n_jobs)
         return scores
 
 
@@ -296,15 +333,19 @@ class _ExactSolution(NamedTuple):
     fit: solvers.RidgeFit
 
 
-def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -> Array:
-    """Return row indices, drawn with probability inverse to the count of a row's rarest label."""
-    n_rows, n_labels = labels.shape
-    counts = np.bincount(labels.indices, minlength=n_labels)
+def draw_landmarks(Y: sparse.csr_array, n_landmarks: int, generator: np.random.Generator) -> Array:
+    """Return the ascending indices of rows drawn at random without replacement.
+
+    The probability of a row is inverse to the number of rows with its rarest label. All rows are
+    drawn if there are at most ``n_landmarks``.
+    """
+    n_rows, n_labels = Y.shape
+    label_counts = np.bincount(Y.indices, minlength=n_labels)
     rarest_count = np.full(n_rows, n_rows)  # unlabelled rows: as if they had a label of all rows
-    labelled = np.flatnonzero(np.diff(labels.indptr))
+    labelled = np.flatnonzero(np.diff(Y.indptr))
     if len(labelled):
-        starts = labels.indptr[labelled]
-        rarest_count[labelled] = np.minimum.reduceat(counts[labels.indices], starts)
+        starts = Y.indptr[labelled]
+        rarest_count[labelled] = np.minimum.reduceat(label_counts[Y.indices], starts)
     probabilities = 1 / rarest_count
     probabilities /= probabilities.sum()
     size = min(n_landmarks, n_rows)
@@ -314,15 +355,21 @@ def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -
 def _holdout_error(
     problem: RidgeProblem, is_test: Array, penalty: float, n_jobs: int | None
 ) -> float:
-    """Return the squared error on some rows of an iterative solution on the others."""
-    train = np.flatnonzero(~is_test)
-    test = np.flatnonzero(is_test)
-    training = RidgeProblem(problem.rows[train], problem.labels[train], problem.weights[train])
+    """Return the weighted sum of squared errors on test rows of a solution for the other rows.
+
+    ``is_test`` is a Boolean mask of the rows, ``penalty`` a relative penalty.
+    """
+    train_indices = np.flatnonzero(~is_test)
+    test_indices = np.flatnonzero(is_test)
+    training = RidgeProblem(
+        problem.X[train_indices], problem.Y[train_indices], problem.weights[train_indices]
+    )
     coefficients, intercepts = training.solve_iteratively(penalty, n_jobs)
     error = 0.0
-    for rows in np.array_split(test, max(1, test.size // AT_ONCE)):
+    n_blocks = max(1, test_indices.size // ROWS_PER_BLOCK)
+    for row_indices in np.array_split(test_indices, n_blocks):
         with single_threaded_blas():
-            scores = np.asarray(problem.rows[rows] @ coefficients) + intercepts
-        squared = ((problem.labels[rows].toarray() - scores) ** 2).sum(axis=1)
-        error += float(problem.weights[rows] @ squared)
+            scores = np.asarray(problem.X[row_indices] @ coefficients) + intercepts
+        squared = ((problem.Y[row_indices].toarray() - scores) ** 2).sum(axis=1)
+        error += float(problem.weights[row_indices] @ squared)
     return error

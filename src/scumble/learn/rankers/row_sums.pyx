@@ -11,11 +11,14 @@ cdef extern from "scumble/learn/vector_sums.h" nogil:
     void add_differences(double*, Py_ssize_t, double, const double*)
 
 # Points that a row is compared with at a time: their sums (4 kB) stay in the first-level cache.
-cdef Py_ssize_t POINTS = 512
+cdef Py_ssize_t POINTS_PER_BLOCK = 512
 
 
 def quadratic_forms(rows, const double[:, ::1] matrix, double[::1] out):
-    """Write x' M x to ``out`` for each sparse row x of a `RowArrays` and a symmetric matrix M."""
+    """Write x' M x to ``out`` for each sparse row x, where M is a symmetric matrix.
+
+    ``rows`` is a `RowArrays`, ``out`` has an element for each row.
+    """
     cdef RowsView x = view_rows(rows)
     cdef Py_ssize_t row, cell, earlier, start
     cdef double total, inner
@@ -36,10 +39,11 @@ def quadratic_forms(rows, const double[:, ::1] matrix, double[::1] out):
 
 
 def add_overlaps(rows, columns, double[:, ::1] out):
-    """Add to ``out`` the overlaps of sparse rows and sparse points.
+    """Add the overlaps of sparse rows and sparse points to ``out``, of shape (n_rows, n_points).
 
-    The overlap of two numbers of the same sign is the smaller absolute value, else 0. ``rows`` and
-    ``columns`` are `RowArrays`; a row of ``columns`` holds one column of all points.
+    The overlap of a row and a point is the sum over columns of the smaller absolute value where
+    both have the same sign. ``rows`` and ``columns`` are `RowArrays`; a row of ``columns`` holds
+    one column of all points.
     """
     cdef RowsView x = view_rows(rows)
     cdef RowsView points = view_rows(columns)
@@ -63,24 +67,28 @@ def add_overlaps(rows, columns, double[:, ::1] out):
 def add_manhattan_distances(
     const double[:, ::1] rows, const double[:, ::1] columns, double[:, ::1] out
 ):
-    """Add to ``out`` the sums of absolute differences of rows and points.
+    """Add the sum of absolute differences of each row and point to ``out``, (n_rows, n_points).
 
     A row of ``columns`` holds one column of all points, so that a cell of a row is compared with
     neighbouring numbers in memory.
     """
-    cdef Py_ssize_t row, column, block, first, n, n_points = columns.shape[1]
+    cdef Py_ssize_t row, column, block, first_point, n_in_block
+    cdef Py_ssize_t n_points = columns.shape[1]
     cdef Py_ssize_t n_fours = columns.shape[0] // 4 * 4
-    cdef double* target
+    cdef double* sums
     with nogil:
         for row in range(out.shape[0]):
             check_stop()
-            for block in range((n_points + POINTS - 1) // POINTS):
-                first = block * POINTS
-                n = min(POINTS, n_points - first)
-                target = &out[row, first]
+            for block in range((n_points + POINTS_PER_BLOCK - 1) // POINTS_PER_BLOCK):
+                first_point = block * POINTS_PER_BLOCK
+                n_in_block = min(POINTS_PER_BLOCK, n_points - first_point)
+                sums = &out[row, first_point]
                 for column in range(0, n_fours, 4):
                     add_four_differences(
-                        target, n, &rows[row, column], &columns[column, first], n_points
+                        sums, n_in_block, &rows[row, column], &columns[column, first_point],
+                        n_points,
                     )
                 for column in range(n_fours, columns.shape[0]):
-                    add_differences(target, n, rows[row, column], &columns[column, first])
+                    add_differences(
+                        sums, n_in_block, rows[row, column], &columns[column, first_point]
+                    )

@@ -26,28 +26,41 @@ from scumble._core.arrays import Array, to_dense
 from scumble._core.parallel import row_slices, run_in_threads
 from scumble.learn.regression_columns import RegressionColumns
 
-#: Number of quantiles that represent the ranks of a column.
+#: Number of quantiles that represent the ranks of a column; interpolation between them is exact to
+#: a few thousandths of the rows.
 N_QUANTILES = 256
-#: Cells that one thread ranks at a time.
-_AT_ONCE = 2**16
+#: Cells that one thread ranks at a time: enough that starting a task costs little.
+_CELLS_PER_BLOCK = 2**16
 #: The largest number of columns whose values are replaced by ranks: quantiles take 2 kB each.
-MOST_RANKED = 20_000
+MAX_RANKED_COLUMNS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """The scaling of features, fitted to training rows."""
+    """The scaling of features, fitted to training rows.
 
-    columns: RegressionColumns
-    centres: Array | None  # None if zero stays zero
-    divisors: Array | None  # None if rows are divided by their lengths
-    knots: Array | None = None  # quantiles of each column, see _find_knots; None without ranks
+    A *regression column* is a numeric column, or one of the 0/1 columns that a nominal feature
+    becomes. A *table* is a dense or sparse matrix of regression columns.
+    """
+
+    columns: RegressionColumns  # turns features into regression columns, without missing values
+    #: mean of each regression column; None if they are not centred, so that zero stays zero
+    centres: Array | None
+    #: standard deviation of each regression column, infinity for a constant one; None if the rows
+    #: are divided by their lengths instead
+    divisors: Array | None
+    #: shape (N_QUANTILES, n_columns), see `_find_knots`; None if values are not replaced by ranks
+    knots: Array | None = None
 
     @classmethod
     def fit_transform(
         cls, X: Any, n_values: Array, weights: Array | None = None, *, n_jobs: int | None = None
     ) -> tuple[Scaling, Any]:
-        """Return a scaling fitted to training rows, and the scaled rows."""
+        """Return a scaling fitted to training rows, and the scaled rows, dense or CSR.
+
+        ``n_values`` has for each feature 0 if it is numeric, else its number of categories.
+        ``weights`` are sample weights; None means 1 for each row.
+        """
         columns = RegressionColumns.of(X, n_values)
         table = columns.transform(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
@@ -57,7 +70,7 @@ class Scaling:
         if not is_mostly_zero:
             table = to_dense(table)
         knots = None
-        if table.shape[1] <= MOST_RANKED:
+        if table.shape[1] <= MAX_RANKED_COLUMNS:
             knots = _find_knots(table, weights)
             table = _normal_scores(table, knots, keep_zero=is_mostly_zero, n_jobs=n_jobs)
         means, deviations = _means_and_deviations(table, weights)
@@ -72,7 +85,7 @@ class Scaling:
         return scaling, scaling._standardize(table)
 
     def transform(self, X: Any, *, n_jobs: int | None = None) -> Any:
-        """Return scaled rows."""
+        """Return the scaled rows of a matrix with the features of the training rows."""
         table = self.columns.transform(X)
         if self.divisors is None:
             return normalize_rows(table)
@@ -83,7 +96,7 @@ class Scaling:
         return self._standardize(table)
 
     def _standardize(self, table: Any) -> Any:
-        """Return the table with columns centred, unless zero stays zero, and divided."""
+        """Return a table of regression columns, centred unless zero stays zero, and divided."""
         assert self.divisors is not None
         if sparse.issparse(table):
             data = table.data / self.divisors[table.indices]
@@ -94,20 +107,26 @@ class Scaling:
 
 
 def _holds_counts(table: Any, weights: Array | None) -> bool:
-    """Return whether no cell is negative and nine of ten columns are mostly zero."""
+    """Return whether a table holds counts: no negative cell, and nine of ten columns mostly zero.
+
+    A column is mostly zero if its nonzero cells have less than half of the total weight.
+    """
     cells = table.data if sparse.issparse(table) else table
     if not (cells >= 0).all():
         return False
-    rows, columns = table.nonzero()
-    cell_weights = None if weights is None else weights[rows]
-    total = table.shape[0] if weights is None else weights.sum()
-    n_nonzero = np.bincount(columns, cell_weights, minlength=table.shape[1])
-    return bool((2 * n_nonzero < total).mean() >= 0.9)
+    row_indices, column_indices = table.nonzero()
+    cell_weights = None if weights is None else weights[row_indices]
+    total_weight = table.shape[0] if weights is None else weights.sum()
+    nonzero_weights = np.bincount(column_indices, cell_weights, minlength=table.shape[1])
+    return bool((2 * nonzero_weights < total_weight).mean() >= 0.9)
 
 
 def _find_knots(table: Any, weights: Array | None) -> Array:
-    """Return quantiles of each column: the middles of 256 equal shares of the rows."""
-    # The first and the last knot are the smallest and the largest value.
+    """Return weighted quantiles of each column, ascending, of shape (N_QUANTILES, n_columns).
+
+    Quantile k is at (k + 1/2) / 256 of the weight of the rows, except for the first and the last,
+    which are the smallest and the largest value.
+    """
     middles = (2 * np.arange(N_QUANTILES) + 1) / (2 * N_QUANTILES)
     knots = np.empty((N_QUANTILES, table.shape[1]))
     if weights is None and not sparse.issparse(table):  # same result, three times as fast
@@ -129,7 +148,7 @@ def _find_knots(table: Any, weights: Array | None) -> Array:
 
 
 def _weighted_columns(table: Any, weights: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the values of each column and their weights.
+    """Yield, for each column, its values and their weights.
 
     Zeros that a sparse matrix does not store are one value with the sum of their weights.
     """
@@ -149,13 +168,19 @@ def _weighted_columns(table: Any, weights: Array) -> Iterator[tuple[Array, Array
 
 
 def _normal_scores(table: Any, knots: Array, *, keep_zero: bool, n_jobs: int | None) -> Any:
-    """Return the normal scores of values, less the score of zero if zero has to stay zero."""
+    """Return the table with each value replaced by the normal score of its rank.
+
+    A normal score is the quantile of the standard normal distribution at the fraction of training
+    rows below the value, which is interpolated between ``knots``. With ``keep_zero`` the score of
+    zero is subtracted, so that zeros stay zero; a sparse table needs this, and comes out as CSR.
+    """
     is_sparse = sparse.issparse(table)
     table = sparse.csc_array(table) if is_sparse else table
     scores = np.empty(table.data.shape if is_sparse else table.shape)
     n_columns = knots.shape[1]
 
-    def score(block: slice) -> None:
+    def score_columns(block: slice) -> None:
+        """Write the normal scores of a slice of columns."""
         for column in range(n_columns)[block]:
             quantiles = knots[:, column]
             # A value that equals several quantiles has the rank of their middle.
@@ -175,36 +200,42 @@ def _normal_scores(table: Any, knots: Array, *, keep_zero: bool, n_jobs: int | N
                 column_scores = column_scores - np.interp(0.0, quantiles, knot_scores)
             scores[cells] = column_scores
 
-    blocks = row_slices(n_columns, scores.size // max(1, n_columns), _AT_ONCE)
-    run_in_threads(score, blocks, n_jobs=n_jobs)
+    blocks = row_slices(n_columns, scores.size // max(1, n_columns), _CELLS_PER_BLOCK)
+    run_in_threads(score_columns, blocks, n_jobs=n_jobs)
     if not is_sparse:
         return scores
     return sparse.csr_array(sparse.csc_array((scores, table.indices, table.indptr), table.shape))
 
 
 def _means_and_deviations(table: Any, weights: Array | None) -> tuple[Array, Array]:
-    """Return weighted means and standard deviations of the columns."""
+    """Return the weighted mean and the weighted standard deviation of each column.
+
+    In a sparse table, cells that are not stored count as zeros. ``weights`` may be None for ones.
+    """
     if not sparse.issparse(table):
         means = np.average(table, axis=0, weights=weights)
         return means, np.sqrt(np.average((table - means) ** 2, axis=0, weights=weights))
     row_weights = np.ones(table.shape[0]) if weights is None else weights
-    total = row_weights.sum()
-    means = np.asarray(row_weights @ table) / total
+    total_weight = row_weights.sum()
+    means = np.asarray(row_weights @ table) / total_weight
     cell_weights = np.repeat(row_weights, np.diff(table.indptr))
     squares = (table.data - means[table.indices]) ** 2 * cell_weights
-    nonzero_weight = np.asarray(row_weights @ (table != 0))
+    nonzero_weights = np.asarray(row_weights @ (table != 0))
     sums = np.bincount(table.indices, squares, minlength=table.shape[1])
-    sums += np.maximum(total - nonzero_weight, 0) * means**2
-    return means, np.sqrt(sums / total)
+    sums += np.maximum(total_weight - nonzero_weights, 0) * means**2
+    return means, np.sqrt(sums / total_weight)
 
 
 def normalize_rows(table: Any) -> Any:
-    """Return the rows divided by their lengths; rows of zeros stay."""
+    """Return a dense or CSR table with each row divided by its Euclidean length.
+
+    Rows of zeros stay as they are.
+    """
     if not sparse.issparse(table):
         lengths = np.sqrt((table * table).sum(axis=1))
         return table / np.where(lengths > 0, lengths, 1.0)[:, None]
     n_stored = np.diff(table.indptr)
-    rows = np.repeat(np.arange(len(n_stored)), n_stored)
-    lengths = np.sqrt(np.bincount(rows, table.data**2, minlength=len(n_stored)))
-    data = table.data / np.where(lengths > 0, lengths, 1.0)[rows]
+    row_indices = np.repeat(np.arange(len(n_stored)), n_stored)
+    lengths = np.sqrt(np.bincount(row_indices, table.data**2, minlength=len(n_stored)))
+    data = table.data / np.where(lengths > 0, lengths, 1.0)[row_indices]
     return sparse.csr_array((data, table.indices, table.indptr), shape=table.shape)

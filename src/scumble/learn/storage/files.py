@@ -25,11 +25,13 @@ from scumble.learn.storage.json_encoding import Decoder, Encoder, check_trusted_
 
 #: Name of the format, as written in a file.
 FORMAT = "scumble model"
-#: Version of the format, as written in a file.
+#: Version of the format, as written in a file; later versions cannot be read.
 FORMAT_VERSION = 1
-#: Members of the zip archive: the JSON text, the objects that skops stores, the arrays by dtype.
+#: Member of the zip archive that holds names, parameters and structure as JSON text.
 _JSON_MEMBER = "model.json"
+#: Member of the zip archive that holds objects of third-party packages, stored by skops.
 _SKOPS_MEMBER = "foreign.skops"
+#: Folder of the zip archive with a .npy file for each dtype: the numbers of all arrays.
 _ARRAY_FOLDER = "numbers/"
 _DAMAGED = "the file is not a model of scumble, or it is damaged"
 #: Errors with one of these texts are complete; others are reported as damage of the file.
@@ -122,14 +124,14 @@ def save(
     except (NotFittedError, TypeError) as error:
         raise ParameterError(f"The model cannot be saved: {error}") from None
     encoder = Encoder()
-    features, has_names, labels = fitted_columns(model, data)
+    columns = fitted_columns(model, data)
     document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "scumble": __version__,
-        "features": [_encode_feature(feature) for feature in features],
-        "has_names": has_names,
-        "labels": list(labels),
+        "features": [_encode_feature(feature) for feature in columns.features],
+        "has_names": columns.has_names,
+        "labels": list(columns.labels),
         "notes": notes or {},
         "model": encoder.encode(model),
     }
@@ -209,7 +211,10 @@ def read_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 
 def _read_source(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
-    """Read a model; any error becomes one that names the file."""
+    """Return the model of a file; turn any error into a ReadError that names the file.
+
+    ``trusted`` are full names of types that may be loaded, see `load`.
+    """
     try:
         return _read_archive(source, trusted)
     except ReadError as error:
@@ -226,7 +231,7 @@ def _read_source(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
 
 
 def _encode_feature(feature: Feature) -> dict[str, Any]:
-    """Return the description of a column as JSON values."""
+    """Return the description of a column as a JSON object."""
     entry: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
     if feature.categories and feature.kind != "text":  # the categories of texts are the rows
         entry["categories"] = list(feature.categories)
@@ -236,13 +241,16 @@ def _encode_feature(feature: Feature) -> dict[str, Any]:
 
 
 def _decode_feature(entry: dict[str, Any]) -> Feature:
-    """Return the description of a column."""
+    """Return the description of a column from the JSON object of `_encode_feature`."""
     categories = tuple(entry.get("categories", ()))
     return Feature(entry["name"], entry["kind"], categories, date_format=entry.get("date_format"))
 
 
 def _make_archive(document: dict[str, Any], encoder: Encoder) -> bytes:
-    """Return the bytes of a model file."""
+    """Return the bytes of a model file: a zip archive of the document and the encoder's arrays.
+
+    Raises a ParameterError if the notes in the document are not JSON values.
+    """
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -262,7 +270,7 @@ def _make_archive(document: dict[str, Any], encoder: Encoder) -> bytes:
 
 
 def _dump_with_skops(third_party_objects: list[Any]) -> bytes:
-    """Return objects of other packages as bytes of skops."""
+    """Return objects of other packages as the bytes of a skops file."""
     import skops.io
 
     try:
@@ -275,14 +283,14 @@ def _dump_with_skops(third_party_objects: list[Any]) -> bytes:
 
 
 def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Add a member to a zip archive."""
+    """Add a compressed member to a zip archive."""
     entry = zipfile.ZipInfo(name)  # its date is 1980, so that equal models are equal files
     entry.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(entry, content)
 
 
 def _read_archive(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
-    """Read a model from the archive, and check it."""
+    """Return the model of a file; raise an error if the file is damaged or the model invalid."""
     with source.open() as stream:
         content = stream.read()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -314,37 +322,47 @@ def _read_archive(source: InputFile, trusted: tuple[str, ...]) -> StoredModel:
 
 
 def _check_expansion(source: InputFile, archive: zipfile.ZipFile, size: int) -> None:
-    """Raise an error for an archive that expands to many times its size (a zip bomb)."""
-    allowed = _max_expanded_size(size)
-    if _expanded_size(archive) > allowed:
-        raise source.error(f"{size} bytes would grow to more than {allowed}: no model does.")
+    """Raise a ReadError for an archive that expands to many times its size (a zip bomb).
+
+    ``size`` is the size of the archive in bytes.
+    """
+    max_size = _max_expanded_size(size)
+    if _expanded_size(archive) > max_size:
+        raise source.error(f"{size} bytes would grow to more than {max_size}: no model does.")
 
 
 def _expanded_size(archive: zipfile.ZipFile) -> int:
-    """Return the total size of the members of an archive in bytes."""
+    """Return the total size in bytes of the uncompressed members of an archive."""
     return sum(entry.file_size for entry in archive.infolist())
 
 
 def _max_expanded_size(size: int) -> int:
-    """Return the number of bytes that an archive of some size may expand to."""
+    """Return the number of bytes that an archive of ``size`` bytes may expand to."""
     return max(UNCHECKED_EXPANSION_BYTES, MAX_EXPANSION * size)
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
-    """Return the flat array of numbers in a member of the archive."""
+    """Return the flat array of numbers in the member ``name`` of the archive.
+
+    Raises a ReadError if the member is not a single flat array of the dtype in its name.
+    """
     with archive.open(name) as stream:
         numbers = np.lib.format.read_array(stream, allow_pickle=False)
         if stream.read(1):  # reading to the end also verifies the checksum
             raise ReadError(f"{name} holds more than one array")
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
-        raise ReadError(f"{name} holds no flat array of numbers")
+        raise ReadError(f"{name} does not hold a flat array of numbers")
     if name != f"{_ARRAY_FOLDER}{numbers.dtype.name}.npy":
         raise ReadError(f"{name} holds numbers of type {numbers.dtype.name}")
     return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
 
 
 def _load_with_skops(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list[Any]:
-    """Return the objects of other packages; skops makes objects of trusted types only."""
+    """Return the objects of other packages in the archive; an empty list if there are none.
+
+    Raises a ReadError if one is of a type that is not trusted. Warns if they were saved by another
+    version of scikit-learn.
+    """
     if _SKOPS_MEMBER not in archive.namelist():
         return []
     import skops.io
@@ -353,18 +371,18 @@ def _load_with_skops(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list
     with zipfile.ZipFile(io.BytesIO(content)) as inner_archive:
         if _expanded_size(inner_archive) > _max_expanded_size(len(content)):
             raise ReadError("its scikit-learn part would grow too large")
-    untrusted = skops.io.get_untrusted_types(data=content)
-    allowed = check_trusted_types(untrusted, trusted)
-    with warnings.catch_warnings(record=True) as caught:
+    types_to_check = skops.io.get_untrusted_types(data=content)
+    trusted_types = check_trusted_types(types_to_check, trusted)
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        third_party_objects = skops.io.loads(content, trusted=allowed)
+        third_party_objects = skops.io.loads(content, trusted=trusted_types)
     if not isinstance(third_party_objects, list):
         raise ReadError("its scikit-learn part is not a list")
-    messages = [str(warning.message) for warning in caught]
+    messages = [str(warning.message) for warning in caught_warnings]
     version_messages = [message for message in messages if "version" in message]
     if version_messages:
         warnings.warn(
-            "The model was saved with another version of scikit-learn, and may answer "
+            "The model was saved with another version of scikit-learn, and may predict "
             f"differently: {version_messages[0].splitlines()[0]}",
             ScumbleWarning,
             stacklevel=5,

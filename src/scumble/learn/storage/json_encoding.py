@@ -16,7 +16,8 @@ from scumble._core.errors import ParameterError, ReadError
 
 #: The key of a JSON object that names the type of an encoded value that JSON has no type for.
 MARK = "$"
-#: Nesting depth; deeper objects contain themselves, or are not models.
+#: The largest number of objects that an object is nested in. Deeper objects contain themselves, or
+#: are not models.
 MAX_DEPTH = 200
 #: Modules whose classes may be stored. Decoding one of them runs none of its methods.
 _STORABLE_MODULES = re.compile(
@@ -27,13 +28,18 @@ CHECKED = frozenset({"sklearn.tree._tree.Tree"})
 
 
 class Encoder:
-    """Encodes objects as JSON values; objects of other packages are collected for skops."""
+    """Encodes objects as JSON values.
+
+    The numbers of arrays are collected by dtype, objects of other packages in a list for skops;
+    the JSON values refer to them by position.
+    """
 
     def __init__(self) -> None:
         self.third_party_objects: list[Any] = []
-        self._chunks: dict[str, list[Array]] = {}  # by dtype
-        self._sizes: dict[str, int] = {}  # by dtype: number of elements in the chunks
-        # By id: an array, which is thereby kept alive, and its entry. It is stored once.
+        self._chunks: dict[str, list[Array]] = {}  # flat arrays of numbers, by dtype
+        self._sizes: dict[str, int] = {}  # number of elements in the chunks, by dtype
+        # An array and the JSON value that refers to it, by the id of the array: each array is
+        # stored once. The reference to the array keeps it alive, so that its id stays unique.
         self._encoded_arrays: dict[int, tuple[Array, Any]] = {}
 
     def arrays_by_dtype(self) -> dict[str, Array]:
@@ -41,7 +47,7 @@ class Encoder:
         return {dtype: np.concatenate(self._chunks[dtype]) for dtype in sorted(self._chunks)}
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return a value that JSON can hold."""
+        """Return an object as a JSON value; ``depth`` is the number of objects it is nested in."""
         if depth > MAX_DEPTH:
             raise ParameterError("The model holds itself, or is nested too deeply to be saved.")
         if value is None or isinstance(value, str | bool) or type(value) is int:
@@ -59,7 +65,7 @@ class Encoder:
         return self._encode_object(value, depth + 1)
 
     def _encode_object(self, value: Any, depth: int) -> Any:
-        """Encode a collection or any other object."""
+        """Return the JSON value of a collection, an object of this package, or any other object."""
         cls = type(value)
         if cls is list:
             return [self.encode(item, depth) for item in value]
@@ -75,11 +81,12 @@ class Encoder:
         return self._encode_third_party(value)
 
     def _encode_storable(self, value: Any, depth: int) -> Any:
-        """Encode an object of this package as the name of its class and its attributes."""
+        """Return the JSON value of an object of this package: its class name and attributes."""
         cls = type(value)
         name = f"{cls.__module__}.{cls.__qualname__}"
         if isinstance(value, tuple):
-            return {MARK: "named", "class": name, "of": [self.encode(v, depth) for v in value]}
+            items = [self.encode(item, depth) for item in value]
+            return {MARK: "named", "class": name, "of": items}
         attributes = vars(value)
         if is_dataclass(value) and not isinstance(value, BaseEstimator):
             # Only the fields: other attributes are cached results.
@@ -88,7 +95,10 @@ class Encoder:
         return {MARK: "object", "class": name, "of": encoded}
 
     def _encode_array(self, value: Array, depth: int) -> Any:
-        """Encode an array: numbers as a whole, objects and texts cell by cell."""
+        """Return the JSON value of an array.
+
+        Numbers are stored together, objects and texts one by one, other types by skops.
+        """
         if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
             return self._encode_numbers(value)
         if value.dtype.kind in "OUS":
@@ -98,7 +108,7 @@ class Encoder:
         return self._encode_third_party(value)
 
     def _encode_sparse(self, value: Any) -> Any:
-        """Encode a sparse matrix."""
+        """Return the JSON value of a CSR or CSC matrix."""
         parts = {
             name: self._encode_numbers(getattr(value, name))
             for name in ("indptr", "indices", "data")
@@ -106,12 +116,15 @@ class Encoder:
         return {MARK: "sparse", "as": value.format, "shape": list(value.shape), **parts}
 
     def _encode_third_party(self, value: Any) -> Any:
-        """Add an object to those that skops stores, and return its index."""
+        """Append an object to `third_party_objects`; return a JSON value with its index."""
         self.third_party_objects.append(value)
         return {MARK: "foreign", "at": len(self.third_party_objects) - 1}
 
     def _encode_numbers(self, value: Array) -> Any:
-        """Add the elements of an array to those of its dtype, and return where they begin."""
+        """Store the numbers of an array; return a JSON value with its dtype, start and shape.
+
+        An array that was stored before is not stored again.
+        """
         if id(value) in self._encoded_arrays:
             _, entry = self._encoded_arrays[id(value)]
             return entry
@@ -125,11 +138,16 @@ class Encoder:
         return entry
 
 
+#: The floats that JSON has no number for, by their text in Python.
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Decoder:
-    """Decodes the JSON values that `Encoder` makes."""
+    """Decodes the JSON values that `Encoder` makes, with the arrays and objects they refer to.
+
+    Values come from a file that anyone may have written: a value that `Encoder` does not make
+    causes a `ReadError` or another error, but runs no code of the file.
+    """
 
     def __init__(self, arrays_by_dtype: dict[str, Array], third_party_objects: list[Any]) -> None:
         self._arrays_by_dtype = arrays_by_dtype
@@ -148,7 +166,7 @@ class Decoder:
         }
 
     def decode(self, value: Any) -> Any:
-        """Return the object that a JSON value stands for."""
+        """Return the object that a JSON value encodes."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
@@ -159,11 +177,11 @@ class Decoder:
         return self._decoders[mark](value)
 
     def _decode_float(self, value: dict[str, Any]) -> float:
-        """Return a float that JSON has no number for."""
+        """Return NaN or an infinity."""
         return _FLOATS[value["is"]]
 
     def _decode_scalar(self, value: dict[str, Any]) -> Any:
-        """Return a scalar of NumPy."""
+        """Return a NumPy scalar."""
         return self._decode_array(value["of"])[()]
 
     def _decode_tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
@@ -179,7 +197,7 @@ class Decoder:
         return self._third_party_objects[_as_size(value["at"])]
 
     def _decode_array(self, value: dict[str, Any]) -> Array:
-        """Return an array of numbers."""
+        """Return an array of numbers; raise a ReadError if the file has too few of them."""
         elements = self._arrays_by_dtype[value["type"]]
         shape = _as_shape(value["shape"])
         start = _as_size(value["at"])
@@ -189,7 +207,7 @@ class Decoder:
         return elements[start : start + size].reshape(shape).copy()
 
     def _decode_cells(self, value: dict[str, Any]) -> Array:
-        """Return an array of objects or texts."""
+        """Return an array of objects or texts, encoded one by one."""
         dtype = np.dtype(value["type"])
         if dtype.kind not in "OUS":
             raise ReadError(f"an array of single cells is of type {dtype}.")
@@ -199,7 +217,7 @@ class Decoder:
         return cells.reshape(_as_shape(value["shape"]))
 
     def _decode_sparse(self, value: dict[str, Any]) -> Any:
-        """Return a sparse matrix whose indices have been checked."""
+        """Return a CSR or CSC matrix whose indices have been checked."""
         cls = {"csr": sparse.csr_array, "csc": sparse.csc_array}[value["as"]]
         parts = tuple(self._decode_array(value[name]) for name in ("data", "indices", "indptr"))
         matrix = cls(parts, shape=_as_shape(value["shape"]))
@@ -207,14 +225,17 @@ class Decoder:
         return matrix
 
     def _decode_named_tuple(self, value: dict[str, Any]) -> Any:
-        """Return a named tuple of this package."""
+        """Return a NamedTuple of this package."""
         cls = _trusted_class(value["class"])
         if not issubclass(cls, tuple):
             raise ReadError(f"{value['class']} is not a tuple.")
         return tuple.__new__(cls, [self.decode(item) for item in value["of"]])
 
     def _decode_object(self, value: dict[str, Any]) -> Any:
-        """Return an object of this package, made without a call of its ``__init__``."""
+        """Return an object of this package, made without a call of its ``__init__``.
+
+        Parameters of an estimator that the file lacks get their default values.
+        """
         cls = _trusted_class(value["class"])
         if issubclass(cls, tuple):
             raise ReadError(f"{value['class']} is a tuple.")
@@ -225,22 +246,26 @@ class Decoder:
 
 
 def _default_parameters(cls: type) -> dict[str, Any]:
-    """Return the defaults of an estimator's parameters, for those that a file does not have yet."""
+    """Return the default values of an estimator's parameters by name; none for other classes."""
     if not issubclass(cls, BaseEstimator):
         return {}
     parameters = inspect.signature(cls).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.default is not inspect.Parameter.empty
+    }
 
 
 def _as_shape(values: Any) -> tuple[int, ...]:
-    """Return a shape; raise an error for sizes that are not whole numbers."""
+    """Return a list of sizes as a tuple; raise a ReadError for any other than integers >= 0."""
     return tuple(_as_size(value) for value in values)
 
 
 def _as_size(value: Any) -> int:
-    """Return a size or index; raise an error for anything but a whole number from 0 on."""
+    """Return a size or index; raise a ReadError unless it is an integer >= 0."""
     if type(value) is not int or value < 0:
-        raise ReadError(f"a size or place is {value!r}. Expected a whole number from 0 on.")
+        raise ReadError(f"a size or index is {value!r}. Expected an integer >= 0.")
     return value
 
 
@@ -248,7 +273,7 @@ def _as_size(value: Any) -> int:
 
 
 def _trusted_class(name: str) -> type:
-    """Return a class of this package by its full name; raise an error for any other."""
+    """Return a storable class by its full name; raise a ReadError for any other name."""
     cls = find_class(name)
     if cls is None or inspect.isabstract(cls):
         raise ReadError(
@@ -259,14 +284,14 @@ def _trusted_class(name: str) -> type:
 
 
 def is_storable_class(cls: type) -> bool:
-    """Return whether a class is one of this package whose objects can be stored in a file."""
+    """Return whether a class belongs to the modules whose objects can be stored in a file."""
     if not _STORABLE_MODULES.fullmatch(cls.__module__):
         return False
     return find_class(f"{cls.__module__}.{cls.__qualname__}") is cls
 
 
 def find_class(name: str) -> type | None:
-    """Return a storable class of this package by its full name, or None."""
+    """Return a storable class by its full name; None if no storable module defines it."""
     module, _, class_name = name.rpartition(".")
     if not _STORABLE_MODULES.fullmatch(module):
         return None
@@ -279,13 +304,17 @@ def find_class(name: str) -> type | None:
 
 
 def check_trusted_types(names: list[str], trusted: tuple[str, ...]) -> list[str]:
-    """Return types that skops does not trust; raise an error unless we or the caller trust them."""
+    """Return ``names`` if all of them are trusted; raise a ReadError otherwise.
+
+    ``names`` are full names of types that skops does not trust by itself. Trusted are the names in
+    ``trusted``, which the caller of `load` passed, storable classes, and `CHECKED`.
+    """
     allowed = {*trusted, *CHECKED}
-    unknown = [name for name in names if name not in allowed and find_class(name) is None]
-    if unknown:
+    untrusted = [name for name in names if name not in allowed and find_class(name) is None]
+    if untrusted:
         raise ReadError(
-            f"the model holds objects of types that are not trusted: {', '.join(unknown)}. Making "
-            "them could run code of whoever wrote the file. If you know where it comes from, say "
-            f"load(path, trusted={unknown!r})."
+            "the model holds objects of types that are not trusted: "
+            f"{', '.join(untrusted)}. Making them could run code of whoever wrote the file. If "
+            f"you know where it comes from, call load(path, trusted={untrusted!r})."
         )
     return names

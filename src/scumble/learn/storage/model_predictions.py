@@ -58,7 +58,7 @@ class ModelPredictions:
     confidences: Array
 
     def write(self, path: str | os.PathLike[str], *, confidences: bool = False) -> None:
-        """Write a table with one column per label.
+        """Write a table with one column per label and one row per instance.
 
         Parameters
         ----------
@@ -68,17 +68,22 @@ class ModelPredictions:
         confidences : bool
             Whether to write scores instead of 0 and 1.
         """
-        cells = self.confidences if confidences else self.labels.toarray().astype(np.uint8)
-        write_label_table(path, self.names, cells)
+        if confidences:
+            values = self.confidences
+        else:
+            values = self.labels.toarray().astype(np.uint8)
+        write_label_table(path, self.names, values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Count the predictions.
+        """Return a summary of the predictions: how many labels were predicted, and which.
 
         Returns
         -------
         dict
-            ``n_instances``, ``n_labels``, ``n_predicted``, ``n_unlabelled``, ``cardinality``, and
-            ``labels``, each with ``name`` and ``count``.
+            ``n_instances``; ``n_labels``; ``n_predicted``, the number of predicted labels of all
+            instances; ``n_unlabelled``, the number of instances without a predicted label;
+            ``cardinality``, the predicted labels per instance; and ``labels``, a list with
+            ``name`` and ``count`` of each label.
         """
         counts = self.labels.sum(axis=0)
         n_rows = self.labels.shape[0]
@@ -124,26 +129,34 @@ class ModelPredictions:
 def read_with_optional_labels(
     read: Callable[..., MultilabelDataset], **options: Any
 ) -> MultilabelDataset:
-    """Read data that may or may not have labels, by a function with a parameter ``labels``."""
+    """Return ``read(**options)``; if that fails, the data read with all columns as features.
+
+    This reads data that may or may not have labels. ``read`` has a parameter ``labels``; if
+    ``options`` contain it, or if the second attempt fails as well, the first error is raised.
+    """
     try:
         return read(**options)
     except ReadError as error:
         if options.get("labels") is not None:
             raise
-        try:  # all columns as features; those of the model are found by their names
+        try:  # align_columns selects those of the model by their names
             return read(**options | {"labels": ()})
         except ReadError:
             raise error from None
 
 
-def write_label_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array) -> None:
-    """Write a table with one column per label; if writing fails, no partial file is left."""
+def write_label_table(path: str | os.PathLike[str], names: Sequence[str], values: Array) -> None:
+    """Write a CSV or Parquet table with a column for each label.
+
+    ``values`` has shape (n_rows, n_labels), ``names`` are the names of its columns. If writing
+    fails, no partial file is left.
+    """
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
     suffix = table_suffix(path)
-    columns = [pa.array(np.ascontiguousarray(column)) for column in cells.T]
+    columns = [pa.array(np.ascontiguousarray(column)) for column in values.T]
     table = pa.Table.from_arrays(columns, names=list(names))
     buffer = io.BytesIO()
     if suffix == ".csv":
@@ -155,7 +168,11 @@ def write_label_table(path: str | os.PathLike[str], names: Sequence[str], cells:
 
 
 def table_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of a table's path, one of `TABLES`; ``"-"`` means CSV."""
+    """Return the suffix of a table's path without that of a compression: ``.csv`` or ``.parquet``.
+
+    ``"-"``, standard output, counts as CSV. Raises a ParameterError for any other suffix and for
+    compressed Parquet.
+    """
     file = CompressiblePath("stdout.csv" if os.fspath(path) == STDIO_PATH else path)
     if file.suffix not in TABLES or (file.suffix == ".parquet" and file.compression):
         raise ParameterError(

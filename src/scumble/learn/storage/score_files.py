@@ -19,24 +19,28 @@ from scumble._validation.labels import check_labels
 from scumble.data import MultilabelDataset, read
 from scumble.learn.storage.model_predictions import write_label_table
 
-ARRAYS = (".npy", ".npz")
+#: Suffixes of files that hold arrays of numpy or scipy.
+ARRAY_SUFFIXES = (".npy", ".npz")
 #: Names of arrays that are in every file of `scipy.sparse.save_npz`.
-_SPARSE = {"format", "shape", "data"}
+_SPARSE_MATRIX_ARRAYS = {"format", "shape", "data"}
 
 
 @dataclass(frozen=True, eq=False)
 class NamedMatrix:
-    """Scores or labels with one column per label, read from a file."""
+    """A matrix of scores or labels with one column per label, read from a file."""
 
-    cells: Any  # ndarray or csr_array of numbers
-    names: tuple[str, ...] | None  # the labels, where the file names them
-    path: str
+    cells: Any  # ndarray or csr_array of numbers, of shape (n_rows, n_labels)
+    names: tuple[str, ...] | None  # names of the labels; None if the file has none
+    path: str  # the file, as messages name it
     are_tags: bool = False  # whether the file has label lists, which omit labels that no row has
 
 
 def read_scores(path: str | os.PathLike[str]) -> NamedMatrix:
-    """Read a table of scores with a row for each instance and a column for each label."""
-    if is_array(path):
+    """Read a table of scores with a row for each instance and a column for each label.
+
+    Raises a ReadError for tables of another form and for columns that are not numeric.
+    """
+    if is_array_file(path):
         return _read_array(path, "scores")
     table = read(path, labels=())
     if {"instance", "label", "score"} <= set(table.feature_names):
@@ -58,61 +62,69 @@ def read_scores(path: str | os.PathLike[str]) -> NamedMatrix:
 
 
 def read_true_labels(path: str | os.PathLike[str], **options: Any) -> NamedMatrix:
-    """Read true labels; ``options`` are those of `scumble.read`."""
-    if not is_array(path):
+    """Read true labels from a data set, a table of labels or an array.
+
+    ``options`` are those of `scumble.read`, which array files do not use.
+    """
+    if not is_array_file(path):
         return labels_of_dataset(_read_dataset(path, options), path)
-    table = _read_array(path, "labels")
+    matrix = _read_array(path, "labels")
     try:
-        return NamedMatrix(check_labels(table.cells, caller="labels"), table.names, table.path)
+        return NamedMatrix(check_labels(matrix.cells, caller="labels"), matrix.names, matrix.path)
     except LabelError as error:
         raise ReadError(str(error), path=Path(path)) from error
 
 
 def read_predictions(path: str | os.PathLike[str]) -> NamedMatrix:
-    """Read predicted labels, or scores: a table, an array, or a data set with such labels."""
-    if not is_array(path):
-        # A table that does not say which columns are labels has labels in all of them.
+    """Read predicted labels or scores from a table, an array, or the labels of a data set."""
+    if not is_array_file(path):
+        # In a table that does not specify its label columns, all columns are labels.
         with suppress(ReadError):
             return labels_of_dataset(read(path), path)
     return read_scores(path)
 
 
-def select_label_columns(table: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
-    """Return the columns of the true labels, in their order; all columns if one is missing."""
-    if table.names is None or truth.names is None or not set(truth.names) <= set(table.names):
-        return table
-    index_of = {name: index for index, name in enumerate(table.names)}
-    cells = table.cells[:, [index_of[name] for name in truth.names]]
-    return NamedMatrix(cells, truth.names, table.path)
+def select_label_columns(matrix: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
+    """Return the columns of ``matrix`` that the true labels name, in the order of ``truth``.
 
-
-def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
-    """Add predicted labels that no row has to true labels that were read from label lists.
-
-    Other columns of the predictions that are not labels are left out later. A warning names both.
+    ``matrix`` itself is returned if it lacks a true label, or if one of both has no names.
     """
-    if table.names is None or truth.names is None:
+    if matrix.names is None or truth.names is None or not set(truth.names) <= set(matrix.names):
+        return matrix
+    index_of = {name: index for index, name in enumerate(matrix.names)}
+    cells = matrix.cells[:, [index_of[name] for name in truth.names]]
+    return NamedMatrix(cells, truth.names, matrix.path)
+
+
+def add_unseen_labels(truth: NamedMatrix, predictions: NamedMatrix) -> NamedMatrix:
+    """Return ``truth`` with empty columns for labels of ``predictions`` that no row has.
+
+    Only label lists omit such labels, and only a column of numbers from 0 to 1 counts as a label.
+    Other columns of ``predictions`` that ``truth`` lacks are not added, so that `align_to_labels`
+    leaves them out. A warning names both kinds of columns.
+    """
+    if predictions.names is None or truth.names is None:
         return truth
     true_names = set(truth.names)
     unseen = []
     ignored = []
-    for index, name in enumerate(table.names):
+    for index, name in enumerate(predictions.names):
         if name in true_names:
             continue
-        if truth.are_tags and are_probabilities(table.cells[:, [index]]):
+        if truth.are_tags and are_probabilities(predictions.cells[:, [index]]):
             unseen.append(name)
         else:
             ignored.append(name)
     if unseen:
         warnings.warn(
-            f"no row of {truth.path} has {join_names(unseen, 8)}, for which {table.path} has a "
-            "column: evaluated as labels that no row has.",
+            f"no row of {truth.path} has {join_names(unseen, 8)}, for which {predictions.path} has "
+            "a column: evaluated as labels that no row has.",
             ScumbleWarning,
             stacklevel=4,
         )
-    if ignored and true_names < set(table.names):
+    if ignored and true_names < set(predictions.names):
         warnings.warn(
-            f"{table.path} has columns that are none of the labels of {truth.path}: "
+            f"{predictions.path} has columns that are none of the labels of {truth.path}: "
             f"{join_names(ignored, 8)}. They are left out.",
             ScumbleWarning,
             stacklevel=4,
@@ -122,11 +134,14 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     return truth
 
 
-def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = True) -> NamedMatrix:
-    """Add labels of label lists that predictions have no column for: they are never predicted.
+def add_missing_labels(
+    predictions: NamedMatrix, truth: NamedMatrix, *, warn: bool = True
+) -> NamedMatrix:
+    """Return predictions with columns for labels that only the true labels have.
 
-    In a table of scores they have the lowest score. A model has no column for a label that none of
-    its training rows has.
+    A model has no column for a label that none of its training rows has: it is never predicted,
+    or gets the lowest score in a table of scores. Columns are added if ``truth`` was read from
+    label lists and has at least one label in common; with ``warn``, a warning names the labels.
 
     Examples
     --------
@@ -137,52 +152,64 @@ def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = T
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     found = add_missing_labels(NamedMatrix(np.array([[0.9]]), ("sky",), "said.csv"), tags)
-    >>> found.names, found.cells
+    ...     scores = NamedMatrix(np.array([[0.9]]), ("sky",), "scores.csv")
+    ...     extended = add_missing_labels(scores, tags)
+    >>> extended.names, extended.cells
     (('sky', 'ufo'), array([[0.9, 0. ]]))
     """
-    if table.names is None or truth.names is None or not truth.are_tags:
-        return table
-    predicted_names = set(table.names)
+    if predictions.names is None or truth.names is None or not truth.are_tags:
+        return predictions
+    predicted_names = set(predictions.names)
     missing = tuple(name for name in truth.names if name not in predicted_names)
     if not missing or len(missing) == len(truth.names):
-        return table
+        return predictions
     if warn:
         warnings.warn(
-            f"{table.path} has no column for {join_names(missing, 8)}, which rows of {truth.path} "
-            "have: evaluated as labels that are never predicted.",
+            f"{predictions.path} has no column for {join_names(missing, 8)}, which rows of "
+            f"{truth.path} have: evaluated as labels that are never predicted.",
             ScumbleWarning,
             stacklevel=4,
         )
-    return _add_empty_labels(table, table.names + missing)
+    return _add_empty_labels(predictions, predictions.names + missing)
 
 
-def _add_empty_labels(table: NamedMatrix, names: tuple[str, ...]) -> NamedMatrix:
-    """Add columns for the last of ``names``: labels of no row, or the lowest score in every row."""
-    n_rows, n_columns = table.cells.shape
-    shape = (n_rows, len(names) - n_columns)
-    if sparse.issparse(table.cells):
-        empty = sparse.csr_array(shape, dtype=table.cells.dtype)
-        return replace(table, cells=sparse.hstack([table.cells, empty], format="csr"), names=names)
-    lowest = np.full(shape, min(0.0, table.cells.min(initial=0.0)))
-    return replace(table, cells=np.hstack([table.cells, lowest]), names=names)
+def _add_empty_labels(matrix: NamedMatrix, names: tuple[str, ...]) -> NamedMatrix:
+    """Return a named matrix with columns for the last of ``names``, and with these names.
+
+    ``names`` begin with its present names. New columns of a sparse matrix are empty; those of an
+    array hold its minimum, or 0 if that is less.
+    """
+    n_rows, n_columns = matrix.cells.shape
+    new_shape = (n_rows, len(names) - n_columns)
+    if sparse.issparse(matrix.cells):
+        new_columns = sparse.csr_array(new_shape, dtype=matrix.cells.dtype)
+        cells = sparse.hstack([matrix.cells, new_columns], format="csr")
+        return replace(matrix, cells=cells, names=names)
+    lowest = min(0.0, matrix.cells.min(initial=0.0))
+    cells = np.hstack([matrix.cells, np.full(new_shape, lowest)])
+    return replace(matrix, cells=cells, names=names)
 
 
 def are_probabilities(cells: Any) -> bool:
-    """Return whether all numbers are between 0 and 1."""
+    """Return whether all numbers of an array or sparse matrix are in [0, 1]; NaN is not."""
     values = cells.data if sparse.issparse(cells) else np.asarray(cells)
     return bool(((values >= 0) & (values <= 1)).all())
 
 
 def labels_of_dataset(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedMatrix:
-    """Return the labels of a data set, without names if a reader generated them."""
+    """Return the labels of a data set, without names if these are y0, y1, ... of a reader."""
     generated_names = tuple(f"y{label}" for label in range(data.n_labels))
     names = None if data.labels == generated_names else data.labels
     return NamedMatrix(data.Y, names, display_path(path, "standard input"), data.from_lists)
 
 
 def align_to_labels(scores: NamedMatrix, truth: NamedMatrix) -> tuple[Any, tuple[Any, ...]]:
-    """Return scores with columns in the order of the true labels, and the names of the labels."""
+    """Return scores with columns in the order of the true labels, and the names of the labels.
+
+    Columns are matched by name if both files have names, else by position. The names are column
+    indices if neither file has names. Raises a DataError if the shapes differ or a label is
+    missing.
+    """
     if scores.cells.shape != truth.cells.shape:
         raise DataError(
             f"{scores.path} has {_describe_shape(scores)}, and {truth.path} "
@@ -218,13 +245,16 @@ def write_labels(
         stream.write(buffer.getvalue())
 
 
-def is_array(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file holds an array of numpy or scipy, by its suffix."""
-    return Path(path).suffix.lower() in ARRAYS
+def is_array_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether the suffix of a path is that of an array file of numpy or scipy."""
+    return Path(path).suffix.lower() in ARRAY_SUFFIXES
 
 
 def _read_dataset(path: str | os.PathLike[str], options: dict[str, Any]) -> MultilabelDataset:
-    """Read a data set; all columns are labels if the file does not say which columns are."""
+    """Read a data set; if that fails without ``labels`` in ``options``, use all columns as labels.
+
+    ``options`` are those of `scumble.read`.
+    """
     try:
         return read(path, **options)
     except ReadError as error:
@@ -238,7 +268,10 @@ def _read_dataset(path: str | os.PathLike[str], options: dict[str, Any]) -> Mult
 
 
 def _read_array(path: str | os.PathLike[str], contents: str) -> NamedMatrix:
-    """Read a table from an array file; ``contents`` is ``"scores"`` or ``"labels"``."""
+    """Read a matrix from an array file; raise a ReadError if it does not hold one.
+
+    ``contents`` is ``"scores"`` or ``"labels"``, for messages.
+    """
     source = InputFile(path)
     try:
         array = _load(source)
@@ -248,41 +281,45 @@ def _read_array(path: str | os.PathLike[str], contents: str) -> NamedMatrix:
             "scipy.sparse.save_npz writes, without objects. Write it again."
         ) from error
     if isinstance(array, dict):
-        return _from_archive(array, source, contents)
-    return NamedMatrix(_check_table(array, source, contents), None, os.fspath(path))
+        return _select_from_archive(array, source, contents)
+    return NamedMatrix(_check_matrix(array, source, contents), None, os.fspath(path))
 
 
 def _load(source: InputFile) -> Any:
-    """Return an array, a sparse matrix, or the arrays of an archive by name."""
+    """Return the contents of an array file: an array, a csr_array, or a dict of arrays by name."""
     with open(source.path, "rb") as stream:
         loaded = np.load(stream, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
-        if not set(loaded.files) >= _SPARSE:
+        if not set(loaded.files) >= _SPARSE_MATRIX_ARRAYS:
             return {name: loaded[name] for name in loaded.files}
-    table = sparse.load_npz(source.path)
-    if hasattr(table, "check_format"):  # an index outside the matrix would crash compiled code
-        table.check_format(full_check=True)
-    return sparse.csr_array(table)
+    matrix = sparse.load_npz(source.path)
+    if hasattr(matrix, "check_format"):  # an index outside the matrix would crash compiled code
+        matrix.check_format(full_check=True)
+    return sparse.csr_array(matrix)
 
 
-def _from_archive(arrays: dict[str, Any], source: InputFile, contents: str) -> NamedMatrix:
-    """Return the only table of an archive, with the names in its only array of as many texts."""
-    tables = [name for name, array in arrays.items() if array.ndim == 2]
-    if len(tables) != 1:
+def _select_from_archive(arrays: dict[str, Any], source: InputFile, contents: str) -> NamedMatrix:
+    """Return the only matrix of an archive; raise a ReadError if there are none or several.
+
+    Its names are the only array of texts with an element for each column; None without or with
+    several such arrays.
+    """
+    matrix_names = [name for name, array in arrays.items() if array.ndim == 2]
+    if len(matrix_names) != 1:
         raise source.error(
-            f"the archive holds {len(tables)} tables ({join_names(arrays, 8)}). Expected one: the "
-            f"{contents}, a row for each instance and a column for each label."
+            f"the archive holds {len(matrix_names)} tables ({join_names(arrays, 8)}). Expected "
+            f"one: the {contents}, a row for each instance and a column for each label."
         )
-    cells = arrays[tables[0]]
+    cells = arrays[matrix_names[0]]
     texts = [array for array in arrays.values() if array.dtype.kind == "U" and array.ndim == 1]
     name_arrays = [array for array in texts if len(array) == cells.shape[1]]
     names = tuple(name_arrays[0].tolist()) if len(name_arrays) == 1 else None
-    return NamedMatrix(_check_table(cells, source, contents), names, str(source.path))
+    return NamedMatrix(_check_matrix(cells, source, contents), names, str(source.path))
 
 
-def _check_table(cells: Any, source: InputFile, contents: str) -> Any:
-    """Return an array of numbers with two dimensions; raise an error for any other array."""
+def _check_matrix(cells: Any, source: InputFile, contents: str) -> Any:
+    """Return ``cells``; raise a ReadError unless they are a two-dimensional array of numbers."""
     if cells.ndim != 2:
         raise source.error(
             f"the array has the shape {cells.shape}. Expected a table of {contents}: a row for "
@@ -294,13 +331,13 @@ def _check_table(cells: Any, source: InputFile, contents: str) -> Any:
 
 
 def _describe_values(feature: Any) -> str:
-    """Return what a column holds that is not numeric."""
+    """Return a text for messages: what a column holds that is not numeric."""
     if feature.kind == "nominal" and feature.categories:
         return f"texts such as {feature.categories[0]!r}"
     return "dates" if feature.kind == "date" else "texts"
 
 
-def _describe_shape(table: NamedMatrix) -> str:
-    """Return the numbers of rows and labels as a text."""
-    n_rows, n_labels = table.cells.shape
+def _describe_shape(matrix: NamedMatrix) -> str:
+    """Return the numbers of rows and labels of a matrix as a text."""
+    n_rows, n_labels = matrix.cells.shape
     return f"{n_rows:,} rows and {n_labels:,} labels"

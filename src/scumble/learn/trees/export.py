@@ -49,17 +49,18 @@ def export_text(
     size <= 2: a (2.0)
     """
     tree = fitted_tree(classifier, caller="export_text")
-    labels = TreeLabels(classifier, feature_names, class_names, value_names)
-    lines = [f"C4.5 {'pruned' if classifier.prune else 'unpruned'} tree", "-" * 18]
+    texts = TreeTexts(classifier, feature_names, class_names, value_names)
+    title = "C4.5 pruned tree" if classifier.prune else "C4.5 unpruned tree"
+    lines = [title, "-" * 18]
     root_is_leaf = tree.feature[0] < 0
-    lines.append(f": {labels.leaf_text(0)}" if root_is_leaf else "")
+    lines.append(f": {texts.leaf_text(0)}" if root_is_leaf else "")
     # A stack of nodes and their depths; children are pushed in reverse, so that the first is next.
     stack = [(child, 0) for child in reversed(_children(tree, 0))]
     while stack:
         node, depth = stack.pop()
-        line = "|   " * depth + labels.split_text(int(tree.parent[node])) + labels.branch_text(node)
+        line = "|   " * depth + texts.split_text(int(tree.parent[node])) + texts.branch_text(node)
         if tree.feature[node] < 0:
-            line += f": {labels.leaf_text(node)}"
+            line += f": {texts.leaf_text(node)}"
         lines.append(line)
         stack.extend((child, depth + 1) for child in reversed(_children(tree, node)))
     lines += ["", f"Number of Leaves  : \t{tree.n_leaves}", ""]
@@ -68,15 +69,21 @@ def export_text(
 
 
 def fitted_tree(classifier: Any, *, caller: str) -> Tree:
-    """Return the tree of a fitted C45Classifier; raise an error for anything else."""
+    """Return the tree of a fitted C45Classifier; raise an error for any other object.
+
+    ``caller`` is the function that the error message names.
+    """
     if not isinstance(classifier, C45Classifier):
         raise parameter_error("classifier", caller, "be a fitted C45Classifier", classifier)
     check_is_fitted(classifier)
     return classifier.tree_
 
 
-class TreeLabels:
-    """The texts for the nodes and branches of a tree, used by `export_text` and `plot_tree`."""
+class TreeTexts:
+    """The texts at the nodes and branches of a tree, for `export_text` and `plot_tree`.
+
+    The parameters are those of `export_text`; None stands for the names of the training data.
+    """
 
     def __init__(
         self,
@@ -89,17 +96,24 @@ class TreeLabels:
         self.codes = classifier._codes
         default_names = [f"x{column}" for column in range(classifier.n_features_in_)]
         default_names = getattr(classifier, "feature_names_in_", default_names)
-        self.features = _check_names(feature_names, default_names, parameter="feature_names")
-        self.classes = _check_names(class_names, classifier.classes_, parameter="class_names")
-        self.values = value_names
+        self.feature_names = _names_or_default(
+            feature_names, default_names, parameter="feature_names"
+        )
+        self.class_names = _names_or_default(
+            class_names, classifier.classes_, parameter="class_names"
+        )
+        self.value_names = value_names
         self._majority_class = argmax_with_tolerance(self.tree.counts, 0.0)
 
     def split_text(self, node: int) -> str:
-        """Return the name of the column that a node splits on."""
-        return str(self.features[self.tree.feature[node]])
+        """Return the name of the column that the inner node with this index splits on."""
+        return str(self.feature_names[self.tree.feature[node]])
 
     def branch_text(self, node: int) -> str:
-        """Return the condition of the branch to a node, such as `` <= 70``."""
+        """Return the condition of the branch that leads to a node, such as `` <= 70``.
+
+        The node must not be the root.
+        """
         parent = self.tree.parent[node]
         branch = int(node - self.tree.first[parent])
         cut = self.tree.cut[parent]
@@ -107,26 +121,31 @@ class TreeLabels:
             operator = "<=" if branch == 0 else ">"
             return f" {operator} {six_decimals(cut)}"
         column = self.tree.feature[parent]
-        if self.values is not None and self.values[column] is not None:
-            return f" = {self.values[column][branch]}"
+        if self.value_names is not None and self.value_names[column] is not None:
+            return f" = {self.value_names[column][branch]}"
         return f" = {self.codes.value_name(column, branch)}"
 
     def leaf_text(self, node: int) -> str:
-        """Return the class of a leaf, its weight, and the weight of the other classes."""
-        counts, parent = self.tree.counts[node], self.tree.parent[node]
+        """Return the predicted class of a node and the weights of its rows, as in `export_text`.
+
+        ``yes (6.0/1.0)`` means a weight of 6, of which 1 is of other classes; the latter is left
+        out if it is 0.
+        """
+        counts = self.tree.counts[node]
+        parent = self.tree.parent[node]
         total = counts.sum()
         is_empty = total <= 1e-6 and parent >= 0
         # An empty leaf predicts the majority class of its parent.
         predicted = self._majority_class[parent if is_empty else node]
-        other = total - counts[predicted]
+        other_weight = total - counts[predicted]
         weights = two_decimals(total)
-        if other > 1e-6:
-            weights += f"/{two_decimals(other)}"
-        return f"{self.classes[predicted]} ({weights})"
+        if other_weight > 1e-6:
+            weights += f"/{two_decimals(other_weight)}"
+        return f"{self.class_names[predicted]} ({weights})"
 
 
 def two_decimals(value: float) -> str:
-    """Return a number rounded to two decimals, in the form in which Java prints a double."""
+    """Return a number >= 0 rounded to two decimals, in the form in which Java prints a double."""
     rounded = math.floor(value * 100 + 0.5) / 100
     if rounded == 0 or 1e-3 <= rounded < 1e7:
         return repr(float(rounded))
@@ -141,12 +160,15 @@ def two_decimals(value: float) -> str:
 
 
 def six_decimals(value: float) -> str:
-    """Return a number with up to six decimals, without trailing zeros."""
+    """Return a number rounded to six decimals as a text, without trailing zeros."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _check_names(names: Names, default: Sequence[Any], *, parameter: str) -> list[str]:
-    """Return the names as texts, or the default; raise an error if their number is wrong."""
+def _names_or_default(names: Names, default: Sequence[Any], *, parameter: str) -> list[str]:
+    """Return ``names`` as texts, or ``default`` if they are None.
+
+    Raises an error that names the parameter unless there are as many names as defaults.
+    """
     if names is None:
         names = default
     elif len(names) != len(default):
@@ -155,7 +177,7 @@ def _check_names(names: Names, default: Sequence[Any], *, parameter: str) -> lis
 
 
 def _children(tree: Tree, node: int) -> list[int]:
-    """Return the children of a node; a leaf has none."""
+    """Return the indices of the children of a node; an empty list for a leaf."""
     if tree.feature[node] < 0:
         return []
     return list(range(tree.first[node], tree.first[node] + tree.width[node]))

@@ -209,7 +209,11 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _class_weight_by_code(self, classes: Array) -> Any:
-        """Return ``class_weight``; a mapping with the codes of the classes as its keys."""
+        """Return the parameter ``class_weight``; if it is a mapping, keyed by class code.
+
+        ``classes`` are the sorted classes of y; a class's code is its index. Raises a
+        ParameterError for a key that is none of the classes.
+        """
         if not isinstance(self.class_weight, Mapping):
             return self.class_weight
         class_list = classes.tolist()
@@ -226,12 +230,12 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
         }
 
     def settings(self) -> TreeSettings:
-        """Check the parameters and return them as `scumble.learn.trees.c45.grow_trees` takes them.
+        """Check the parameters and return those of growing and pruning as a record.
 
         Returns
         -------
         TreeSettings
-            The parameters of growing and pruning.
+            The settings that `scumble.learn.trees.c45.grow_trees` takes.
         """
         self.check_parameters()
         return TreeSettings(
@@ -257,7 +261,7 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """Share of each column in the information gain of all splits."""
+        """Information gain of each column's splits divided by that of all splits."""
         check_is_fitted(self)
         gains = self.tree_.information_gains()
         is_inner = self.tree_.feature >= 0
@@ -286,7 +290,7 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        X = self._read_rows(X)
+        X = self._validate_rows(X)
         return predict_trees([self.tree_], X, laplace=bool(self.laplace))
 
     def predict(self, X: Any) -> Array:
@@ -320,31 +324,34 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
         csr_array of bool, shape (n_samples, n_nodes)
             True where a row passes a node of ``tree_``.
         """
-        X = self._read_rows(X)
+        X = self._validate_rows(X)
         return self.tree_.decision_path(X)
 
-    def _read_rows(self, X: Any) -> Any:
-        """Check rows to predict and return them as a float array or CSR matrix."""
+    def _validate_rows(self, X: Any) -> Any:
+        """Return rows to predict as a float64 array or CSR matrix with the codes of training.
+
+        Raises an error if the classifier is not fitted or X does not have its columns.
+        """
         check_is_fitted(self)
         return read_rows(X, self, self._codes)
 
     def __sklearn_tags__(self) -> Any:
-        """Return the scikit-learn tags: sparse matrices and missing values are accepted."""
+        """Return the scikit-learn tags, by which sparse matrices and NaN are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
 
 
-def argmax_with_tolerance(table: Array, minimum: float = -1.0) -> Array:
-    """Return the index of the maximum of each row, as J48 computes it.
+def argmax_with_tolerance(scores: Array, minimum: float = -1.0) -> Array:
+    """Return, for each row of a matrix, the index of the column with the maximum, as J48 does.
 
     A later column replaces an earlier one only if its value is larger by more than 1e-6. Values
     that do not exceed ``minimum`` are ignored; the index is 0 if there are no others.
     """
-    best_columns = np.zeros(len(table), np.intp)
-    best_values = np.full(len(table), minimum)
-    for column, values in enumerate(table.T):
+    best_columns = np.zeros(len(scores), np.intp)
+    best_values = np.full(len(scores), minimum)
+    for column, values in enumerate(scores.T):
         is_larger = values - best_values > 1e-6
         best_columns[is_larger] = column
         best_values[is_larger] = values[is_larger]
@@ -352,7 +359,10 @@ def argmax_with_tolerance(table: Array, minimum: float = -1.0) -> Array:
 
 
 def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
-    """Return the sorted classes and the code of each row's class."""
+    """Return the sorted classes, and the code of each row's class: its index among them.
+
+    Raises a LabelError if ``y`` is None or does not have ``n_rows`` elements.
+    """
     if y is None:
         raise LabelError(
             "C45Classifier requires y to be passed, but the target y is None: give one class "

@@ -22,27 +22,33 @@ from scumble.learn.trees.c45.tree import (
 
 #: With fewer rows times trees than this, prediction takes less time than starting threads.
 _MIN_PREDICTIONS_FOR_THREADS = 5_000
+#: Ranges of rows that threads take in turn: enough that no thread waits long for the last one.
+_N_RANGES = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The nodes of many trees, one tree after another."""
+    """The nodes of many trees in flat arrays, one tree after another.
+
+    Node indices are positions in these arrays, for instance in ``roots`` and ``first``.
+    """
 
     roots: Array  # int64, by tree: its first node
     feature: Array  # int32, by node: the column that it splits; -1 at a leaf
     cut: Array  # values at or below it go to the first branch; NaN where the column is nominal
-    first: Array  # int64, by node: the first child
+    first: Array  # int64, by node: its first child; the children have consecutive indices
     width: Array  # int32, by node: number of children
-    share: Array  # weight of a node as a part of its parent's weight; -1 for an empty leaf
-    leaf: Array  # position of the node's first value in ``probabilities``
-    probabilities: Array  # class probabilities of all nodes, flat
-    n_classes: Array  # int64, by tree
+    share: Array  # by node: its weight divided by that of its parent; -1 for an empty leaf
+    leaf: Array  # int64, by node: position of its first value in ``probabilities``
+    probabilities: Array  # class probabilities of all nodes, one node after another
+    n_classes: Array  # int64, by tree: number of probabilities per node
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
-        """Combine trees that were grown on the same columns.
+        """Return a forest of trees that were grown on the same columns.
 
-        With ``laplace``, one row per class is added when class probabilities are computed.
+        With ``laplace``, one row per class is added when class probabilities are computed. An
+        empty leaf, which no training row reached, predicts the probabilities of its parent.
         """
         nodes = concatenate_nodes(trees)
         roots = start_offsets(nodes.sizes)
@@ -54,7 +60,7 @@ class Forest:
         n_classes_of_nodes = np.repeat(nodes.n_classes, nodes.sizes)
         leaf = start_offsets(n_classes_of_nodes)
         totals = np.add.reduceat(nodes.counts, leaf) if len(leaf) else np.zeros(0)
-        # An empty leaf predicts the class probabilities of its parent.
+        # The node whose class counts each node predicts.
         sources = np.where(empty & (parent >= 0), parent, np.arange(len(parent)))
         probabilities = _class_probabilities(
             counts=nodes.counts[concatenate_ranges(leaf[sources], n_classes_of_nodes)],
@@ -79,7 +85,7 @@ class Forest:
         return len(self.roots)
 
     def positive_only(self) -> Forest:
-        """Return trees that predict only the probability of class 1."""
+        """Return a copy that predicts only the probability of class 1, one column per tree."""
         probabilities = self.probabilities[self.leaf + 1]
         return replace(
             self,
@@ -89,7 +95,11 @@ class Forest:
         )
 
     def predict_proba(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
-        """Return the class probabilities of all rows by all trees, side by side."""
+        """Return the class probabilities of all trees, of shape (n_rows, sum of ``n_classes``).
+
+        The columns of the first tree come first, then those of the second, and so on. ``extra`` is
+        a csr_array of the extra columns that the trees use, see `PreparedTable`, or None.
+        """
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
         run_kernel_on_rows(predict_rows, self, X, n_columns, out, extra=extra, n_jobs=n_jobs)
@@ -97,7 +107,10 @@ class Forest:
 
 
 def concatenate_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
-    """Return the nodes of all trees, one tree after another, with flat counts."""
+    """Return the nodes of all trees, one tree after another, with flat class counts.
+
+    An element of ``trees`` may be a single tree or the nodes of several.
+    """
     sizes = [tree.n_nodes if isinstance(tree, Tree) else tree.sizes for tree in trees]
     fields = {
         name: _concatenate_flat(getattr(tree, name) for tree in trees)
@@ -118,35 +131,45 @@ def run_kernel_on_rows(
 ) -> None:
     """Call ``kernel(rows, forest, start, stop, *arguments)`` for ranges of rows, in threads.
 
-    There is only one range if so few rows and trees do not need threads.
+    ``rows`` are X and the extra columns as a `RowArrays`; ``start`` and ``stop`` are the first
+    row of a range and the row after its last. The kernel writes its result to an argument.
     """
     rows = as_row_arrays(X, extra)
     n_rows = X.shape[0]
-    n_ranges = 1 if n_rows * len(forest) < _MIN_PREDICTIONS_FOR_THREADS else 64
-    run_in_threads(
-        lambda block: kernel(rows, forest, *block, *arguments),
-        even_ranges(n_rows, n_ranges),
-        n_jobs=n_jobs,
-    )
+    needs_threads = n_rows * len(forest) >= _MIN_PREDICTIONS_FOR_THREADS
+    n_ranges = _N_RANGES if needs_threads else 1
+
+    def run_on_range(row_range: tuple[int, int]) -> None:
+        """Call the kernel for one range of rows."""
+        start, stop = row_range
+        kernel(rows, forest, start, stop, *arguments)
+
+    run_in_threads(run_on_range, even_ranges(n_rows, n_ranges), n_jobs=n_jobs)
 
 
 def _concatenate_flat(parts: Iterable[Any]) -> Array:
-    """Concatenate the values of arrays or numbers."""
+    """Return the elements of arrays, or numbers, in one flat array; zero-length without any."""
     flat = [np.ravel(part) for part in parts]
     return np.concatenate(flat) if flat else np.zeros(0)
 
 
 def _branch_shares(branch: Array, *, totals: Array, parent: Array, empty: Array) -> Array:
-    """Return the weight of each node as a part of its parent's weight; -1 for empty leaves."""
+    """Return the weight of each node divided by its parent's; -1 for empty leaves.
+
+    All arrays are by node: ``branch`` is the weight of the rows that reached the node, ``totals``
+    the sum of its class counts, ``parent`` the index of its parent. The result for a root, whose
+    parent is -1, has no meaning and is not used.
+    """
     parent_totals = totals[np.maximum(parent, 0)] if len(parent) else np.zeros(0)
     shares = np.divide(branch, parent_totals, out=np.zeros(len(branch)), where=parent_totals > 0)
     return np.where(empty, -1.0, shares)
 
 
 def _class_probabilities(*, counts: Array, totals: Array, n_classes: Array, laplace: bool) -> Array:
-    """Return the class probabilities of all nodes, flat.
+    """Return the class probabilities of all nodes, one node after another.
 
-    ``counts`` are flat, too; ``totals`` and ``n_classes`` are by node.
+    ``counts`` are the class counts in the same order; ``totals``, their sums, and ``n_classes``
+    are by node. A node without rows has probabilities of 0, or equal ones with ``laplace``.
     """
     totals = np.repeat(totals, n_classes)
     if laplace:

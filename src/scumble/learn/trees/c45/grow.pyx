@@ -91,7 +91,7 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
     growing.pruner.rows = &rows
     g.x_ln_x_table = &x_ln_x_table[0]
     g.x_ln_x_length = x_ln_x_table.shape[0]
-    prepare(g, table, targets, settings)
+    prepare_batch(g, table, targets, settings)
     with nogil:
         for t in range(n_trees):
             start = starts[t]
@@ -99,15 +99,15 @@ def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
                 g, target_rows + start, y + start, weights + start if weights != NULL else NULL,
                 starts[t + 1] - start,
             )
-            grow(g)
-            finish(g, &growing.pruner, &growing.finished)
+            grow_tree(g)
+            finish_tree(g, &growing.pruner, &growing.finished)
             stops[t] = growing.finished.n
             release_sample(g)
     return {"sizes": np.diff(np.asarray(stops), prepend=0), **as_arrays(&growing.finished)}
 
 
 cdef dict as_arrays(const Nodes* nodes):
-    """Return copies of the fields of nodes as arrays, by name."""
+    """Return the fields of nodes, except for their rows, as new arrays by name."""
     cdef Py_ssize_t n = nodes.n
     records = np.empty(n, NODE)
     counts = np.empty((n, nodes.n_classes))
@@ -132,8 +132,8 @@ cdef Settings view_settings(settings) except *:
     return view
 
 
-cdef int prepare(Grower* g, table, targets, settings) except -1:
-    """Set up what all trees of the batch share."""
+cdef int prepare_batch(Grower* g, table, targets, settings) except -1:
+    """Set the table, the settings and the strategy that all trees of the batch share."""
     cdef Py_ssize_t n_rows = table.n_rows
     cdef bint has_weights = len(targets.weights) > 0
     g.columns = view_columns(table.columns)
@@ -164,7 +164,10 @@ cdef int prepare(Grower* g, table, targets, settings) except -1:
 
 
 cdef int set_columns(Grower* g, const int64_t[::1] columns) except -1:
-    """Use all columns as lists of entries, except for nominal ones that are counted by items."""
+    """Set which of the columns are used as lists of entries, and which are counted by items.
+
+    The latter are the nominal columns if the strategy is `TWO_CLASSES`.
+    """
     cdef Py_ssize_t n_rows = g.sample.n_table
     cdef int64_t column
     reserve(g.memory, <void**> &g.list_columns, columns.shape[0], sizeof(int64_t))
@@ -201,7 +204,10 @@ cdef int fill_chords(Grower* g) except -1:
 cdef int load_sample(
     Grower* g, const uint32_t* rows, const int32_t* y, const double* weights, Py_ssize_t n
 ) except -1 nogil:
-    """Store the classes and weights of a target by row of the table."""
+    """Store the rows of a target, and their classes and weights by row of the table.
+
+    ``n`` is the number of its rows; ``weights`` may be NULL.
+    """
     cdef double total = 0.0
     cdef Py_ssize_t i
     reserve(g.memory, <void**> &g.rows, n, sizeof(uint32_t))
@@ -221,7 +227,7 @@ cdef int load_sample(
 
 
 cdef void release_sample(Grower* g) noexcept nogil:
-    """Remove the marks of a target's rows."""
+    """Reset the arrays by row of the table that mark a target's rows."""
     cdef Py_ssize_t i
     for i in range(g.sample.n):
         g.in_sample[g.sample.rows[i]] = 0
@@ -229,7 +235,7 @@ cdef void release_sample(Grower* g) noexcept nogil:
             g.two.position_of[g.sample.rows[i]] = 0xFFFFFFFFU
 
 
-cdef int finish(Grower* g, Pruner* p, Nodes* finished) except -1 nogil:
+cdef int finish_tree(Grower* g, Pruner* p, Nodes* finished) except -1 nogil:
     """Collapse and prune the tree, and append its nodes to the finished ones."""
     reserve(g.memory, <void**> &g.buffer, 2 * g.nodes.n, sizeof(uint64_t))
     collapse(&g.nodes, <double*> g.buffer)
@@ -242,7 +248,7 @@ cdef int finish(Grower* g, Pruner* p, Nodes* finished) except -1 nogil:
 
 
 cdef int add_leaves(Nodes* nodes, Py_ssize_t n) except -1 nogil:
-    """Append leaves without rows."""
+    """Append ``n`` leaves without rows."""
     cdef Py_ssize_t node
     cdef Py_ssize_t new_size = nodes.n + n
     reserve(nodes.memory, <void**> &nodes.records, new_size, sizeof(Node))
@@ -319,8 +325,8 @@ cdef int append_reachable_nodes(
     return 0
 
 
-cdef int grow(Grower* g) except -1 nogil:
-    """Grow one tree: the main loop."""
+cdef int grow_tree(Grower* g) except -1 nogil:
+    """Grow the tree of the loaded target: split nodes from the stack until it is empty."""
     start_tree(g)
     while g.stack_size:
         g.stack_size -= 1
@@ -343,7 +349,10 @@ cdef int grow(Grower* g) except -1 nogil:
 
 
 cdef int start_tree(Grower* g) except -1 nogil:
-    """Add the root, with the entries of all its columns, and put it on the stack."""
+    """Add the root, copy the entries of the target's rows, and put the root on the stack.
+
+    The stack stays empty if the root cannot be split.
+    """
     cdef Py_ssize_t k
     cdef Py_ssize_t n_few = 0
     cdef StackRecord* root
@@ -485,7 +494,7 @@ cdef int split_node(Grower* g) except -1 nogil:
 
 
 cdef void store_branches(Grower* g) noexcept nogil:
-    """Store the rows and class counts of the branches, where no row goes down several."""
+    """Store the rows, class counts and weights of the branches, if no value is missing."""
     cdef double* counts
     cdef int64_t b, i
     cdef Node* child
@@ -510,7 +519,10 @@ cdef void store_branches(Grower* g) noexcept nogil:
 
 
 cdef int queue_branches(Grower* g) except -1 nogil:
-    """Put the branches that can be split again on the stack; the largest replaces the node."""
+    """Put the branches that can be split again on the stack, with their rows and entries.
+
+    The branch with the most rows takes the place of the node in the arrays of rows and entries.
+    """
     cdef Py_ssize_t depth = g.stack_size
     cdef int64_t n_ranges = g.current.range_high - g.current.range_low
     cdef int64_t next_slot = 1

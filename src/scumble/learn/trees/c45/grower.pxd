@@ -1,4 +1,10 @@
-"""The records that the steps of growing a tree share, and the arrays on which they work."""
+"""The records that the steps of growing a tree share, and the arrays on which they work.
+
+In all modules ``g`` is the `Grower`, ``k`` the number of a column among those of the current node,
+and ``b`` the number of a branch among those of the current split. An *entry* is a row with the code
+of its value in a column, see layout.pxd; an *item* is a nominal column with one of its values. The
+*gain* of a split is the information gain, weighted by rows; a *cut* splits a numeric column.
+"""
 
 from libc.math cimport ceil, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -44,7 +50,7 @@ cdef struct Sample:
     bint repeated  # whether weights are numbers of repetitions
 
 
-cdef struct EntryRange:  # The entries of a column in one node: g.entries[start:stop].
+cdef struct EntryRange:  # The entries of a column's rows in one node: g.entries[start:stop].
     int64_t column
     int64_t start
     int64_t stop
@@ -222,20 +228,31 @@ cdef struct Grower:
 
 
 cdef inline double min_branch_weight(const Grower* g, double known_weight) noexcept nogil:
-    """Return the minimum weight on either side of a cut, for rows of ``known_weight``."""
-    cdef double share = 0.1 * known_weight / g.sample.n_classes
-    if share - g.settings.min_objects < TOLERANCE:
+    """Return the minimum weight on either side of a cut of a column.
+
+    ``known_weight`` is the weight of the node's rows whose value in the column is not missing. The
+    minimum is a tenth of it divided by the number of classes, at most 25, but at least
+    `min_objects`, as in J48.
+    """
+    cdef double minimum = 0.1 * known_weight / g.sample.n_classes
+    if minimum - g.settings.min_objects < TOLERANCE:
         return g.settings.min_objects
-    return 25.0 if share - 25.0 > TOLERANCE else share
+    return 25.0 if minimum - 25.0 > TOLERANCE else minimum
 
 
 cdef inline bint has_few_values(const Grower* g, int64_t n_values) noexcept nogil:
-    """Return whether a column has few enough values to be part of the mean gain."""
+    """Return whether a column's gain counts in the mean gain.
+
+    It does if the column is numeric, or has fewer values than 0.3 times the training rows.
+    """
     return n_values == 0 or 0.3 * g.sample.n_counted - n_values > TOLERANCE
 
 
 cdef inline void add_gain(Grower* g, double gain, int64_t n_values) noexcept nogil:
-    """Add a gain to the mean of all gains, unless its column has too many values."""
+    """Add the gain of a split to the sum of gains, unless its column has too many values.
+
+    A negative gain, of a column that cannot split the node, is not added.
+    """
     if gain >= 0.0 and (g.all_columns_in_mean or has_few_values(g, n_values)):
         g.gain_sum += gain
         g.n_valid += 1
@@ -249,7 +266,10 @@ cdef inline void fill_terms(double* terms, const double* x_ln_x_table, int64_t n
 
 
 cdef inline bint init_node(Grower* g) noexcept nogil:
-    """Compute what all cuts of a node need; return False if it has too few rows for a cut."""
+    """Set minimum side, tolerance and ``size_terms`` of a node whose rows are counted.
+
+    Returns False, and sets nothing, if the node has too few rows for a cut.
+    """
     cdef double min_weight = min_branch_weight(g, g.n_counted)
     if 2.0 * min_weight - g.n_counted > TOLERANCE:
         return False
@@ -262,7 +282,10 @@ cdef inline bint init_node(Grower* g) noexcept nogil:
 cdef inline void init_column(
     const Grower* g, int64_t k, int64_t full_size, NumericColumn* column
 ) noexcept nogil:
-    """Describe the k-th column of the node; without a default it has ``full_size`` entries."""
+    """Set the fields of the k-th column of the node, which is numeric.
+
+    ``full_size`` is the number of entries that the column has if no row has the default value.
+    """
     cdef const EntryRange* entry_range = &g.ranges[g.current.range_low + k]
     column.entries = g.entries
     column.values = g.columns.values + g.columns.starts[entry_range.column]
@@ -277,16 +300,16 @@ cdef inline void init_column(
 
 
 cdef inline void init_best_cut(const Grower* g, Candidate* candidate) noexcept nogil:
-    """Start the search for the best cut: its gain has to exceed the tolerance."""
+    """Set a candidate to no cut; the first one has to have a gain above the tolerance."""
     candidate.gain = g.score_tolerance - g.information
     candidate.left_weight = candidate.left_positive = 0.0
     candidate.code_below = candidate.code_above = candidate.n_cuts = 0
 
 
 cdef inline void finish_best_cut(Grower* g, Candidate* candidate) noexcept nogil:
-    """Turn the best score into a gain and a ratio.
+    """Set gain and gain ratio of the best cut, whose score was stored as the gain so far.
 
-    The gain is -1 if it does not exceed the cost of choosing among the cuts.
+    The gain is -1 if there is no cut, or if it does not exceed the cost of choosing one.
     """
     cdef double gain = g.information + (candidate.gain - g.score_tolerance)
     cdef double split_information

@@ -21,14 +21,14 @@ from scumble.learn.trees.c45.table import PreparedTable, as_readonly_array, even
 from scumble.learn.trees.c45.tree import Nodes, Tree, TreeSettings
 from scumble.learn.weights import apply_class_weight, compute_class_weight_factors
 
-#: Largest table of x ln x for weights that are not numbers of rows, whose sum has no limit; for
-#: larger weights the logarithms are computed. 4 million numbers take 32 MB.
-_LARGEST_TABLE = 1 << 22
+#: Largest number of values in a table of x ln x for weights that are not numbers of rows, whose sum
+#: has no limit; for larger weights the logarithms are computed. 4 million values take 32 MB.
+_MAX_TABULATED = 1 << 22
 
 
 @dataclass(frozen=True)
 class Target:
-    """The classes that one tree learns, with its training rows and columns.
+    """What one tree learns: the classes of its training rows, and the columns that it may use.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ class Target:
     weights : array of float, optional
         Weight of each row; with ``repeats``, of each repetition.
     extra : array of int, optional
-        Indices of the extra columns of the table that may be used; none by default.
+        Indices of the extra columns of the table that may be used, counted from 0 among these;
+        none by default. See `prepare_table`.
     columns : array of int, optional
         Indices of the features of the table that may be used, ascending; all by default.
 
@@ -68,19 +69,19 @@ class Target:
 
 
 class TargetBatch(NamedTuple):
-    """Targets of trees that have the same classes and columns.
+    """Several targets with the same classes and columns, in the form that kernels take.
 
     Target t consists of ``y[starts[t]:starts[t + 1]]`` and of the same slice of ``rows`` and
     ``weights``.
     """
 
-    starts: Array
-    rows: Array
-    y: Array
-    weights: Array = np.zeros(0)  # empty if every row has weight 1
-    repeated: bool = True  # whether weights are numbers of repetitions
-    n_classes: int = 2
-    columns: Array | None = None  # that trees may use; all features if None
+    starts: Array  # shape (n_targets + 1,), from 0 to the number of elements of ``rows``
+    rows: Array  # indices of training rows in the table
+    y: Array  # class code of each of these rows
+    weights: Array = np.zeros(0)  # of these rows; empty if every row has weight 1
+    repeated: bool = True  # whether weights are numbers of repetitions of rows
+    n_classes: int = 2  # of each target
+    columns: Array | None = None  # indices of the columns that trees may use; all features if None
 
 
 def grow_trees(
@@ -120,25 +121,31 @@ def grow_trees(
     """
     tree_settings = TreeSettings() if settings is None else settings
 
-    def grow_block(block: tuple[int, int]) -> list[Tree]:
-        return [grow_tree(table, targets[index], tree_settings) for index in range(*block)]
+    def grow_range(index_range: tuple[int, int]) -> list[Tree]:
+        """Return the trees of a range of targets, from the first index to before the second."""
+        return [grow_tree(table, targets[index], tree_settings) for index in range(*index_range)]
 
-    blocks = even_ranges(len(targets), 16 * thread_count(n_jobs))
-    trees_of_blocks = run_in_threads(grow_block, blocks, n_jobs=n_jobs)
-    return list(itertools.chain.from_iterable(trees_of_blocks))
+    # More ranges than threads, so that no thread waits long for the last one.
+    index_ranges = even_ranges(len(targets), 16 * thread_count(n_jobs))
+    trees_by_range = run_in_threads(grow_range, index_ranges, n_jobs=n_jobs)
+    return list(itertools.chain.from_iterable(trees_by_range))
 
 
 def grow_tree_batch(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> Nodes:
-    """Grow one tree for each of many small two-class targets in one call.
+    """Grow and prune one tree for each of many small two-class targets; return all their nodes.
 
-    Every target must have at least one row.
+    Every target must have at least one row. Weights count as weights, not as repetitions.
     """
     targets = _apply_class_weight(targets, settings.class_weight)
     return _grow(table, targets._replace(repeated=len(targets.weights) == 0), settings)
 
 
 def _apply_class_weight(targets: TargetBatch, class_weight: Any) -> TargetBatch:
-    """Multiply the weights of each target's rows by the factors of their classes."""
+    """Return two-class targets whose weights are multiplied by factors of their classes.
+
+    ``class_weight`` is a rule or factors by class code, see `compute_class_weight_factors`, applied
+    to each target by itself; None returns the targets unchanged.
+    """
     if class_weight is None or len(targets.starts) < 2:
         return targets
     y = np.asarray(targets.y, np.intp)
@@ -152,7 +159,7 @@ def _apply_class_weight(targets: TargetBatch, class_weight: Any) -> TargetBatch:
 
 
 def grow_tree(table: PreparedTable, target: Target, settings: TreeSettings) -> Tree:
-    """Grow one tree, and prune it if the settings say so."""
+    """Return the tree of one target, pruned if ``settings.prune``."""
     nodes = _grow(table, _as_batch(table, target, settings.class_weight), settings)
     return Tree(
         feature=nodes.feature,
@@ -166,7 +173,11 @@ def grow_tree(table: PreparedTable, target: Target, settings: TreeSettings) -> T
 
 
 def _as_batch(table: PreparedTable, target: Target, class_weight: Any) -> TargetBatch:
-    """Return a batch of one target, without rows of weight zero."""
+    """Return a target as a batch of one, without rows of weight zero.
+
+    Repetitions, sample weights and class weights are multiplied. Raises a DataError if no row has
+    a positive weight.
+    """
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     y = np.asarray(target.y)
     row_weights = target.weights
@@ -199,7 +210,7 @@ def _as_batch(table: PreparedTable, target: Target, class_weight: Any) -> Target
 
 
 def _check_targets(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> None:
-    """Raise an error for sizes, rows or classes with which kernels would read invalid memory."""
+    """Raise a DataError for sizes, rows or classes with which kernels would read invalid memory."""
     starts = targets.starts
     rows = targets.rows
     y = targets.y
@@ -230,7 +241,7 @@ def _check_targets(table: PreparedTable, targets: TargetBatch, settings: TreeSet
 
 
 def _grow(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) -> Nodes:
-    """Check the targets and grow one tree for each of them."""
+    """Check the targets, grow and prune one tree for each of them, and return all their nodes."""
     _check_targets(table, targets, settings)
     columns = table.active_columns() if targets.columns is None else targets.columns
     kernel_targets = targets._replace(
@@ -245,11 +256,11 @@ def _grow(table: PreparedTable, targets: TargetBatch, settings: TreeSettings) ->
         total_weights = np.diff(targets.starts)
     largest_weight = total_weights.max(initial=0)
     if not targets.repeated:
-        largest_weight = min(largest_weight, max(table.n_rows, _LARGEST_TABLE))
+        largest_weight = min(largest_weight, max(table.n_rows, _MAX_TABULATED))
     x_ln_x_table = table.x_ln_x(int(largest_weight) + 2)
-    nodes = kernels.grow_trees(table, kernel_targets, settings, x_ln_x_table)
-    n_trees = len(nodes["sizes"])
-    return Nodes(n_classes=np.full(n_trees, targets.n_classes, np.int64), **nodes)
+    fields = kernels.grow_trees(table, kernel_targets, settings, x_ln_x_table)
+    n_trees = len(fields["sizes"])
+    return Nodes(n_classes=np.full(n_trees, targets.n_classes, np.int64), **fields)
 
 
 def predict_trees(
@@ -270,7 +281,7 @@ def predict_trees(
     X : float ndarray or csr_array of shape (n_samples, n_features)
         Rows to predict.
     extra : csr_array of bool, optional
-        The extra columns of these rows.
+        The extra columns of these rows, all that the table had; None if it had none.
     laplace : bool
         Whether to smooth the probabilities by adding one row per class.
     positive_only : bool
@@ -281,7 +292,8 @@ def predict_trees(
     Returns
     -------
     array of shape (n_samples, total number of classes)
-        The columns of the first tree, followed by those of the second one, and so on.
+        A column for each class of the first tree, then of the second one, and so on; with
+        ``positive_only``, one column per tree.
 
     Examples
     --------

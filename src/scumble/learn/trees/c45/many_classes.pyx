@@ -121,7 +121,7 @@ cdef void reset_steps(
 
 
 cdef void find_numeric_cut(Grower* g, int64_t k) noexcept nogil:
-    """Find the best cut of a numeric column.
+    """Set the candidate of the k-th column of the node, which is numeric, to its best cut.
 
     Cuts above the rows with the default value, which have no entries, are computed from the other
     end: the score of a cut is the same for both of its sides.
@@ -228,7 +228,10 @@ cdef void scan_above_default(
 
 
 cdef void score_nominal_column(Grower* g, int64_t k) noexcept nogil:
-    """Compute gain and ratio of a split by a nominal column."""
+    """Set gain and ratio of a split by the k-th column of the node, which is nominal.
+
+    The gain stays -1 if fewer than two branches have enough rows.
+    """
     cdef ManyClassState* many = &g.many
     cdef const double* x_ln_x_table = g.x_ln_x_table
     cdef EntryRange* entry_range = &g.ranges[g.current.range_low + k]

@@ -47,7 +47,10 @@ cdef struct Memory:  # The arrays that are freed together, by the addresses of t
 cdef inline int reserve(
     Memory* memory, void** array, Py_ssize_t n, Py_ssize_t width
 ) except -1 nogil:
-    """Make room for ``n`` elements of ``width`` bytes and keep the present ones."""
+    """Make room in an array for ``n`` elements of ``width`` bytes; keep the present elements.
+
+    The array may be moved; it is freed by `release`.
+    """
     cdef char* start = NULL if array[0] == NULL else <char*> array[0] - HEADER_BYTES
     cdef Py_ssize_t size = 0 if start == NULL else (<Py_ssize_t*> start)[0]
     if start != NULL and n <= size:
@@ -71,7 +74,7 @@ cdef inline int reserve(
 cdef inline int reserve_zeros(
     Memory* memory, void** array, Py_ssize_t n, Py_ssize_t width
 ) except -1 nogil:
-    """Make room for ``n`` elements, and set them to zero."""
+    """Make room in an array for ``n`` elements of ``width`` bytes, and set them to zero."""
     reserve(memory, array, n, width)
     memset(array[0], 0, n * width)
     return 0

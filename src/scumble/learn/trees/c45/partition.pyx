@@ -105,7 +105,7 @@ cdef void mark_values(
 
 
 cdef inline int64_t full_size(const Grower* g, const StackRecord* record) noexcept nogil:
-    """Return the number of entries of a column in a node if no row has its default value."""
+    """Return the number of entries that a column has in a node if no row has its default value."""
     if g.strategy == TWO_CLASSES and not g.two.has_entry_weights:
         return <int64_t> g.nodes.records[record.node].branch
     return record.high - record.low
@@ -114,7 +114,10 @@ cdef inline int64_t full_size(const Grower* g, const StackRecord* record) noexce
 cdef inline bint add_range_if_useful(
     Grower* g, StackRecord* record, int64_t column, int64_t start, int64_t stop
 ) noexcept nogil:
-    """Add the entries of a column to a waiting node if they can split it or a node below it."""
+    """Add the entries of a column to a waiting node if they can split it or a node below it.
+
+    Returns whether they were added.
+    """
     if stop - start < full_size(g, record):
         if stop - start < g.min_entries:
             return False

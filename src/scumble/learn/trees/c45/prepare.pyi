@@ -9,7 +9,7 @@ def sort_sparse(
     indices: Array,
     data: Array,
     columns: Any,
-    shift: int,
+    first_column: int,
     storage_starts: Array,
     block: Any,
 ) -> None: ...

@@ -91,12 +91,13 @@ def sort_dense(const double[:, ::1] X, columns, block):
 
 def sort_sparse(
     Py_ssize_t n_rows, const int64_t[::1] indptr, const int32_t[::1] indices,
-    const double[::1] data, columns, Py_ssize_t shift, const int64_t[::1] storage_starts, block,
+    const double[::1] data, columns, Py_ssize_t first_column,
+    const int64_t[::1] storage_starts, block,
 ):
     """Sort columns ``block[0]`` to ``block[1] - 1`` of a CSC matrix.
 
-    Column c of the matrix is column c + ``shift`` of the sorted ones. ``storage_starts`` says
-    where the entries of each sorted column are stored, and how many it has room for.
+    Column c of the matrix is column ``first_column + c`` of the sorted ones. Sorted column s is
+    stored from position ``storage_starts[s]`` on, and has room up to ``storage_starts[s + 1]``.
     """
     cdef SortedColumns out = view_columns(columns)
     cdef Py_ssize_t start = block[0]
@@ -108,7 +109,7 @@ def sort_sparse(
     cells.n_rows = n_rows
     with nogil:
         for c in range(start, stop):
-            column = c + shift
+            column = c + first_column
             if c % 64 == 0:
                 check_stop()
             is_nominal = out.n_values[column] > 0
@@ -131,7 +132,7 @@ def sort_sparse(
 
 
 cdef inline void append_nonzero(Cells* cells, double number, Py_ssize_t row) noexcept nogil:
-    """Append a cell, unless it is zero."""
+    """Append the cell of a row, unless its number is zero."""
     cells.numbers[cells.n] = number
     cells.rows[cells.n] = <uint32_t> row
     cells.n += number != 0.0
@@ -328,7 +329,10 @@ cdef void keys_to_numbers(Cells* cells, uint64_t* keys, uint64_t* order) noexcep
 cdef bint sort_by_insertion(
     uint64_t* keys, uint64_t* order, Py_ssize_t n, Py_ssize_t max_moves
 ) noexcept nogil:
-    """Sort keys that are nearly sorted; stop and return False after ``max_moves``."""
+    """Sort keys that are nearly sorted, and ``order`` with them; return whether this succeeded.
+
+    It stops and returns False after more than ``max_moves`` moves of a key.
+    """
     cdef Py_ssize_t i, position
     cdef uint64_t key, index
     for i in range(1, n):
@@ -350,9 +354,10 @@ cdef bint sort_by_insertion(
 
 
 cdef uint64_t* sort_upper_halves(uint64_t* words, uint64_t* other, Py_ssize_t n) noexcept nogil:
-    """Sort by the upper four bytes by radix sort; return the array with the result.
+    """Sort ``n`` words by their upper four bytes; return the array with the result.
 
-    A byte that is the same in all words needs no pass.
+    It is ``words`` or ``other``; both are overwritten. The radix sort is stable, and skips bytes
+    that are the same in all words.
     """
     cdef int64_t[4][256] counts
     cdef uint64_t word

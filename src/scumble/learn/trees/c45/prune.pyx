@@ -48,7 +48,7 @@ cdef int prune(Pruner* p, Grower* g) except -1 nogil:
 
 
 cdef int start_tree(Pruner* p, Grower* g) except -1 nogil:
-    """Make room for the state of each node and row, and start with the root."""
+    """Set the state of pruning for a new tree, and put the root on the stack of visits."""
     cdef Py_ssize_t n = g.nodes.n
     p.memory = g.memory
     p.nodes = &g.nodes
@@ -81,7 +81,10 @@ cdef int start_tree(Pruner* p, Grower* g) except -1 nogil:
 cdef Visit* push_visit(
     Pruner* p, Visit** stack, Py_ssize_t depth, Py_ssize_t node, int64_t low, int64_t high
 ) except NULL nogil:
-    """Put a node with rows ``low`` to ``high`` of the path on a stack of visits."""
+    """Put a node on a stack of visits at ``depth``, and return its visit.
+
+    Its rows are those of the path from ``low`` to ``high`` - 1.
+    """
     reserve(p.memory, <void**> stack, depth + 1, sizeof(Visit))
     stack[0][depth] = Visit(node, False, 0, low, high, 0)
     return &stack[0][depth]
@@ -121,7 +124,7 @@ cdef int prune_node(Pruner* p, const Visit* visit) except -1 nogil:
     """
     cdef Node* node = &p.nodes.records[visit.node]
     cdef double as_tree
-    cdef Py_ssize_t largest = largest_branch(p, node, &as_tree)
+    cdef Py_ssize_t largest = largest_child(p, node, &as_tree)
     cdef double as_leaf = estimate_leaf_errors(p, visit.node)
     cdef double as_branch = INFINITY
     p.states[visit.node] = UNCHANGED
@@ -142,10 +145,10 @@ cdef int prune_node(Pruner* p, const Visit* visit) except -1 nogil:
     return 0
 
 
-cdef Py_ssize_t largest_branch(
+cdef Py_ssize_t largest_child(
     const Pruner* p, const Node* node, double* errors
 ) noexcept nogil:
-    """Return the branch with the largest weight, and write the errors of all to ``errors``."""
+    """Return the child of largest weight; write the sum of the children's errors to ``errors``."""
     cdef Py_ssize_t largest = -1
     cdef double largest_weight = 0.0
     cdef double weight
@@ -161,7 +164,10 @@ cdef Py_ssize_t largest_branch(
 
 
 cdef double max_raising_errors(double as_leaf, double as_tree) noexcept nogil:
-    """Return the number of errors above which a branch is not raised in any case."""
+    """Return an upper bound of the errors of a branch that is raised.
+
+    A branch is raised only if this is better than the node as a leaf and as a tree.
+    """
     cdef double max_errors = as_tree + 0.1
     if as_leaf - max_errors < 1e-6:
         max_errors = min(max_errors, as_leaf - 0.1)
@@ -169,7 +175,7 @@ cdef double max_raising_errors(double as_leaf, double as_tree) noexcept nogil:
 
 
 cdef int raise_branch(Pruner* p, const Visit* visit, Py_ssize_t largest) except -1 nogil:
-    """Replace a node by its largest branch, which receives the rows of the others."""
+    """Replace a node by its largest branch, which receives the rows of the other branches."""
     cdef Node* node = &p.nodes.records[visit.node]
     cdef Node* branch = &p.nodes.records[largest]
     if visit.is_sorted:
@@ -184,7 +190,7 @@ cdef int raise_branch(Pruner* p, const Visit* visit, Py_ssize_t largest) except 
 # Rows with missing values.
 
 cdef int start_path(Pruner* p, Py_ssize_t n_columns, const Sample* sample) except -1 nogil:
-    """Start the path with all rows at the root."""
+    """Make room for the path, and put all training rows on it, at the root."""
     cdef Py_ssize_t n = sample.n
     cdef Py_ssize_t i
     reserve(p.memory, <void**> &p.cells, n, sizeof(double))
@@ -224,7 +230,7 @@ cdef void mark_rows_with_missing(Pruner* p, Py_ssize_t n_columns, int64_t n) noe
 
 
 cdef bint has_no_missing_below(Pruner* p, const Visit* visit) noexcept nogil:
-    """Return whether no row of a node can be divided among branches below it."""
+    """Return whether no value that the subtree of a node needs is missing in the node's rows."""
     cdef Py_ssize_t n_inner = 0
     cdef Py_ssize_t k
     cdef int64_t i
@@ -245,7 +251,7 @@ cdef bint has_no_missing_below(Pruner* p, const Visit* visit) noexcept nogil:
 
 
 cdef void sort_by_leaf(Pruner* p, Visit* visit) noexcept nogil:
-    """Sort the rows of a subtree without missing values by leaf: each node gets a range."""
+    """Sort the rows of a subtree without missing values by leaf, and store each node's range."""
     cdef int32_t* leaves = <int32_t*> p.cells  # of each row; a number is large enough for it
     cdef Nodes* nodes = p.nodes
     cdef Py_ssize_t n_below = list_subtree(p, visit.node, p.targets)
@@ -296,7 +302,7 @@ cdef inline int64_t branch_of(double value, int64_t n_values, double cut) noexce
 
 
 cdef void load_column(Pruner* p, int64_t column, int64_t low, int64_t high) noexcept nogil:
-    """Write one column of the path's rows ``low`` to ``high`` to ``cells``."""
+    """Write one column of the path's rows ``low`` to ``high`` - 1 to ``cells``."""
     cdef Py_ssize_t n_features = p.rows.n_features
     cdef int64_t i
     if p.rows.is_dense and column < n_features:
@@ -311,9 +317,10 @@ cdef void load_column(Pruner* p, int64_t column, int64_t low, int64_t high) noex
 cdef int64_t send_rows(
     Pruner* p, const Node* node, int64_t branch, double share, int64_t low, int64_t high
 ) except -1 nogil:
-    """Copy the rows that go down a branch to the end of the path; return the new end.
+    """Copy the rows that go down a branch of a node to the end of the path; return the new end.
 
-    ``share`` is the part of the weight of rows with a missing value that goes there.
+    The rows of the node are those of the path from ``low`` to ``high`` - 1. A row with a missing
+    value goes down the branch with ``share`` times its weight.
     """
     cdef int64_t n_values = p.n_values[node.feature]
     cdef int64_t stop = high
@@ -379,7 +386,10 @@ cdef double send_down(
 
 
 cdef void count_rows(Pruner* p, const Visit* visit, bint store) noexcept nogil:
-    """Sum the weights of a node's rows by class; with ``store``, these become its counts."""
+    """Write the weights of a node's rows by class to ``class_weights``.
+
+    With ``store``, they become the class counts of the node as well.
+    """
     cdef Py_ssize_t n_classes = p.nodes.n_classes
     cdef int64_t i
     memset(p.class_weights, 0, n_classes * sizeof(double))
@@ -396,7 +406,10 @@ cdef void count_rows(Pruner* p, const Visit* visit, bint store) noexcept nogil:
 
 
 cdef int compute_shares(Pruner* p, const Visit* visit, bint store) except -1 nogil:
-    """Compute each branch's part of the weight of rows whose value is known."""
+    """Set ``shares``: the weight of each branch divided by that of all rows with a known value.
+
+    They are equal if no value is known. With ``store``, the branches get these weights.
+    """
     cdef Node* node = &p.nodes.records[visit.node]
     cdef int64_t n_values = p.n_values[node.feature]
     cdef double known_weight = 0.0

@@ -15,39 +15,45 @@ from scumble._core.parallel import run_in_threads, thread_count
 from scumble.learn.trees.c45 import prepare
 from scumble.learn.trees.c45.grow import tabulate_x_ln_x
 
-#: Rows and codes must be below this: the largest 28-bit numbers have a special meaning as the code
-#: of an entry, see layout.pxd.
+#: Numbers of rows and of values of a column must be below this: the largest 28-bit numbers have a
+#: special meaning as the code of an entry, see layout.pxd.
 _MAX_CODES = 0xFFFFFFE
+#: The code of the entries of missing values, see layout.pxd.
+_MISSING_CODE = 0xFFFFFFE
+#: The lowest bit of the code in an entry, see layout.pxd.
+_CODE_BIT = 36
 #: Tables with fewer cells than this are sorted in one thread; a second one would not be faster.
 _MIN_CELLS_FOR_THREADS = 20_000
 
 
 class SortedColumns(NamedTuple):
-    """Columns as sorted lists of entries, see layout.pxd.
+    """Columns as sorted lists of entries.
 
-    The entries of column c are ``entries[starts[c]:stops[c]]``. Rows without an entry have the
-    default value of the column.
+    An entry is a row index and the code of the row's value in the column, packed in 64 bits, see
+    layout.pxd; a code is the rank of a number, or the category of a nominal column. The entries of
+    column c are ``entries[starts[c]:stops[c]]``, sorted by value, missing values last. Rows
+    without an entry have the default value of the column.
     """
 
-    entries: np.ndarray  # uint64
+    entries: np.ndarray  # uint64, of all columns
     values: np.ndarray  # the value of code k of a numeric column c is values[starts[c] + k]
-    starts: np.ndarray  # int64, by column
-    stops: np.ndarray  # int64, by column
+    starts: np.ndarray  # int64, by column: position of its first entry
+    stops: np.ndarray  # int64, by column: position after its last entry
     defaults: np.ndarray  # int64, by column: the code of the default value
-    n_values: np.ndarray  # int64, by column: number of nominal values; 0 where it is numeric
+    n_values: np.ndarray  # int64, by column: number of declared categories; 0 if it is numeric
     n_codes: np.ndarray  # int64, by column: number of different values
 
 
 class Items(NamedTuple):
-    """Nominal columns by row.
+    """The values of nominal columns by row.
 
-    An item is a nominal column together with one of its values, except for the default value.
-    Row i has the items ``indices[indptr[i]:indptr[i + 1]]``; column c has the items from
-    ``column_indptr[c]`` to ``column_indptr[c + 1]``.
+    An *item* is a nominal column together with one of its values, except for the default value.
+    Items are numbered from 0, column by column: column c has the items from ``column_indptr[c]``
+    to before ``column_indptr[c + 1]``. Row i has the items ``indices[indptr[i]:indptr[i + 1]]``.
     """
 
-    indptr: np.ndarray  # int64, by row
-    indices: np.ndarray  # uint32
+    indptr: np.ndarray  # int64, by row: position of its first item in ``indices``
+    indices: np.ndarray  # uint32: the items of all rows
     column_indptr: np.ndarray  # int64, by column
     starts: np.ndarray  # int64, by item: position of its first entry in the sorted columns
     stops: np.ndarray  # int64, by item: position after its last entry
@@ -55,21 +61,24 @@ class Items(NamedTuple):
 
 
 class RowArrays(NamedTuple):
-    """Rows in their original order: a dense table or CSR, and extra 0/1 columns as CSR."""
+    """A matrix by row, and extra 0/1 columns, as the contiguous arrays that kernels read."""
 
     is_dense: bool
-    dense: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    n_features: int
-    extra_indptr: np.ndarray
-    extra_indices: np.ndarray
+    dense: np.ndarray  # float64, the matrix; of shape (0, 0) if it is sparse
+    indptr: np.ndarray  # int64, of the sparse matrix in CSR form; [0] if it is dense
+    indices: np.ndarray  # int32, ascending in each row; empty if the matrix is dense
+    data: np.ndarray  # float64; empty if the matrix is dense
+    n_features: int  # number of columns of the matrix, without the extra ones
+    extra_indptr: np.ndarray  # int64, of the extra columns in CSR form; [0] without any
+    extra_indices: np.ndarray  # int32
 
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A table prepared for growing trees by `prepare_table`; all trees share it.
+    """The training features of trees, prepared by `prepare_table`; all trees share it.
+
+    Its columns are those of X, the *features*, and after them *extra columns* of zeros and ones,
+    such as the labels before a label in a classifier chain.
 
     Examples
     --------
@@ -80,21 +89,28 @@ class PreparedTable:
     (2, 2, True)
     """
 
-    columns: SortedColumns
+    columns: SortedColumns  # features and extra columns
     rows: RowArrays
     n_rows: int
     n_features: int
-    n_extra: int
+    n_extra: int  # number of extra columns
 
-    def active_columns(self, extra: Array | None = None, features: Array | None = None) -> Array:
-        """Return the columns that a tree may use: features (default: all) and extra columns."""
-        if features is None:
+    def active_columns(
+        self, extra_indices: Array | None = None, feature_indices: Array | None = None
+    ) -> Array:
+        """Return the indices of the columns that a tree may use, in ascending order.
+
+        ``feature_indices`` are the features, None for all; ``extra_indices`` are the extra
+        columns, counted from 0 among these, None for none of them.
+        """
+        if feature_indices is None:
             active = np.arange(self.n_features)
         else:
-            active = np.asarray(features, np.int64)
-        if extra is None:
+            active = np.asarray(feature_indices, np.int64)
+        if extra_indices is None:
             return active
-        return np.concatenate([active, self.n_features + np.sort(np.asarray(extra, np.int64))])
+        extra = np.sort(np.asarray(extra_indices, np.int64))
+        return np.concatenate([active, self.n_features + extra])
 
     @cached_property
     def has_missing(self) -> bool:
@@ -102,12 +118,12 @@ class PreparedTable:
         starts = self.columns.starts
         stops = self.columns.stops
         # Missing values are sorted last, so the last entry of a column is sufficient.
-        last_codes = self.columns.entries[np.maximum(stops - 1, 0)] >> np.uint64(36)
-        return bool(((stops > starts) & (last_codes == 0xFFFFFFE)).any())
+        last_codes = self.columns.entries[np.maximum(stops - 1, 0)] >> np.uint64(_CODE_BIT)
+        return bool(((stops > starts) & (last_codes == _MISSING_CODE)).any())
 
     @cached_property
     def all_rows(self) -> Array:
-        """The indices of all rows."""
+        """The indices of all rows, 0 to n_rows - 1, as uint32."""
         return np.arange(self.n_rows, dtype=np.uint32)
 
     @cached_property
@@ -116,14 +132,12 @@ class PreparedTable:
         return tabulate_x_ln_x(self.n_rows + 2)
 
     def x_ln_x(self, size: int) -> Array:
-        """Return x ln x for 0, 1, ..., ``size`` - 1, and possibly for larger numbers."""
-        if size <= len(self._x_ln_x):
-            return self._x_ln_x
-        return tabulate_x_ln_x(size)
+        """Return a table of x ln x for x = 0, 1, ..., ``size`` - 1; it may be longer."""
+        return self._x_ln_x if size <= len(self._x_ln_x) else tabulate_x_ln_x(size)
 
     @cached_property
     def items(self) -> Items:
-        """The nominal columns by row."""
+        """The values of nominal columns by row."""
         columns = self.columns
         max_items = int(np.minimum(columns.n_values, columns.stops - columns.starts).sum())
         column_indptr = np.zeros(self.n_features + self.n_extra + 1, np.int64)
@@ -164,7 +178,8 @@ def prepare_table(
     n_values : array of int
         For each column 0 if it is numeric, else its number of declared values.
     extra : csr_array of bool, optional
-        Additional 0/1 columns, which a target can use together with the columns of ``X``.
+        Extra 0/1 columns with the rows of ``X``; each target chooses which of them its tree may
+        use. None for no extra columns.
     n_jobs : int, optional
         Number of threads.
 
@@ -208,56 +223,75 @@ def prepare_table(
         n_values=all_n_values,
         n_codes=np.zeros(n_columns, np.int64),
     )
-    _sort_columns(features, columns, 0, storage_starts, n_jobs)
+    _sort_columns(features, columns, first_column=0, storage_starts=storage_starts, n_jobs=n_jobs)
     if extra is not None:
-        _sort_columns(extra, columns, n_features, storage_starts, n_jobs)
+        _sort_columns(
+            extra, columns, first_column=n_features, storage_starts=storage_starts, n_jobs=n_jobs
+        )
     return PreparedTable(columns, rows, n_rows=n_rows, n_features=n_features, n_extra=n_extra)
 
 
-def _max_entries(table: Any, n_values: Array) -> Array:
+def _max_entries(matrix: Any, n_values: Array) -> Array:
     """Return an upper bound of each column's number of entries.
 
-    A column of a sparse table has an entry for each stored cell, and room for the value zero. If
-    most cells of a nominal column are stored, zero may not be its most frequent value; then it
-    has room for all rows.
+    ``matrix`` is a dense or CSC matrix, ``n_values`` as in `SortedColumns`. A sparse column has an
+    entry for each stored cell, and room for the value zero. If most cells of a nominal column are
+    stored, zero may not be its most frequent value; then it has room for all rows.
     """
-    n_rows = table.shape[0]
-    if not sparse.issparse(table):
-        return np.full(table.shape[1], n_rows)
-    stored = np.diff(table.indptr).astype(np.int64)
+    n_rows = matrix.shape[0]
+    if not sparse.issparse(matrix):
+        return np.full(matrix.shape[1], n_rows)
+    stored = np.diff(matrix.indptr).astype(np.int64)
     return np.where((n_values > 0) & (2 * stored > n_rows), n_rows, stored + 1)
 
 
 def _sort_columns(
-    table: Any, columns: SortedColumns, shift: int, storage_starts: Array, n_jobs: int | None
+    matrix: Any,
+    columns: SortedColumns,
+    *,
+    first_column: int,
+    storage_starts: Array,
+    n_jobs: int | None,
 ) -> None:
-    """Sort all columns of a dense or CSC table; column c becomes column c + ``shift``."""
+    """Sort all columns of a dense or CSC matrix, and write their entries to ``columns``.
+
+    Column c of the matrix becomes column ``first_column + c``, whose entries and values are
+    written from ``storage_starts[first_column + c]`` on. The columns of a dense matrix are the
+    first ones.
+    """
     sort_block: Callable[[Any], None]
-    if sparse.issparse(table):
+    if sparse.issparse(matrix):
         sort_block = partial(
             prepare.sort_sparse,
-            table.shape[0],
-            as_readonly_array(table.indptr, np.int64),
-            as_readonly_array(table.indices, np.int32),
-            as_readonly_array(table.data, np.float64),
+            matrix.shape[0],
+            as_readonly_array(matrix.indptr, np.int64),
+            as_readonly_array(matrix.indices, np.int32),
+            as_readonly_array(matrix.data, np.float64),
             columns,
-            shift,
+            first_column,
             storage_starts,
         )
     else:
-        sort_block = partial(prepare.sort_dense, table, columns)
-    n_blocks = 1 if table.size < _MIN_CELLS_FOR_THREADS else 4 * thread_count(n_jobs)
-    run_in_threads(sort_block, even_ranges(table.shape[1], n_blocks), n_jobs=n_jobs)
+        sort_block = partial(prepare.sort_dense, matrix, columns)
+    n_ranges = 1 if matrix.size < _MIN_CELLS_FOR_THREADS else 4 * thread_count(n_jobs)
+    run_in_threads(sort_block, even_ranges(matrix.shape[1], n_ranges), n_jobs=n_jobs)
 
 
 def even_ranges(n: int, n_ranges: int) -> list[tuple[int, int]]:
-    """Divide 0..n into at most ``n_ranges`` ranges of about equal length, none of them empty."""
+    """Divide the indices 0 to ``n - 1`` into ranges of about equal length, none of them empty.
+
+    Each range is a pair of its first index and the index after its last. There are ``n_ranges`` of
+    them, or ``n`` if that is less.
+    """
     edges = np.linspace(0, n, min(n, n_ranges) + 1).astype(int).tolist()
     return list(itertools.pairwise(edges))
 
 
 def as_row_arrays(X: Any, extra: Any = None) -> RowArrays:
-    """Return the arrays of a table, and of extra 0/1 columns, for kernels; copy only if needed."""
+    """Return a dense or CSR matrix, and extra 0/1 columns, as the arrays that kernels read.
+
+    ``extra`` is a csr_array or None. Arrays of the right dtype and layout are not copied.
+    """
     is_sparse = sparse.issparse(X)
     return RowArrays(
         is_dense=not is_sparse,
@@ -272,7 +306,7 @@ def as_row_arrays(X: Any, extra: Any = None) -> RowArrays:
 
 
 def as_readonly_array(array: Any, dtype: Any) -> Array:
-    """Return a contiguous read-only view of an array, or of a copy with the given dtype.
+    """Return a read-only contiguous array of a dtype: a view if possible, else a copy.
 
     Kernels are compiled for this one type of array.
     """

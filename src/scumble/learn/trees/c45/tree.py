@@ -36,9 +36,10 @@ class TreeSettings:
 
 
 class Nodes(NamedTuple):
-    """The nodes of many trees, one tree after another; the fields of nodes are those of `Tree`.
+    """The nodes of several trees, one tree after another.
 
-    ``counts`` has shape (n_nodes, n_classes), or is flat if the trees differ in their classes.
+    The fields from ``feature`` on are by node and have the meaning of those of `Tree`; indices in
+    ``first`` are counted from the root of the tree.
     """
 
     sizes: Array  # int64, by tree: number of nodes
@@ -49,12 +50,14 @@ class Nodes(NamedTuple):
     width: Array
     branch: Array
     empty: Array
-    counts: Array
+    counts: Array  # of shape (n_nodes, n_classes), or flat if the trees differ in their classes
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A grown tree; node 0 is the root, and the children of a node have consecutive indices.
+    """A grown tree, as arrays with an element for each node.
+
+    Node 0 is the root. Children come after their parent and have consecutive indices.
 
     Parameters
     ----------
@@ -69,7 +72,8 @@ class Tree:
     empty : array of bool
         Whether the node is a leaf that no training row reached.
     counts : array of shape (n_nodes, n_classes)
-        Weight of each class.
+        Weight of the training rows of each class that reached the node. Rows with a missing value
+        count in every branch with a part of their weight.
 
     Examples
     --------
@@ -108,9 +112,9 @@ class Tree:
         return find_parents(self.feature, self.first, self.width)
 
     def information_gains(self) -> Array:
-        """Return the information gain of each node's split, times its weight, in bits.
+        """Return the information gain of each node's split in bits, times the node's weight.
 
-        Leaves have a gain of 0.
+        Leaves have a gain of 0, and so have splits whose gain is negative.
         """
         weights = self.counts.sum(axis=1, keepdims=True)
         shares = np.divide(
@@ -136,14 +140,14 @@ class Tree:
             True where a row passes a node. A row passes every non-empty branch of a node where
             its value is missing.
         """
-        by_column = X.tocsc() if sparse.issparse(X) else X
-        rows_of_nodes = [np.arange(X.shape[0])]
+        X_by_column = X.tocsc() if sparse.issparse(X) else X
+        rows_of_nodes = [np.arange(X.shape[0])]  # indices of the rows that pass each node
         rows_of_nodes += [np.empty(0, int)] * (self.n_nodes - 1)
         for node in np.flatnonzero(self.feature >= 0):  # parents come before their children
             rows = rows_of_nodes[node]
             if len(rows) == 0:
                 continue
-            values = to_dense(by_column[:, [int(self.feature[node])]])[rows, 0]
+            values = to_dense(X_by_column[:, [int(self.feature[node])]])[rows, 0]
             is_missing = np.isnan(values)
             is_nominal = np.isnan(self.cut[node])
             branches = values if is_nominal else values > self.cut[node]
@@ -161,18 +165,27 @@ class Tree:
 
 
 def start_offsets(sizes: Array) -> Array:
-    """Return the position of the first element of each part, for parts stored in a row."""
+    """Return the position of the first element of each array, if arrays are concatenated.
+
+    ``sizes`` are their numbers of elements.
+    """
     return (np.cumsum(sizes) - sizes).astype(np.int64)
 
 
 def concatenate_ranges(starts: Array, sizes: Array) -> Array:
-    """Return the numbers ``starts[i]`` to ``starts[i] + sizes[i] - 1`` of all ranges i in a row."""
+    """Return the integers of all ranges in one array.
+
+    Range i consists of ``sizes[i]`` integers, of which ``starts[i]`` is the first.
+    """
     offsets_in_range = np.arange(sizes.sum()) - np.repeat(start_offsets(sizes), sizes)
     return np.repeat(starts, sizes) + offsets_in_range
 
 
 def find_parents(feature: Array, first: Array, width: Array) -> Array:
-    """Return the index of the parent of every node; -1 for a root."""
+    """Return the index of the parent of every node; -1 for a root.
+
+    The arrays are those of a `Tree` or `Forest`.
+    """
     parent = np.full(len(feature), -1, np.int64)
     inner_nodes = np.flatnonzero(feature >= 0)
     widths = width[inner_nodes].astype(np.int64)

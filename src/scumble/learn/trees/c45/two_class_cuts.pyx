@@ -61,7 +61,7 @@ cdef void find_numeric_cuts(Grower* g) noexcept nogil:
 
 
 cdef bint prepare_terms(Grower* g) noexcept nogil:
-    """Tabulate what all cuts of a node need; return False if it has too few rows for a cut."""
+    """Tabulate the terms of scores for a node; return False if it has too few rows for a cut."""
     cdef int64_t n_positive = g.two.n_positive
     cdef int64_t n_negative = g.n_counted - n_positive
     if not init_node(g):
@@ -78,7 +78,7 @@ cdef bint prepare_terms(Grower* g) noexcept nogil:
 cdef inline void start_scan(
     Grower* g, int64_t k, int64_t full_size, NumericColumn* column, Scan* scan
 ) noexcept nogil:
-    """Set the scan to the first entry of the k-th column of the node."""
+    """Set the fields of the k-th column of the node, and the scan to its first entry."""
     init_column(g, k, full_size, column)
     scan[0] = Scan(column.start, 0, 0, 0, &g.candidates[k])
 
@@ -130,9 +130,9 @@ cdef inline double max_score_within(
 cdef void find_cut_of_many(
     Grower* g, int64_t k, int64_t full_size, int64_t many_cuts
 ) noexcept nogil:
-    """Find the best cut of a column with all entries and at least ``many_cuts`` cuts.
+    """Set the candidate of a column with all entries and at least ``many_cuts`` possible cuts.
 
-    Other columns keep -1 as their number of cuts.
+    For other columns, and if other cuts may be equal to the best one, the number of cuts stays -1.
     """
     cdef EntryRange* entry_range = &g.ranges[g.current.range_low + k]
     cdef double min_score = max(log(<double> many_cuts), g.score_tolerance) - g.information
@@ -297,7 +297,7 @@ cdef bint scan_runs(
 # have no entries, then the entries above it.
 
 cdef void find_cut(Grower* g, int64_t k, int64_t full_size) noexcept nogil:
-    """Find the best cut of a column."""
+    """Set the candidate of the k-th column of the node to its best cut."""
     cdef uint64_t max_left = g.n_counted - g.min_side
     cdef NumericColumn column
     cdef Scan scan

@@ -112,7 +112,7 @@ cdef int start_items(Grower* g) except -1 nogil:
 
 
 cdef void count_positive_items(Grower* g) noexcept nogil:
-    """Count the items of positive rows, where all rows are counted already."""
+    """Add the positive rows to the item counts of the root, which hold the numbers of rows."""
     cdef uint64_t* counts = g.two.item_counts
     cdef const uint32_t* indices = g.items.indices
     cdef uint64_t row
@@ -128,7 +128,7 @@ cdef void count_positive_items(Grower* g) noexcept nogil:
 cdef void count_items(
     Grower* g, int64_t low, int64_t high, uint64_t sign, uint64_t* counts
 ) noexcept nogil:
-    """Add the items of rows low to high to ``counts``, or subtract them.
+    """Add the items of rows ``low`` to ``high`` - 1 of the tree to ``counts``, or subtract them.
 
     A ``sign`` of -1 subtracts, because unsigned arithmetic wraps around.
     """
@@ -389,7 +389,7 @@ cdef inline int64_t move_to_edge(
 
 
 cdef void queue_two_class_counts(Grower* g, Py_ssize_t depth) noexcept nogil:
-    """Choose how the item counts of the open branches are computed.
+    """Set how the item counts of the waiting branches will be computed.
 
     The counts of the in-place branch are those of its parent less those of all other branches,
     unless counting its rows again takes less time.

@@ -18,13 +18,13 @@ from scumble.learn.trees.c45.memory cimport reserve
 from scumble.learn.trees.c45.nodes cimport Node, counts_of
 
 
-cdef struct KnownWeights:  # The weight of rows whose value in a column is weights.
+cdef struct KnownWeights:  # Weights of the node's rows whose value in a column is not missing.
     double total
-    double negative  # of the two classes
-    double positive
-    double default_negative  # of those with the default value
+    double negative  # of rows of class 0, if there are two classes
+    double positive  # of rows of class 1
+    double default_negative  # of rows with the default value
     double default_positive
-    double information  # times the weight, in nats
+    double information  # of the rows before the split, times their weight, in nats
     double min_side  # minimum weight on either side of a cut
 
 
@@ -43,7 +43,7 @@ cdef struct BranchSums:  # Sums over the branches of a nominal column.
     int64_t n_large  # branches with enough weight
 
 
-ctypedef fused amount:  # The type of weights: whole numbers, or any.
+ctypedef fused amount:  # The type of weights: integers if all in a node are whole, else floats.
     int64_t
     double
 
@@ -87,7 +87,7 @@ cdef void score_weighted_columns(Grower* g) noexcept nogil:
 
 
 cdef void load_node(Grower* g) noexcept nogil:
-    """Store the weights of the rows and classes of the current node."""
+    """Store the weights of the rows and classes of the current node by row and class."""
     cdef WeightedState* w = &g.weighted
     cdef const double* counts = counts_of(&g.nodes, g.current.node)
     cdef double weight
@@ -125,7 +125,11 @@ cdef inline double weight_term(const Grower* g, double x) noexcept nogil:
 cdef double split_information(
     const Grower* g, double known_weight, double left
 ) noexcept nogil:
-    """Return the information of a cut itself, times the weight of the node, in bits."""
+    """Return the split information of a cut, times the weight of the node, in bits.
+
+    ``left`` is the weight on its left side, ``known_weight`` that of both sides. Missing values
+    are a third branch.
+    """
     cdef double total = g.weighted.total
     cdef double missing_term = 0.0
     if known_weight != total:
@@ -141,7 +145,7 @@ cdef double split_information(
 cdef void finish_cut(
     Grower* g, Candidate* candidate, double gain, double known_weight
 ) noexcept nogil:
-    """Store gain and ratio of a cut; no gain if it does not exceed the cost of choosing the cut."""
+    """Store gain and ratio of a cut; a gain of -1 if it does not exceed the cost of choosing."""
     cdef double information
     candidate.gain = -1.0
     if candidate.n_cuts == 0:
@@ -160,7 +164,10 @@ cdef void finish_cut(
 cdef int64_t start_column(
     const Grower* g, int64_t k, NumericColumn* column, Candidate* candidate
 ) noexcept nogil:
-    """Describe the k-th column of the node without missing values; return the end of the latter."""
+    """Set the fields of the k-th column of the node, and of its candidate to no cut.
+
+    The column ends before the entries of missing values; returns the end of these.
+    """
     cdef int64_t stop
     init_column(g, k, g.current.high - g.current.low, column)
     stop = column.stop
@@ -185,9 +192,10 @@ cdef bint is_too_small(
 cdef inline bint is_possible_cut(
     const NumericColumn* column, int64_t position, bint is_default, int64_t previous_code
 ) noexcept nogil:
-    """Return whether a cut is possible between the previous code and the next value.
+    """Return whether the values before and after a cut differ enough for it.
 
-    This is the default value if ``is_default``, otherwise the value at ``position``.
+    The value before has ``previous_code``; the one after is the default value if ``is_default``,
+    otherwise the value of the entry at ``position``.
     """
     if is_default:
         return column.values[previous_code] + MIN_VALUE_GAP < column.values[column.default_code]
@@ -236,7 +244,7 @@ cdef void find_cut_of_two_classes(Grower* g, int64_t k) noexcept nogil:
 cdef void subtract_weights(
     const Grower* g, int64_t start, int64_t stop, double* negative, double* positive
 ) noexcept nogil:
-    """Subtract the weights of some entries from those of their classes."""
+    """Subtract the weights of the rows of entries start to stop - 1 from those of both classes."""
     cdef int64_t position
     cdef double weight
     for position in range(start, stop):
@@ -313,7 +321,7 @@ cdef void compare_cuts_of_two_classes(
 
 
 cdef inline amount to_amount(double weight, amount _of_type) noexcept nogil:
-    """Return a weight in the type of the second argument; whole numbers are rounded."""
+    """Return a weight in the type of the second argument; rounded if that is an integer."""
     if amount is int64_t:
         return <int64_t> (weight + 0.5)
     else:
@@ -321,7 +329,7 @@ cdef inline amount to_amount(double weight, amount _of_type) noexcept nogil:
 
 
 cdef inline double amount_term(const double* x_ln_x_table, amount x) noexcept nogil:
-    """Return x ln x: of a whole number from the table."""
+    """Return x ln x: from the table for an integer, else computed."""
     if amount is int64_t:
         return x_ln_x_table[x]
     else:
@@ -467,7 +475,7 @@ cdef void compare_cuts_of_many_classes(
 
 
 cdef void move_default_rows(Grower* g, Sides* sides) noexcept nogil:
-    """Move the rows with the default value to the left side."""
+    """Move the rows with the default value from the right side of the cut to the left one."""
     cdef ClassTotals* totals
     cdef int64_t i
     sides.left_sum = sides.right_sum = 0.0
@@ -484,7 +492,7 @@ cdef void move_default_rows(Grower* g, Sides* sides) noexcept nogil:
 
 
 cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
-    """Move a row to the left side."""
+    """Move a row from the right side of the cut to the left one."""
     cdef ClassTotals* totals = &g.weighted.by_class[g.sample.y[row]]
     cdef double weight = g.weighted.weight_of[row]
     cdef double new_term
@@ -503,7 +511,10 @@ cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
 # Nominal columns.
 
 cdef void score_nominal_column(Grower* g, int64_t k) noexcept nogil:
-    """Compute gain and ratio of a split by a nominal column."""
+    """Set gain and ratio of a split by the k-th column of the node, which is nominal.
+
+    The gain stays -1 if fewer than two branches have enough weight.
+    """
     cdef WeightedState* w = &g.weighted
     cdef EntryRange* entry_range = &g.ranges[g.current.range_low + k]
     cdef int64_t n_rows = g.current.high - g.current.low
@@ -550,7 +561,7 @@ cdef void add_branches(
     cdef int64_t start, n_entries, i, c
     cdef uint64_t code, row
     cdef double weight, branch_term
-    cdef bint by_class
+    cdef bint resets_all_classes
     for i in range(w.n_present):
         c = w.classes[i]
         w.by_class[c].left = 0.0
@@ -576,9 +587,9 @@ cdef void add_branches(
             sums.branches += branch_term
         # Reset the classes of the branch: all classes, or those of its rows if that is less.
         n_entries = position - start
-        by_class = w.n_present < n_entries
-        for i in range(w.n_present if by_class else n_entries):
-            c = w.classes[i] if by_class else g.sample.y[row_of(g.entries[start + i], 0)]
+        resets_all_classes = w.n_present < n_entries
+        for i in range(w.n_present if resets_all_classes else n_entries):
+            c = w.classes[i] if resets_all_classes else g.sample.y[row_of(g.entries[start + i], 0)]
             if code != MISSING and w.by_class[c].left != 0.0:
                 sums.information_after -= weight_term(g, w.by_class[c].left)
             w.by_class[c].left = 0.0
@@ -587,7 +598,10 @@ cdef void add_branches(
 cdef double known_information(
     Grower* g, const EntryRange* entry_range, double known_weight
 ) noexcept nogil:
-    """Return the information of the rows whose value is known, times their weight, in nats."""
+    """Return the information of the rows whose value is not missing, times their weight, in nats.
+
+    ``known_weight`` is their weight.
+    """
     cdef WeightedState* w = &g.weighted
     cdef double information
     cdef int64_t position, i
@@ -608,7 +622,11 @@ cdef double known_information(
 
 
 cdef int count_weighted_branches(Grower* g) except -1 nogil:
-    """Store the weights of the branches, including shares of rows with a missing value."""
+    """Store the weights, class counts and numbers of rows of the branches.
+
+    A row with a missing value counts in every branch, with a part of its weight in proportion to
+    the weight of the other rows in the branch.
+    """
     cdef WeightedState* w = &g.weighted
     cdef Node* children = &g.nodes.records[g.split.first_child]
     cdef double* counts = counts_of(&g.nodes, g.split.first_child)
