@@ -130,13 +130,13 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scumble.experiment.compute_cell import _means_of_hits
+    from scumble.experiment.compute_cell import _mean_f1_with_hits
 
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
     said = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]])
     # rows: 2/4, no hit, 2/2; labels: 2*2/(2+3), no hit, no hit
-    assert _means_of_hits(Y, said) == pytest.approx((0.75, 0.8))
-    assert np.isnan(_means_of_hits(Y, np.zeros((3, 3)))).all()
+    assert _mean_f1_with_hits(Y, said) == pytest.approx((0.75, 0.8))
+    assert np.isnan(_mean_f1_with_hits(Y, np.zeros((3, 3)))).all()
 
 
 def test_foreign_classifiers_and_kept_predictions(folder):

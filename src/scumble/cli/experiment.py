@@ -72,11 +72,11 @@ class CellFilter:
 
     def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
         """Read the cells that are meant, and which metrics to show."""
-        from scumble.experiment.result_tables import only, read_cells
+        from scumble.experiment.result_tables import read_cells, select_cells
 
         cells, planned = read_cells(path)
         chosen = {key: parse_names(names) for key, names in vars(self).items()}
-        return only(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
+        return select_cells(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
 
 
 ALL_CELLS = CellFilter()
@@ -137,7 +137,7 @@ def _guess(plan: Plan, how: RunOptions) -> RuntimeEstimate:
 def status(store: Path = STORE) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.experiment import Store
-    from scumble.experiment.result_tables import costs
+    from scumble.experiment.result_tables import summarize_costs
     from scumble.report.terminal import Segment, cells
 
     with Store(store, create=False) as opened:
@@ -145,7 +145,7 @@ def status(store: Path = STORE) -> None:
     failed = [cell for cell in found if cell["state"] == "failed"]
     keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
     failures = [{key: cell[key] for key in keys} for cell in failed]
-    known = costs(found)
+    known = summarize_costs(found)
     if console.print_json_if_requested({**counts, "costs": known, "failures": failures}):
         return
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
@@ -200,7 +200,7 @@ def compare_methods(
 
     grids = _grids(*only.of_store(store, metric))
     left_out = parse_names(without)
-    found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
+    found = [compare_methods(one, against, excluded_datasets=left_out, rope=rope) for one in grids]
     tests = ("p", "Holm", "worse", "equal", "better")
     head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
     console.show_tables(

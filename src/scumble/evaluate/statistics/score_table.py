@@ -29,7 +29,7 @@ Key = tuple[str, str, str, str]
 FloatArray = npt.NDArray[np.float64]
 
 #: Name of a resampler that does nothing, and of a classifier that learns nothing.
-NOTHING = "none"
+NO_ESTIMATOR = "none"
 #: Columns of a table of cells that identify a cell; the others hold results.
 KEYS = ("dataset", "method", "resampler", "classifier", "splitter", "seed", "fold", "repeat")
 #: Results besides losses of which smaller values are better.
@@ -274,7 +274,7 @@ def build_score_table(
         positions[dataset, splitter, classifier, resampler] = row, column
     methods = {(classifier, resampler) for _, _, classifier, resampler in values}
     ordered_methods = sorted(
-        methods, key=lambda method: (method[0], method[1] != NOTHING, method[1])
+        methods, key=lambda method: (method[0], method[1] != NO_ESTIMATOR, method[1])
     )
     table = ScoreTable(
         metric=metric,
@@ -296,9 +296,9 @@ def build_score_table(
 
 def column_name(classifier: str, resampler: str) -> str:
     """Return the column of a method: the classifier, and the resampler before it if any."""
-    if resampler == NOTHING:
+    if resampler == NO_ESTIMATOR:
         return classifier
-    if classifier == NOTHING:
+    if classifier == NO_ESTIMATOR:
         return resampler
     return f"{classifier} after {resampler}"
 
@@ -322,7 +322,7 @@ def _from_cell_columns(columns: dict[str, list[Any]], *, metric: str | None) -> 
     n_rows = len(columns["dataset"])
 
     def texts(name: str) -> list[str]:
-        return [str(value) for value in columns.get(name, [NOTHING] * n_rows)]
+        return [str(value) for value in columns.get(name, [NO_ESTIMATOR] * n_rows)]
 
     classifiers = texts("classifier" if "classifier" in columns else "method")
     keys = zip(texts("dataset"), texts("splitter"), classifiers, texts("resampler"), strict=True)
@@ -368,7 +368,7 @@ def _from_wide_columns(
     values: dict[Key, list[float]] = {}
     for name in methods:
         for row, value in zip(rows, _as_numbers(columns[name], name), strict=True):
-            values[row, NOTHING, name, NOTHING] = [value]
+            values[row, NO_ESTIMATOR, name, NO_ESTIMATOR] = [value]
     return replace(build_score_table(metric or "", values), rows=rows, columns=tuple(methods))
 
 
