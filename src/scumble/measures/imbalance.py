@@ -253,7 +253,10 @@ def max_of_ratios(ratios: Array) -> float:
 
 
 def cv_of_ratios(ratios: Array) -> float:
-    """Return the coefficient of variation of the ratios that are not NaN (CVIR); NaN if under two."""
+    """Return CVIR, the coefficient of variation of the ratios that are not NaN.
+
+    NaN if there are fewer than two of them.
+    """
     defined = ratios[~np.isnan(ratios)]
     if len(defined) < 2:
         return float("nan")

@@ -53,7 +53,7 @@ class Labelsets(TableReprMixin):
         return len(self.counts)
 
     def _repr_title(self) -> str:
-        """Return the first line of the repr: the number of labelsets, and of those that occur once."""
+        """Return the first line of the repr: the numbers of labelsets and of single ones."""
         return f"Labelsets: {len(self):,}, {self.n_single:,} of them occur once"
 
     def _repr_table(self) -> TableView:
@@ -172,7 +172,7 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 
 
 def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
-    """Return what `labelset_of_rows` returns, for a label matrix that `check_labels` has returned."""
+    """Return what `labelset_of_rows` returns, for a matrix that `check_labels` has returned."""
     numbers, first_rows = kernels.number_labelsets(Y.indptr, Y.indices, Y.shape[1])
     return numbers, Labelsets(first_rows, np.bincount(numbers, minlength=len(first_rows)))
 
@@ -248,7 +248,7 @@ def tcs_from_counts(n_features: int, n_labels: int, n_labelsets: int) -> float:
 
 
 class _Partitions(NamedTuple):
-    """The rows of a label matrix, divided into partitions: rows with equal labels are in the same."""
+    """The rows of a label matrix in partitions; rows with equal labels are in the same one."""
 
     starts: Array  # position of the first row of each partition, and the number of rows at the end
     keys: Array  # a key of the labels of each row, in the order of the partitions

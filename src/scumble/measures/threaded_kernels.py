@@ -17,7 +17,7 @@ from scumble.measures import kernels
 #: Maximum number of blocks of rows: enough for many threads, few enough that adding their sums
 #: takes no noticeable time.
 MAX_BLOCKS = 64
-#: Number of rows whose numbers of labels (2 MB) fit in the cache.
+#: Number of rows whose numbers of labels (at most 2 MB) fit in the cache.
 ROWS_PER_PASS = 2**18
 
 
