@@ -186,7 +186,8 @@ def _compare_pair(
     """
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
-    values, baseline_values = [], []
+    values = []
+    baseline_values = []
     for dataset in datasets:
         value = table.means.get((dataset, method), math.nan)
         baseline_value = table.means.get((dataset, baseline), math.nan)

@@ -212,10 +212,10 @@ def check_labels_and_predictions(
     Raises an error if they are no labels, have no entries, or differ in shape or label names.
     """
     Y, predictions = align_label_lists(Y, predictions)
-    check_same_names(Y, predictions, what="predictions", caller=caller)
+    check_same_names(Y, predictions, noun="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     predictions = check_labels(predictions, caller=f"{caller}, predictions")
-    check_same_shape(predictions.shape, Y.shape, what="predictions", caller=caller)
+    check_same_shape(predictions.shape, Y.shape, noun="predictions", caller=caller)
     return Y, predictions
 
 
@@ -224,7 +224,7 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
     Y = check_labels(Y, caller=f"{caller}, Y")
     if 0 in Y.shape:
         raise DataError(
-            f"{caller}: there is nothing to judge, Y has {Y.shape[0]} rows and {Y.shape[1]} "
+            f"{caller}: there is nothing to evaluate, Y has {Y.shape[0]} rows and {Y.shape[1]} "
             "labels. Expected at least one of each."
         )
     return Y
@@ -430,10 +430,15 @@ class Rankings:
             stop = min(start + LABELS_PER_BLOCK, n_labels)
             if is_sparse:
                 block = np.ascontiguousarray(score_columns[:, start:stop].toarray())
-                indptr, first, last = Y_columns.indptr[start : stop + 1], 0, stop - start
+                indptr = Y_columns.indptr[start : stop + 1]
+                first = 0
+                last = stop - start
                 block_results = results[start:stop]
             else:
-                block, indptr, first, last = score_columns, Y_columns.indptr, start, stop
+                block = score_columns
+                indptr = Y_columns.indptr
+                first = start
+                last = stop
                 block_results = results
             kernels.rank_labels(
                 indptr, Y_columns.indices, block, first, last, is_grouped, block_results
@@ -534,7 +539,9 @@ class Rankings:
     def _dense_rows(self, start: int, stop: int) -> Array:
         """Return the scores of rows start..stop as a dense array; a view if they are dense."""
         block = self._scores[start:stop]
-        return np.ascontiguousarray(block.toarray()) if sparse.issparse(block) else block
+        if sparse.issparse(block):
+            return np.ascontiguousarray(block.toarray())
+        return block
 
     def _dense_row_blocks(self, start: int, stop: int) -> Iterator[tuple[int, int, Array]]:
         """Yield (start, stop, dense scores) for blocks of the rows start..stop.
@@ -564,10 +571,10 @@ def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> 
     """
     if scores is None:
         raise DataError(
-            f"{caller} judges scores, and there are none: give the classifier's confidences "
+            f"{caller} evaluates scores, and there are none: give the classifier's scores "
             "(predict_proba), not only its predictions."
         )
-    check_same_names(Y, scores, what="scores", caller=caller)
+    check_same_names(Y, scores, noun="scores", caller=caller)
     return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
 
 
@@ -585,7 +592,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
         # A copy, because merging duplicate entries would change the caller's matrix.
         scores = sparse.csr_array(scores, dtype=np.float64, copy=True)
         scores.sum_duplicates()
-        check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+        check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
         is_nan = np.isnan(scores.data)
         if is_nan.any():
             first = int(np.flatnonzero(is_nan)[0])
@@ -601,7 +608,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
             "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
             "each."
         ) from None
-    check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+    check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
     is_nan = np.isnan(scores)
     if is_nan.any():
         row, column = np.argwhere(is_nan)[0]

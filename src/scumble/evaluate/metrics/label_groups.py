@@ -27,7 +27,7 @@ Groups = Mapping[str, Any]
 #: Groups that are defined by a rule, in the order of reports.
 GROUPS = ("all", "minority", "difficult", "few")
 #: Labels that fewer training rows than this have belong to the group ``few``.
-FEW = 10
+FEW_POSITIVES = 10
 #: Labels that fewer training rows than this have count in no group: one row is too few to learn
 #: from.
 MIN_TRAINING_POSITIVES = 2
@@ -144,8 +144,9 @@ def group_masks(
     """
     rules = {name for name, labels in groups.items() if labels is None and name != "all"}
     if rules and training is None:
+        group_names = " and ".join(sorted(rules))
         raise ParameterError(
-            f"evaluate: the training part tells which labels are {' and '.join(sorted(rules))}. "
+            f"evaluate: the training part determines which labels are {group_names}. "
             "Give its labels as 'training', or a mapping with the labels of the group."
         )
     masks_by_rule = {"all": np.ones(n_labels, bool)}
@@ -177,7 +178,7 @@ def _masks_by_rule(Y: Any) -> dict[str, Array]:
     return {
         "minority": is_minority,
         "difficult": is_minority & is_above_median,
-        "few": (counts > 0) & (counts < FEW),
+        "few": (counts > 0) & (counts < FEW_POSITIVES),
     }
 
 

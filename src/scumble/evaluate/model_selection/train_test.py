@@ -22,8 +22,9 @@ from scumble.resample.containers import take_rows
 
 #: A share of the rows, or their number.
 _TEST_SIZE = Either(Real(0, 1, closed="neither"), Int(1))
-#: The two *sides* that a row can be assigned to: the training part and the test part.
-TRAIN, TEST = 0, 1
+# The two *sides* that a row can be assigned to: the training part and the test part.
+TRAIN = 0
+TEST = 1
 #: Maximum number of moves of rows in the search that puts one label on both sides; each move takes
 #: a few microseconds.
 _MAX_MOVES = 300
@@ -446,7 +447,7 @@ def _refuse_labels_that_are_features(
     if columns:
         raise DataError(
             f"{caller}: the {name} part has a label {min(columns)!r} that the {other_name} part "
-            "has not as a label, but as a feature. Expected the same labels in both."
+            "has as a feature, not as a label. Expected the same labels in both."
         )
 
 

@@ -448,7 +448,9 @@ def win_tie_loss(
         higher_is_better = results.higher_is_better
     first, second = check_pairs(x, y, caller="win_tie_loss", results=results)
     Real(0).check(tolerance, name="tolerance", caller="win_tie_loss")
-    gains = paired_differences(first, second) * (-1 if higher_is_better is False else 1)
+    gains = paired_differences(first, second)
+    if higher_is_better is False:
+        gains = -gains
     wins = int(np.sum(gains > tolerance))
     losses = int(np.sum(gains < -tolerance))
     return WinTieLoss(wins=wins, ties=len(gains) - wins - losses, losses=losses)
