@@ -81,6 +81,7 @@ class Component:
     where: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Set the label to name and parameters, if it is empty."""
         if not self.label:
             arguments = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
             label = f"{self.name}({arguments})" if arguments else self.name
@@ -92,6 +93,7 @@ class Component:
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def __hash__(self) -> int:
+        """Return a hash of name, parameters and label; a dict of parameters has no hash."""
         return hash((canonical_json(self.spec), self.label))
 
 
@@ -269,7 +271,10 @@ def score_name_error(name: object) -> str | None:
 
 
 def needs_group_scores(name: str) -> bool:
-    """Return whether a score is missing in the cells of stores that are older than label groups."""
+    """Return whether the cells of older stores lack a score, see `GROUP_SCORES_MARKER`.
+
+    These are metrics of groups, pooled metrics and the marker itself.
+    """
     from scumble.evaluate import metric_names
 
     return name == GROUP_SCORES_MARKER or ("." in name and name in metric_names())

@@ -73,7 +73,7 @@ def load_cell_dataset(cell: Cell) -> MultilabelDataset:
 
 
 def clear_dataset_cache() -> None:
-    """Free the memory of the data sets that planning has read, as other processes compute."""
+    """Drop the data sets that planning has read, to free memory: other processes compute cells."""
     _cached_datasets.clear()
 
 
@@ -202,7 +202,7 @@ def resolve_label_file(component: Component, folder: str = "") -> Component:
 def dataset_checksum(data: MultilabelDataset) -> str:
     """Return a checksum of features, labels, values and weights of a data set, not of its name.
 
-    It is 32 hexadecimal digits long. Sparse and dense features of equal values have the same one.
+    It is 32 hexadecimal digits long.
     """
     import numpy as np
     from scipy import sparse
@@ -396,7 +396,7 @@ def _check_parameters(estimator: Any) -> None:
 
 
 def _classifier_class(name: str) -> Any:
-    """Return a classifier's class by its name in the catalogue or its dotted name."""
+    """Return the class of a classifier for its name in the catalogue, or for its dotted name."""
     from scumble.learn.make_and_fit import find_classifier_class
 
     return find_classifier_class(name)

@@ -99,6 +99,7 @@ class Plan:
     folder: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
+        """Turn names into components, and lists into tuples."""
         for kind in KINDS:
             object.__setattr__(self, kind, _as_components(getattr(self, kind), kind))
         object.__setattr__(self, "splitter", _as_component(self.splitter, "splitter"))

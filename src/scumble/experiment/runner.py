@@ -35,7 +35,7 @@ from scumble.experiment.parts import (
     needs_fold_revision,
 )
 from scumble.experiment.plan import Plan, get_components
-from scumble.experiment.store import Store
+from scumble.experiment.store import MeanSeconds, Store
 
 #: Seconds between two heartbeats, by which other runners see that this one is alive: many before it
 #: counts as dead (`STALE_AFTER` in `store`), and few enough that writing them costs nothing.
@@ -183,19 +183,18 @@ def estimate_runtime(
     """
     cells = list(cells)
     states: dict[str, str] = {}
-    seconds_of_method: dict[tuple[str, ...], float] = {}
-    seconds_of_classifier: dict[tuple[str, ...], float] = {}
+    mean_seconds = MeanSeconds(by_method={}, by_classifier={})
     if store is not None:
         states = store.states()
-        seconds_of_method, seconds_of_classifier = store.mean_seconds()
+        mean_seconds = store.mean_seconds()
     remaining = [cell for cell in cells if states.get(cell.key) != "done"]
     total_seconds = 0.0
     n_measured = 0
     for cell in remaining:
         key = (cell.dataset.label, cell.classifier.label)
-        seconds = seconds_of_method.get((*key, cell.resampler.label))
+        seconds = mean_seconds.by_method.get((*key, cell.resampler.label))
         if seconds is None:
-            seconds = seconds_of_classifier.get(key)
+            seconds = mean_seconds.by_classifier.get(key)
         if seconds is None:
             seconds = MIN_SECONDS + SECONDS_PER_WORK * cell.work
         else:

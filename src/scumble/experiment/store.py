@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scumble._core.errors import ScumbleError, did_you_mean
 from scumble._core.processes import is_alive, machine_id, process_start_time
@@ -108,6 +108,13 @@ class StoreError(ScumbleError):
     """
 
 
+class MeanSeconds(NamedTuple):
+    """Mean seconds of the done cells of a store."""
+
+    by_method: dict[tuple[str, ...], float]  # by (data set, classifier, resampler)
+    by_classifier: dict[tuple[str, ...], float]  # by (data set, classifier)
+
+
 class Store(AbstractContextManager["Store"]):
     """A file of results.
 
@@ -149,6 +156,7 @@ class Store(AbstractContextManager["Store"]):
                 raise
 
     def __exit__(self, *_: object) -> None:
+        """Close the file at the end of a ``with`` block."""
         self.close()
 
     def close(self) -> None:
@@ -282,8 +290,8 @@ class Store(AbstractContextManager["Store"]):
         Returns False, and stores nothing, if this runner has lost its claim, which happens only if
         others took it for dead.
         """
-        details = json.dumps(_to_plain_values(dict(result.details)), sort_keys=True)
-        scores = _to_plain_values({name: float(value) for name, value in result.scores.items()})
+        details = json.dumps(_replace_nan_by_none(dict(result.details)), sort_keys=True)
+        scores = _replace_nan_by_none({name: float(value) for name, value in result.scores.items()})
         with self._transaction() as cursor:
             is_claimed = self._end_claim(
                 cursor, key, "done", seconds=seconds, megabytes=megabytes, details=details
@@ -367,12 +375,8 @@ class Store(AbstractContextManager["Store"]):
         """Return the state of every cell by its key."""
         return dict(self._read("SELECT key, state FROM cells"))
 
-    def mean_seconds(self) -> tuple[dict[tuple[str, ...], float], ...]:
-        """Return the mean seconds of done cells as two dicts.
-
-        The keys of the first are (data set, classifier, resampler), those of the second are
-        (data set, classifier).
-        """
+    def mean_seconds(self) -> MeanSeconds:
+        """Return the mean seconds of done cells by data set and method, and by classifier."""
 
         def means_by(columns: str) -> dict[tuple[str, ...], float]:
             """Return the mean seconds by the values of some columns."""
@@ -381,7 +385,10 @@ class Store(AbstractContextManager["Store"]):
             )
             return {tuple(names): seconds for *names, seconds in rows}
 
-        return means_by("dataset, classifier, resampler"), means_by("dataset, classifier")
+        return MeanSeconds(
+            by_method=means_by("dataset, classifier, resampler"),
+            by_classifier=means_by("dataset, classifier"),
+        )
 
     def cells(self) -> list[dict[str, Any]]:
         """Return all cells as dicts, ordered by their names, seeds and folds.
@@ -540,7 +547,7 @@ def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bo
     return time.time() - heartbeat > STALE_AFTER
 
 
-def _to_plain_values(value: Any) -> Any:
+def _replace_nan_by_none(value: Any) -> Any:
     """Return a JSON value with NaN and infinity, which JSON does not have, replaced by None."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 

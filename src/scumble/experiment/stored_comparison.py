@@ -84,7 +84,7 @@ def compare(
     ('rare', True)
     """
     if isinstance(random_state, bool) or not isinstance(random_state, int):
-        requirement = "be a whole number, so that its folds are found again"
+        requirement = "be a whole number, so that the same folds are made again"
         raise parameter_error("random_state", "compare with a store", requirement, random_state)
     run = ComparisonRun(
         data,
@@ -233,7 +233,7 @@ def _stable_repr(value: Any) -> str:
     text = repr(value)
     if " at 0x" in text or " object" in text:
         raise ParameterError(
-            f"compare with a store cannot recognise {text} again. Expected plain values as "
+            f"compare with a store cannot identify {text} in a later run. Expected plain values as "
             "parameters, whole numbers as seeds; or leave out the store."
         )
     return text

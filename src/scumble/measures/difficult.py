@@ -56,6 +56,7 @@ class CooccurringLabel:
     scumble: float
 
     def __str__(self) -> str:
+        """Return the name with the joint count."""
         return f"{self.name} ({self.joint_count:,})"
 
 

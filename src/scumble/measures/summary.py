@@ -58,6 +58,7 @@ class LabelTable(TableReprMixin):
     scumble_cv: Array
 
     def __getitem__(self, column: str) -> Any:
+        """Return a column; raise a ParameterError for an unknown name."""
         if column not in LABEL_COLUMNS:
             raise ParameterError(
                 f"The label table has no column {column!r}. "
@@ -79,6 +80,7 @@ class LabelTable(TableReprMixin):
         return TableView(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        """Yield a dict from column to value, as Python numbers, for each label."""
         columns = [self[column].tolist() for column in LABEL_COLUMNS[1:]]
         for values in zip(self.name, *columns, strict=True):
             yield dict(zip(LABEL_COLUMNS, values, strict=True))

@@ -193,7 +193,8 @@ class FormulaMetric:
         return f"<{type(self).__name__} {self.__name__}>"
 
     def __reduce__(self) -> str:
-        return self.__qualname__  # pickle by name, as functions are
+        """Return the name by which the metric is pickled, as functions are."""
+        return self.__qualname__
 
     def __call__(self, *arguments: Any, **options: Any) -> float:
         """Return the value; subclasses define the arguments."""

@@ -34,12 +34,12 @@ from scumble.measures.threaded_kernels import split_into_blocks
 
 def precisions(counts: Counts) -> UnitValues:
     """Return the precision of each unit: true positives over predicted entries."""
-    return UnitValues(ratio(counts.hits, counts.predicted), _one_if_empty(counts.union))
+    return UnitValues(ratio(counts.hits, counts.predicted), _one_where_zero(counts.union))
 
 
 def recalls(counts: Counts) -> UnitValues:
     """Return the recall of each unit: true positives over true entries."""
-    return UnitValues(ratio(counts.hits, counts.true), _one_if_empty(counts.union))
+    return UnitValues(ratio(counts.hits, counts.true), _one_where_zero(counts.union))
 
 
 def f1s(counts: Counts) -> UnitValues:
@@ -62,7 +62,7 @@ def specificities(counts: Counts) -> UnitValues:
     """Return the specificity of each unit: true negatives over entries that are not true."""
     negatives = counts.size - counts.true
     return UnitValues(
-        ratio(counts.true_negatives, negatives), _one_if_empty(counts.size - counts.hits)
+        ratio(counts.true_negatives, negatives), _one_where_zero(counts.size - counts.hits)
     )
 
 
@@ -86,12 +86,18 @@ def g_means(counts: Counts, undefined: UndefinedPolicy) -> Array:
     return np.sqrt(recalls(counts).fill(undefined) * specificities(counts).fill(undefined))
 
 
-def _one_if_empty(size: Array) -> Array:
-    """Return what MULAN takes for 0/0: 1 for units without a wrong entry (``size`` 0), else 0."""
-    return np.where(size == 0, 1.0, 0.0)
+def _one_where_zero(counts: Array) -> Array:
+    """Return 1 where a count is 0, else 0: what MULAN takes for 0/0.
+
+    The counts are those of the entries of a unit that are or could be wrong: MULAN takes 1 if there
+    are none.
+    """
+    return np.where(counts == 0, 1.0, 0.0)
 
 
 # Metrics per instance ------------------------------------------------------------------------
+# `evaluate` calls the formulas of all metrics with counts and the policy for undefined values,
+# which some of them do not need.
 
 
 def _hamming_loss(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:

@@ -342,6 +342,21 @@ class LabelSubsetRankings(NamedTuple):
     by_label: LabelRankings
 
 
+class ProbabilityLosses(NamedTuple):
+    """Sums over all entries of the label matrix."""
+
+    log_loss: float  # negative logarithm of the probability of the true value
+    squared_error: float  # squared difference of probability and true value
+
+
+class DenseRows(NamedTuple):
+    """Dense scores of the rows start..stop."""
+
+    start: int
+    stop: int
+    scores: Array
+
+
 class Rankings:
     """Rankings of labels and of instances by scores; each is computed when it is first used.
 
@@ -383,7 +398,7 @@ class Rankings:
 
     @cached_property
     def by_instance(self) -> InstanceRankings:
-        """The ranking of the labels of each instance."""
+        """Statistics of the ranking of the labels of each instance."""
         Y = self.Y
         results = np.zeros((Y.shape[0], 5))
         ties = TIES.index(self.ties)
@@ -416,7 +431,7 @@ class Rankings:
 
     @cached_property
     def by_label(self) -> LabelRankings:
-        """The ranking of the instances of each label."""
+        """Statistics of the ranking of the instances by each label."""
         n_labels = self.Y.shape[1]
         Y_columns = self.Y.tocsc()
         Y_columns.sort_indices()
@@ -492,8 +507,8 @@ class Rankings:
             )
 
     @cached_property
-    def log_loss_and_squared_error(self) -> tuple[float, float]:
-        """The sum of the log loss over all entries, and the sum of the squared error."""
+    def probability_losses(self) -> ProbabilityLosses:
+        """The log loss and the squared error of the scores as probabilities, summed up."""
 
         def sum_block(start: int, stop: int) -> Array:
             """Return both sums over rows start..stop."""
@@ -505,7 +520,7 @@ class Rankings:
             return totals
 
         log_total, square_total = np.sum(self._run_over_rows(sum_block), axis=0)
-        return float(log_total), float(square_total)
+        return ProbabilityLosses(log_loss=float(log_total), squared_error=float(square_total))
 
     def top_labels(self, k: int) -> sparse.csr_array:
         """Return the ``k`` labels with the largest scores of each instance as a label matrix.
@@ -543,8 +558,8 @@ class Rankings:
             return np.ascontiguousarray(block.toarray())
         return block
 
-    def _dense_row_blocks(self, start: int, stop: int) -> Iterator[tuple[int, int, Array]]:
-        """Yield (start, stop, dense scores) for blocks of the rows start..stop.
+    def _dense_row_blocks(self, start: int, stop: int) -> Iterator[DenseRows]:
+        """Yield the dense scores of the rows start..stop in blocks of rows.
 
         Dense scores are a single block; a block of sparse ones has up to `MAX_DENSE_ENTRIES`.
         """
@@ -553,7 +568,7 @@ class Rankings:
             step = max(1, MAX_DENSE_ENTRIES // self.Y.shape[1])
         for first in range(start, stop, step):
             last = min(first + step, stop)
-            yield first, last, self._dense_rows(first, last)
+            yield DenseRows(start=first, stop=last, scores=self._dense_rows(first, last))
 
     def _run_over_rows(self, function: Callable[[int, int], Any]) -> list[Any]:
         """Call ``function(start, stop)`` for blocks of rows in threads, and return all results."""

@@ -86,6 +86,7 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         self.groups: Mapping[str, Array] = MappingProxyType(dict(groups or {}))
 
     def __getitem__(self, name: str) -> float:
+        """Return the value of a metric; raise a KeyError that says what is missing for it."""
         if name not in self._values:
             raise KeyError(self._explain_missing(name))
         return self._values[name]
@@ -121,6 +122,7 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         return metrics_table(values_by_metric, header=("value",), groups=self.groups)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return class and arguments for pickling, because views of dicts cannot be pickled."""
         return type(self), (self._values, dict(self.by_label), dict(self.groups))
 
 
@@ -395,6 +397,7 @@ class Scorer:
         return f"scorer([{names}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return the call of `scorer` that makes this scorer, for pickling by names of metrics."""
         names = [metric.name for metric in self._metrics]
         return partial(scorer, **self._options), (names[0] if self._single else names,)
 

@@ -110,6 +110,8 @@ def _geometric_mean(values: Array, undefined: UndefinedPolicy) -> float:
 
 
 # Metrics per instance ------------------------------------------------------------------------
+# `evaluate` calls the formulas of all metrics of rankings with the rankings and the policy for
+# undefined values, which some of them do not need.
 
 
 def _is_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
@@ -657,12 +659,12 @@ def geometric_mean_average_interpolated_precision(
 
 def _log_loss(rankings: Rankings) -> float:
     """Return the log loss, summed over labels and averaged over instances."""
-    return rankings.log_loss_and_squared_error[0] / rankings.Y.shape[0]
+    return rankings.probability_losses.log_loss / rankings.Y.shape[0]
 
 
 def _mean_squared_error(rankings: Rankings) -> float:
     """Return the squared error, averaged over all entries of the label matrix."""
-    return rankings.log_loss_and_squared_error[1] / rankings.n_entries
+    return rankings.probability_losses.squared_error / rankings.n_entries
 
 
 @register_metric(_log_loss, needs="probabilities", greater_is_better=False, upper=math.inf)

@@ -147,6 +147,11 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
     labels: tuple[str, ...] = ()
 
     def __getitem__(self, metric: str) -> MetricSummary:
+        """Return mean, standard deviation and values of a metric.
+
+        A pooled metric has one value for all folds. For metrics of a group of labels, folds with an
+        undefined value are left out of mean and deviation.
+        """
         if metric.startswith(POOLED_PREFIX):
             value = self.pooled[metric.removeprefix(POOLED_PREFIX)]
             return MetricSummary(mean=value, sd=math.nan, values=np.array([value]))
@@ -549,6 +554,7 @@ class FoldRunner:
     keep: bool  # whether results keep the predicted labels
 
     def __post_init__(self) -> None:
+        """Check classifier and resampler, and set ``resamplers`` and ``model``."""
         self.resamplers = resolve_resamplers(self.resampler)
         self.model = resolve_classifier(self.classifier)
 

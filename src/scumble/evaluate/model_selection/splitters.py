@@ -70,6 +70,7 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
     def __init_subclass__(
         cls, name: str | None = None, display_group: str = "More", **options: Any
     ) -> None:
+        """Register a subclass in the catalogue, if it has the keyword ``name``."""
         super().__init_subclass__(**options)
         if name is not None:
             register("splitter", name, cls, display_group=display_group)

@@ -270,9 +270,9 @@ class TrainTestAssignment:
         return self._Y.indices[self._Y.indptr[row] : self._Y.indptr[row + 1]]
 
     def _is_last_on_side(self, row: int) -> Array:
-        """Return a mask of the labels of a row of which no other row on its side has the label.
+        """Return a mask of the labels of a row: True if no other row on its side has the label.
 
-        Labels that only this row has are False: they are missing on one side in any case.
+        It is False for labels that only this row has: they are missing on one side in any case.
         """
         labels = self._labels_of(row)
         is_last = self.counts[self.sides[row], labels] == 1
