@@ -25,14 +25,14 @@ from scumble.experiment import (
     RunReport,
     RuntimeEstimate,
     Store,
-    parts,
+    components,
     plan_cells,
     read_plan,
     run,
     runner,
 )
+from scumble.experiment.components import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.compute_cell import compute_cell
-from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.result_tables import long_table
 from scumble.experiment.store import score_table_from_cells
 from scumble.learn import BinaryRelevance, fit_dataset
@@ -434,10 +434,10 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
         counter.__set_name__(owner, name)
         monkeypatch.setattr(owner, name, counter)
 
-    parts.clear_dataset_cache()
+    components.clear_dataset_cache()
     count(Plan, "check")
     count(runner, "dataset_metadata")
-    count(parts, "load_dataset")
+    count(components, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
     if jobs:

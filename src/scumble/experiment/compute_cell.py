@@ -15,7 +15,7 @@ from scumble.data import MultilabelDataset
 from scumble.evaluate import FittedFold, confusion, evaluate
 from scumble.evaluate.metrics.bipartition import f1s
 from scumble.evaluate.model_selection.folds import LabelCounts, add_elapsed_seconds, run_fold
-from scumble.experiment import parts
+from scumble.experiment import components
 from scumble.experiment.cell import (
     LABEL_COUNTS_KEY,
     MEASURES,
@@ -40,9 +40,9 @@ def compute_cell(cell: Cell) -> Result:
     computed. Raises an error if the data set has changed since the plan was made.
     """
     started = time.process_time()
-    data = parts.load_cell_dataset(cell)
+    data = components.load_cell_dataset(cell)
     train_indices, test_indices = _split(cell, data)
-    resamplers = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
+    resamplers = components.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NO_ESTIMATOR:
         result = _measure_resampling(data[train_indices], resamplers)
     else:
@@ -79,7 +79,7 @@ def _fit_and_evaluate(
 
     The scores are all metrics, and the measures of the training set before and after resampling.
     """
-    classifier = parts.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
+    classifier = components.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
     test = data[test_indices]
     fold = run_fold(data[train_indices], test, classifier, resamplers)
     scores = _scores(fold, test)
@@ -107,11 +107,11 @@ def _split(cell: Cell, data: MultilabelDataset) -> Split:
 
     def make_splits() -> list[Split]:
         """Return the splits of all folds."""
-        splitter = parts.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
+        splitter = components.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
         return list(splitter.split(data))
 
     cache_key = (cell.dataset_checksum, seed, cell.folder)
-    splits = parts.lru_get(_cached_splits, cache_key, make_splits)
+    splits = components.lru_get(_cached_splits, cache_key, make_splits)
     return splits[cell.fold]
 
 

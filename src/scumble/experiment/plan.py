@@ -109,7 +109,7 @@ class Plan:
     @property
     def n_folds(self) -> int:
         """Number of pairs of training and test sets that the splitter makes."""
-        from scumble.experiment.parts import make_splitter
+        from scumble.experiment.components import make_splitter
 
         (splitter,) = get_components(self, "splitter")
         return int(make_splitter(splitter, seed=0, folder=self.folder).get_n_splits())
@@ -287,7 +287,7 @@ def _plan_errors(plan: Plan) -> Iterator[str]:
 
 def _component_errors(plan: Plan) -> Iterator[str]:
     """Yield error messages for all components and metrics that the plan names; read no data."""
-    from scumble.experiment.parts import component_errors
+    from scumble.experiment.components import component_errors
 
     for kind in ("splitter", "resamplers", "classifiers", "datasets"):
         for component in get_components(plan, kind):

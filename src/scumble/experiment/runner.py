@@ -20,19 +20,19 @@ from scumble.experiment.cell import (
     PlanError,
     needs_group_scores,
 )
+from scumble.experiment.components import (
+    DatasetMetadata,
+    clear_dataset_cache,
+    code_versions,
+    dataset_metadata,
+    needs_fold_revision,
+)
 from scumble.experiment.executors import (
     ComputeFunction,
     Executor,
     Outcome,
     count_workers,
     make_executor,
-)
-from scumble.experiment.parts import (
-    DatasetMetadata,
-    clear_dataset_cache,
-    code_versions,
-    dataset_metadata,
-    needs_fold_revision,
 )
 from scumble.experiment.plan import Plan, get_components
 from scumble.experiment.store import MeanSeconds, Store

@@ -91,7 +91,7 @@ def dataset_metadata(component: Component, folder: str, store: Store | None) -> 
         file_version = _file_version(path, component.parameters.get("labels"))
     name = "data at " + canonical_json([str(path or component.name), component.spec])
     if store is not None and file_version is not None:
-        stored = store.get_metadata(name)
+        stored = store.get_metadata(name)  # the keys "stamp" and "facts" are those of older stores
         if stored is not None and stored["stamp"] == file_version:
             return dict(stored["facts"])
     data = load_dataset(component, folder)
