@@ -344,7 +344,7 @@ def test_labels_that_no_row_of_a_test_part_has():
     assert both.labels == ("a", "b", "c")
     assert both.Y[rows].toarray().astype(int).tolist() == [[0, 0, 1], [0, 1, 1]]
     column = replace(test, features=(Feature("a"),))  # a label of training is a feature here
-    with pytest.raises(scumble.ScumbleError, match="a label 'a' that the test part has not as a"):
+    with pytest.raises(scumble.ScumbleError, match="a label 'a' that the test part has as a"):
         append_test_set(replace(train, features=(Feature("a"),)), column, caller="example")
 
 
@@ -366,7 +366,7 @@ def test_labels_that_only_rows_of_a_test_part_have_are_missed():
     empty = scumble.MultilabelDataset(X[:2], [[1, 0, 0], [0, 1, 0]], labels=["low", "high", "new"])
     assert append_test_set(train, empty, caller="example")[0].labels == train.labels
     feature = replace(train, features=(Feature("new"),))
-    with pytest.raises(scumble.ScumbleError, match="a label 'new' that the training part has not"):
+    with pytest.raises(scumble.ScumbleError, match="a label 'new' that the training part has as a feature"):
         append_test_set(feature, replace(test, features=(Feature("new"),)), caller="example")
 
 
