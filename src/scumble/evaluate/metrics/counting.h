@@ -1,4 +1,4 @@
-/* Counting of scores by their order, in loops that the compiler turns into vector code. */
+/* Count the scores above a value and those equal to it. */
 #ifndef SCUMBLE_COUNTING_H
 #define SCUMBLE_COUNTING_H
 
@@ -7,7 +7,6 @@
 
 #include "scumble/_core/wide.h"
 
-/* Write the number of scores above a value to *above, and that of scores equal to it to *tied. */
 WIDE static void count_above(
     double value, const double *scores, ptrdiff_t n_scores, int64_t *above, int64_t *tied)
 {
