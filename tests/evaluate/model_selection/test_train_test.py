@@ -366,7 +366,9 @@ def test_labels_that_only_rows_of_a_test_part_have_are_missed():
     empty = scumble.MultilabelDataset(X[:2], [[1, 0, 0], [0, 1, 0]], labels=["low", "high", "new"])
     assert append_test_set(train, empty, caller="example")[0].labels == train.labels
     feature = replace(train, features=(Feature("new"),))
-    with pytest.raises(scumble.ScumbleError, match="a label 'new' that the training part has as a feature"):
+    with pytest.raises(
+        scumble.ScumbleError, match="a label 'new' that the training part has as a feature"
+    ):
         append_test_set(feature, replace(test, features=(Feature("new"),)), caller="example")
 
 
