@@ -35,7 +35,7 @@ from scumble.advice.candidates import CANDIDATES, CandidatePredictions, Candidat
 from scumble.advice.diagnosis import diagnose
 from scumble.evaluate import evaluate, make_splitter
 from scumble.experiment import read_plan
-from scumble.experiment.parts import load_dataset
+from scumble.experiment.components import load_dataset
 from scumble.learn.predictions import predict_with_scores
 from scumble.measures import characterize
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from scumble.evaluate import IterativeStratification, evaluate
 from scumble.experiment import read_plan
-from scumble.experiment.parts import load_dataset
+from scumble.experiment.components import load_dataset
 from scumble.learn import BinaryRelevance, RareLabelClassifier, label_thresholds
 
 SEED = 77

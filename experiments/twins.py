@@ -20,8 +20,8 @@ from decoupling_arms import sides_of
 
 from scumble.evaluate.model_selection.folds import LabelCounts
 from scumble.experiment import Store, plan_cells, read_plan
+from scumble.experiment.components import load_cell_dataset
 from scumble.experiment.compute_cell import _split
-from scumble.experiment.parts import load_cell_dataset
 
 HERE = Path(__file__).parent
 OUT = HERE / "twins.csv"

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 import scumble
 from scumble.evaluate import compare, cross_validate
 from scumble.experiment import Component, Plan
-from scumble.experiment.parts import make_classifier as make_of_part
+from scumble.experiment.components import make_classifier as make_of_part
 from scumble.experiment.plan import get_components
 from scumble.learn import (
     HOMER,

@@ -23,7 +23,7 @@ TABLE = {"a": (0.2, 0.4), "b": (0.5, 0.5), "c": (0.3, 0.2), "d": (0.1, math.nan)
 
 
 def test_means_wins_and_p_by_hand():
-    itself, new = compare_methods(grid_of("macro_f1", TABLE), "old", without=["e"])
+    itself, new = compare_methods(grid_of("macro_f1", TABLE), "old", excluded_datasets=["e"])
 
     assert (itself.method, itself.n_datasets, itself.ratio, itself.ties) == ("old", 4, 1.0, 4)
     assert (new.n_datasets, new.wins, new.ties, new.losses) == (3, 1, 1, 1)
@@ -43,4 +43,4 @@ def test_nothing_to_compare_and_unknown_names():
     with pytest.raises(ParameterError, match="no method 'other'"):
         compare_methods(grid_of("macro_f1", TABLE), "other")
     with pytest.raises(ParameterError, match="no data set 'z'"):
-        compare_methods(grid_of("macro_f1", TABLE), "old", without=["z"])
+        compare_methods(grid_of("macro_f1", TABLE), "old", excluded_datasets=["z"])

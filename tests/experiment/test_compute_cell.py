@@ -25,14 +25,14 @@ from scumble.experiment import (
     RunReport,
     RuntimeEstimate,
     Store,
-    parts,
+    components,
     plan_cells,
     read_plan,
     run,
     runner,
 )
+from scumble.experiment.components import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.compute_cell import compute_cell
-from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.result_tables import long_table
 from scumble.experiment.store import score_table_from_cells
 from scumble.learn import BinaryRelevance, fit_dataset
@@ -130,13 +130,13 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scumble.experiment.compute_cell import _means_of_hits
+    from scumble.experiment.compute_cell import _mean_f1_with_hits
 
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
     said = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]])
     # rows: 2/4, no hit, 2/2; labels: 2*2/(2+3), no hit, no hit
-    assert _means_of_hits(Y, said) == pytest.approx((0.75, 0.8))
-    assert np.isnan(_means_of_hits(Y, np.zeros((3, 3)))).all()
+    assert _mean_f1_with_hits(Y, said) == pytest.approx((0.75, 0.8))
+    assert np.isnan(_mean_f1_with_hits(Y, np.zeros((3, 3)))).all()
 
 
 def test_foreign_classifiers_and_kept_predictions(folder):
@@ -434,10 +434,10 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
         counter.__set_name__(owner, name)
         monkeypatch.setattr(owner, name, counter)
 
-    parts.clear_dataset_cache()
+    components.clear_dataset_cache()
     count(Plan, "check")
     count(runner, "dataset_metadata")
-    count(parts, "load_dataset")
+    count(components, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
     if jobs:

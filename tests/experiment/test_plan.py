@@ -18,7 +18,7 @@ from scumble.experiment import (
     read_plan,
     run,
 )
-from scumble.experiment.parts import code_versions, load_dataset
+from scumble.experiment.components import code_versions, load_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 TOML = """
@@ -268,7 +268,7 @@ def test_checksums_are_remembered_until_a_file_changes(plan_file, tmp_path, monk
     with Store(tmp_path / "a.db") as store:
         keys = [cell.key for cell in plan_cells(plan, store)]
         with monkeypatch.context() as patch:
-            patch.setattr("scumble.experiment.parts.load_dataset", None)
+            patch.setattr("scumble.experiment.components.load_dataset", None)
             assert [cell.key for cell in plan_cells(plan, store)] == keys
         (tmp_path / "films.xml").write_text(XML.replace("'war'/", "'war' /"))
         assert [cell.key for cell in plan_cells(plan, store)] == keys

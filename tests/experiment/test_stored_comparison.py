@@ -111,7 +111,7 @@ def test_methods_are_known_by_their_parameters():
     assert one == estimator_spec(make_classifier("rare", quality="best", n_jobs=2))
     assert one != estimator_spec(make_classifier("rare"))
     assert estimator_spec(np.arange(3)) != estimator_spec(np.arange(1, 4))
-    with pytest.raises(ParameterError, match="cannot recognise"):
+    with pytest.raises(ParameterError, match="cannot identify"):
         estimator_spec(MLSMOTE(random_state=np.random.default_rng(0)))
 
 

@@ -76,7 +76,7 @@ def test_a_collision_of_hashes_is_resolved_by_looking(monkeypatch):
         arguments[-2][:] = np.uint64(1) << np.uint64(63)
 
     monkeypatch.setattr(kernels, "partition_rows", deal_with_one_key)
-    monkeypatch.setattr(module, "PARTITION_ROWS", 10**9)
+    monkeypatch.setattr(module, "ROWS_PER_PARTITION", 10**9)
     rng = np.random.default_rng(1)
     dense = rng.random((50, 100)) < 0.3
     found = measures.labelsets(np.vstack([dense, dense[:20]]))

@@ -207,14 +207,14 @@ def _estimate(plan: Plan, options: RunOptions) -> RuntimeEstimate:
 def status(store: StoreArgument, *, json: JsonOption = False) -> None:
     """Show the progress of a store, and which cells failed."""
     from scumble.experiment import Store
-    from scumble.experiment.result_tables import costs
+    from scumble.experiment.result_tables import summarize_costs
     from scumble.report import terminal
 
     with Store(store, create=False) as open_store:
         counts = open_store.counts()
         cells = open_store.cells()
     failed_cells = [cell for cell in cells if cell["state"] == "failed"]
-    cost_rows = costs(cells)
+    cost_rows = summarize_costs(cells)
     if json:
         failures = [{key: cell[key] for key in FAILURE_KEYS} for cell in failed_cells]
         console.print_json({**counts, "costs": cost_rows, "failures": failures})
@@ -299,7 +299,9 @@ def compare_methods(
 
     tables = cell_filter.read_results(store, metric).score_tables()
     excluded = parse_names(without)
-    results = [compare_methods(table, against, without=excluded, rope=rope) for table in tables]
+    results = [
+        compare_methods(table, against, excluded_datasets=excluded, rope=rope) for table in tables
+    ]
     if json:
         all_rows = []
         for rows in results:

@@ -1,4 +1,9 @@
-"""Comparison of several methods on the same folds with a baseline."""
+"""Comparison of several methods on the same folds with a baseline.
+
+A *method* is a classifier, with the resamplers that are applied to the training rows before it, if
+any. The *baseline* is the first method; all others are compared with it. The *verdict* on a method
+is that it is better, worse, or that the folds show no difference.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +38,12 @@ from scumble.evaluate.model_selection.splitters import make_splitter
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import to_json_value
 
-#: Default metrics of a comparison; the first decides.
+#: Default metrics of a comparison; the first determines verdicts and the best method.
 DEFAULT_METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
 #: Default folds of a comparison, assigned by iterative stratification.
 DEFAULT_FOLDS = "2x5"
-#: Bootstrap draws of folds or test rows: about 12 of them lie beyond each end of a 95 % interval.
+#: Number of bootstrap samples of folds or test rows: enough that about 12 values lie beyond each
+#: end of a 95 % interval.
 N_DRAWS = 500
 # Verdicts.
 BETTER = "better"
@@ -49,17 +55,18 @@ class Method(NamedTuple):
     """A classifier with the resampler before it, if any."""
 
     name: str
-    classifier: Any
-    resampler: Any
+    classifier: Any  # as `cross_validate` takes it
+    resampler: Any  # as `cross_validate` takes it; None for no resampling
 
 
 class MethodFoldResult(NamedTuple):
     """The result of one method on one fold."""
 
-    values: Mapping[str, float]  # all metrics
-    counts: LabelCounts
-    seconds: float
-    draws: Mapping[str, Array] | None = None  # metrics on bootstrap draws of the test rows
+    values: Mapping[str, float]  # all metrics by name
+    counts: LabelCounts  # counts of each label on the fold
+    seconds: float  # wall time
+    # With a test set: each metric on `N_DRAWS` bootstrap samples of its rows; None with folds.
+    draws: Mapping[str, Array] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,8 +84,8 @@ class MethodResult(TableReprMixin):
     seconds : float
         Mean time of a fold.
     draws : mapping of str to ndarray, or None
-        With a test part instead of folds: each metric on bootstrap draws of its rows, the same
-        draws for all methods.
+        With a test set instead of folds: each metric on bootstrap samples of its rows, the same
+        samples for all methods.
 
     Examples
     --------
@@ -99,7 +106,22 @@ class MethodResult(TableReprMixin):
     def from_folds(
         cls, name: str, folds: Sequence[MethodFoldResult], metrics: Iterable[str]
     ) -> MethodResult:
-        """Combine the results of the folds of a method."""
+        """Return the results of a method on all folds from those on each fold.
+
+        Parameters
+        ----------
+        name : str
+            Name of the method.
+        folds : sequence of MethodFoldResult
+            One per fold, in order.
+        metrics : iterable of str
+            The metrics to keep.
+
+        Returns
+        -------
+        MethodResult
+            The combined results.
+        """
         return cls(
             name=name,
             values={
@@ -111,7 +133,7 @@ class MethodResult(TableReprMixin):
         )
 
     def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the folds on which it is defined."""
+        """Return the mean of a metric over the folds on which it is defined; NaN if on none."""
         return UndefinedPolicy("ignore").mean(self.values[metric])
 
 
@@ -126,7 +148,9 @@ class Difference(TableReprMixin):
     mean, baseline : float
         Means over the folds of the method and of the baseline.
     difference, low, high : float
-        Mean difference, and its confidence interval. The intervals of all methods hold together.
+        Mean difference, and the ends of its confidence interval. The intervals of all methods are
+        simultaneous (Bonferroni): with the probability ``confidence`` of the comparison, all of
+        them contain the true differences.
     p_value : float
         P-value of the paired test, not corrected for several methods.
     verdict : str
@@ -153,7 +177,7 @@ class Difference(TableReprMixin):
     verdict: str
 
     def sentence(self) -> str:
-        """Return the verdict as a sentence."""
+        """Return the verdict as a sentence with the means and the confidence interval."""
         metric = metric_title(self.metric)
         means = f"{metric} {self.mean:.3f} instead of {self.baseline:.3f}"
         if math.isnan(self.difference):
@@ -179,11 +203,12 @@ class Comparison(TableReprMixin):
     metrics : tuple of str
         The metrics; the first decides verdicts and the best.
     test_over_train : float
-        Test rows over training rows of a fold.
+        Number of test rows over number of training rows, mean over the folds.
     random_state : int
         The seed; the same seed gives the same comparison.
     confidence : float
-        Probability that all intervals of a metric hold.
+        Simultaneous confidence level: the probability that the intervals of a metric contain the
+        true differences of all methods.
 
     Examples
     --------
@@ -236,26 +261,31 @@ class Comparison(TableReprMixin):
 
     @cached_property
     def optimism(self) -> float:
-        """How much the best mean overestimates its method, because it is the best of several.
+        """How much the mean of the best method is too good because it is the best of several.
 
-        Folds are drawn with replacement, and the best method on them is evaluated on the folds that
-        were not drawn. The optimism is the best mean of all folds less the mean of these values.
+        The unit is that of the first metric; at least 0. In each of `N_DRAWS` bootstrap samples,
+        folds are drawn with replacement, and the method that is best on them is evaluated on the
+        folds that were not drawn. The optimism is the best mean over all folds less the mean of
+        these values. NaN with fewer than two methods or three folds.
         """
+        # One row per method, one column per fold on which all methods have a value.
         values = np.stack([result.values[self.metrics[0]] for result in self.results])
         values = values[:, ~np.isnan(values).any(axis=0)] * metric_sign(self.metrics[0])
         n_methods, n_folds = values.shape
         if n_methods < 2 or n_folds < 3:
             return math.nan
         generator = np.random.default_rng(self.random_state)
-        drawn_folds = generator.integers(n_folds, size=(N_DRAWS, n_folds))
-        n_times_drawn = np.stack([np.bincount(draw, minlength=n_folds) for draw in drawn_folds])
+        fold_samples = generator.integers(n_folds, size=(N_DRAWS, n_folds))
+        n_times_drawn = np.stack(
+            [np.bincount(sample, minlength=n_folds) for sample in fold_samples]
+        )
         is_left_out = (n_times_drawn == 0).astype(float)
         has_left_out = is_left_out.sum(axis=1) > 0
         n_times_drawn, is_left_out = n_times_drawn[has_left_out], is_left_out[has_left_out]
-        winners = (values @ n_times_drawn.T).argmax(axis=0)
+        best_methods = (values @ n_times_drawn.T).argmax(axis=0)  # one per sample
         means_left_out = (values @ is_left_out.T) / is_left_out.sum(axis=1)
-        means_of_winners = means_left_out[winners, np.arange(len(winners))]
-        return max(0.0, float(values.mean(axis=1).max() - means_of_winners.mean()))
+        means_of_best = means_left_out[best_methods, np.arange(len(best_methods))]
+        return max(0.0, float(values.mean(axis=1).max() - means_of_best.mean()))
 
     def gains(self, method: str) -> RecordList[dict[str, Any]]:
         """Return the gain in F1 of each label by a method over the baseline.
@@ -324,7 +354,7 @@ class Comparison(TableReprMixin):
         }
 
     def _repr_title(self) -> str:
-        """Return the numbers of methods and folds, the data and the baseline in a line."""
+        """Return the first line of the repr: numbers of methods and folds, data and baseline."""
         n_folds = len(self.results[0].counts)
         folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
         n_methods = len(self.results)
@@ -333,7 +363,7 @@ class Comparison(TableReprMixin):
         )
 
     def _repr_table(self) -> TableView:
-        """Return a row per method with its mean metrics and seconds, and the verdicts."""
+        """Return the table of the repr: means and seconds per method; the verdicts are notes."""
         rows = [
             (result.name, *(result.mean(metric) for metric in self.metrics), result.seconds)
             for result in self.results
@@ -342,7 +372,7 @@ class Comparison(TableReprMixin):
         return TableView(header, rows, len(rows), self.verdicts())
 
     def _result(self, name: str) -> MethodResult:
-        """Return the results of the method of this name."""
+        """Return the results of the method of this name; raise an error for an unknown name."""
         results = {result.name: result for result in self.results}
         if name in results:
             return results[name]
@@ -351,7 +381,7 @@ class Comparison(TableReprMixin):
         )
 
     def _difference(self, result: MethodResult, metric: str) -> Difference:
-        """Return the difference of a method from the baseline in a metric."""
+        """Return the difference of a method from the baseline in a metric, with the verdict."""
         interval = self._interval(result, metric)
         sign = metric_sign(metric)
         low, high = sorted((interval.low * sign, interval.high * sign))
@@ -374,15 +404,21 @@ class Comparison(TableReprMixin):
         )
 
     def _interval(self, result: MethodResult, metric: str) -> FoldDifference:
-        """Return the interval of a method's difference from the baseline."""
+        """Return the mean difference of a method from the baseline, with interval and p-value.
+
+        They come from the corrected t-test over folds or, with a test set, from bootstrap samples
+        of its rows. All fields are NaN if no fold has a value of both methods.
+        """
         baseline = self.results[0]
-        baseline_values, values = baseline.values[metric], result.values[metric]
+        baseline_values = baseline.values[metric]
+        values = result.values[metric]
         is_defined = ~(np.isnan(baseline_values) | np.isnan(values))
         if not is_defined.any():
             return FoldDifference(
                 difference=math.nan, low=math.nan, high=math.nan, p_value=math.nan, n_folds=0
             )
-        # Bonferroni: the intervals of all methods have to hold together.
+        # Bonferroni correction: each interval is wider, so that all contain the true difference
+        # with the probability `confidence`.
         confidence = 1 - (1 - self.confidence) / max(1, len(self.results) - 1)
         if result.draws is not None and metric in result.draws:
             return _bootstrap_interval(baseline, result, metric=metric, confidence=confidence)
@@ -426,9 +462,10 @@ def compare(
         The metrics; the first decides verdicts and the best. See `metric_names`.
     test : MultilabelDataset, optional
         Fit on ``data`` and evaluate on this data set instead of folds. The intervals then come from
-        bootstrap draws of its rows.
+        bootstrap samples of its rows.
     confidence : float, default=0.95
-        Probability that the intervals of all methods hold.
+        Simultaneous confidence level: the probability that the intervals of all methods contain
+        the true differences.
     random_state : None, int, Generator or RandomState
         The same seed gives the same comparison.
     n_jobs : int, optional
@@ -472,24 +509,25 @@ def compare(
 
 
 class ComparisonRun:
-    """The methods, folds and metrics of a comparison, checked.
+    """The checked arguments of `compare`, with functions that run its methods on its folds.
 
     Attributes
     ----------
     methods : list of Method
         The methods; the first is the baseline.
     data : MultilabelDataset
-        All rows, those of a test part last.
+        All rows; those of a test set, if there is one, come last.
     splits : list of (train, test)
-        Row numbers of the training and the test part of each fold.
+        Indices of the training rows and of the test rows of each fold.
     metrics : tuple of str
         The metrics.
     confidence : float
-        Probability that the intervals of all methods hold.
+        Simultaneous confidence level of the intervals of all methods.
     random_state : int
         The seed.
-    draws : bool
-        Whether to draw test rows, because there is a test part instead of folds.
+    has_test_set : bool
+        Whether there is a test set instead of folds. Then metrics are also computed on bootstrap
+        samples of its rows.
     """
 
     def __init__(
@@ -515,40 +553,44 @@ class ComparisonRun:
         self.data, self.splits = cross_validation.split_data(
             data, splitter=folds, test=test, seed=self.random_state, caller="compare"
         )
-        self.draws = test is not None
+        self.has_test_set = test is not None
 
     def cross_validate(
         self, method: Method, *, n_jobs: int | None = None
     ) -> list[MethodFoldResult]:
-        """Return the results of a method on all folds."""
+        """Return the results of a method on all folds, in order."""
         cross_validated = cross_validate(
             self.data,
             method.classifier,
             method.resampler,
             splitter=self.splits,
-            keep=self.draws,
+            keep=self.has_test_set,
             random_state=self.random_state,
             n_jobs=n_jobs,
         )
         return [self._summarize_fold(fold) for fold in cross_validated.folds]
 
-    def cross_validate_fold(self, method: int, fold: int) -> MethodFoldResult:
-        """Return the result of the method with this index on one fold.
+    def cross_validate_fold(self, method_index: int, fold: int) -> MethodFoldResult:
+        """Return the result of one method on one fold, both given by their indices.
 
         It equals that of `cross_validate` on this fold.
         """
         runner = FoldRunner(
             data=self.data,
-            classifier=self.methods[method].classifier,
-            resampler=self.methods[method].resampler,
+            classifier=self.methods[method_index].classifier,
+            resampler=self.methods[method_index].resampler,
             seed=self.random_state,
             options={"groups": dict.fromkeys(GROUPS)},
-            keep=self.draws,
+            keep=self.has_test_set,
         )
         return self._summarize_fold(runner.run_split(fold, self.splits[fold]))
 
     def summarize(self, results: Sequence[Sequence[MethodFoldResult]]) -> Comparison:
-        """Return the comparison; ``results`` has a sequence of fold results for each method."""
+        """Return the comparison from the results of all methods.
+
+        ``results`` has one sequence per method, in the order of ``methods``, with one result per
+        fold.
+        """
         combined = [
             MethodResult.from_folds(method.name, folds, self.metrics)
             for method, folds in zip(self.methods, results, strict=True)
@@ -565,41 +607,55 @@ class ComparisonRun:
         )
 
     def _summarize_fold(self, fold: FoldResult) -> MethodFoldResult:
-        """Return the part of a fold's result that a comparison needs."""
+        """Return what a comparison needs of the result of a fold.
+
+        With a test set, this includes metrics on bootstrap samples of its rows.
+        """
         counts = LabelCounts.of(fold.evaluation)
         return MethodFoldResult(
             values=dict(fold.evaluation),
             counts=counts,
             seconds=sum(fold.seconds.values()),
-            draws=self._draw_rows(fold, counts) if self.draws else None,
+            draws=self._bootstrap_metrics(fold, counts) if self.has_test_set else None,
         )
 
-    def _draw_rows(self, fold: FoldResult, counts: LabelCounts) -> dict[str, Array]:
-        """Return the metrics of predictions on bootstrap draws of the test rows."""
-        _, test_rows = self.splits[fold.fold]
-        truth = self.data.Y[test_rows]
-        hit_matrix = sparse.csr_array(truth.multiply(fold.predictions), dtype=np.float64)
+    def _bootstrap_metrics(self, fold: FoldResult, counts: LabelCounts) -> dict[str, Array]:
+        """Return the metrics of predicted labels on `N_DRAWS` bootstrap samples of the test rows.
+
+        The dict has an array with a value per sample for each metric of the comparison that is
+        computed from the counts of labels; other metrics are left out.
+        """
+        _, test_indices = self.splits[fold.fold]
+        Y_true = self.data.Y[test_indices]
+        true_positive_matrix = sparse.csr_array(Y_true.multiply(fold.predictions), dtype=np.float64)
         predicted_matrix = sparse.csr_array(fold.predictions, dtype=np.float64)
-        true_matrix = sparse.csr_array(truth, dtype=np.float64)
-        n_rows = truth.shape[0]
+        true_matrix = sparse.csr_array(Y_true, dtype=np.float64)
+        n_rows = Y_true.shape[0]
         generator = np.random.default_rng(self.random_state)
-        draws = []
+        metrics_by_sample = []
         for _ in range(N_DRAWS):
-            rows = generator.integers(n_rows, size=n_rows)
-            n_times_drawn = np.bincount(rows, minlength=n_rows).astype(np.float64)
-            drawn_counts = replace(
+            row_indices = generator.integers(n_rows, size=n_rows)
+            n_times_drawn = np.bincount(row_indices, minlength=n_rows).astype(np.float64)
+            sample_counts = replace(
                 counts,
-                hits=(n_times_drawn @ hit_matrix).astype(np.int64),
+                hits=(n_times_drawn @ true_positive_matrix).astype(np.int64),
                 predicted=(n_times_drawn @ predicted_matrix).astype(np.int64),
                 true=(n_times_drawn @ true_matrix).astype(np.int64),
             )
-            draws.append(pooled_metrics([drawn_counts]))
-        of_predictions = [metric for metric in self.metrics if metric in draws[0]]
-        return {metric: np.array([draw[metric] for draw in draws]) for metric in of_predictions}
+            metrics_by_sample.append(pooled_metrics([sample_counts]))
+        available = [metric for metric in self.metrics if metric in metrics_by_sample[0]]
+        return {
+            metric: np.array([values[metric] for values in metrics_by_sample])
+            for metric in available
+        }
 
 
 def pair_methods(classifiers: Any, resamplers: Any) -> list[Method]:
-    """Return all pairs of classifiers and resamplers, those of the first resampler first."""
+    """Return all pairs of a classifier and a resampler, those of the first resampler first.
+
+    Both arguments are sequences, or mappings from names; see `compare`. The name of a method is
+    that of the classifier, with "after" and that of the resampler if there is one.
+    """
     named_classifiers = _name_estimators(classifiers, parameter="classifiers")
     named_resamplers = _name_estimators(resamplers, parameter="resamplers")
     methods = []
@@ -613,7 +669,11 @@ def pair_methods(classifiers: Any, resamplers: Any) -> list[Method]:
 
 
 def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
-    """Return classifiers or resamplers by name: that of the mapping, or how they print."""
+    """Return classifiers or resamplers by name: the key in a mapping, else the string or the repr.
+
+    The string "none" becomes None. ``parameter`` names the argument in error messages, for empty
+    collections and for equal names.
+    """
     is_collection = isinstance(estimators, Sequence | Mapping) and not isinstance(estimators, str)
     if not is_collection or not estimators:
         must = "be a list with at least one entry, or a mapping from names to estimators"
@@ -632,7 +692,10 @@ def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
 
 
 def _check_metrics(metrics: Sequence[str]) -> None:
-    """Refuse unknown metrics, and those that have one value for all folds."""
+    """Raise a ParameterError for no metrics, unknown ones, and those without a value per fold.
+
+    The latter are pooled metrics, which are computed from counts added up over the folds.
+    """
     if not metrics:
         raise ParameterError("compare needs at least one metric. Got none.")
     for metric in metrics:
@@ -647,17 +710,23 @@ def _check_metrics(metrics: Sequence[str]) -> None:
 def _bootstrap_interval(
     baseline: MethodResult, result: MethodResult, *, metric: str, confidence: float
 ) -> FoldDifference:
-    """Return the percentile interval of a difference from its values on bootstrap draws."""
-    draws = (result.draws or {})[metric] - (baseline.draws or {})[metric]
-    draws = draws[~np.isnan(draws)]
+    """Return the difference of a method from the baseline on a test set, with its interval.
+
+    The interval and the two-sided p-value come from the differences on bootstrap samples of the
+    test rows (percentile method); samples with NaN are left out. If all are, the interval is
+    infinite.
+    """
+    differences = (result.draws or {})[metric] - (baseline.draws or {})[metric]
+    differences = differences[~np.isnan(differences)]
     difference = float(result.values[metric][0] - baseline.values[metric][0])
-    if not len(draws):
+    if not len(differences):
         return FoldDifference(
             difference=difference, low=-math.inf, high=math.inf, p_value=math.nan, n_folds=1
         )
-    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
-    # Adding 1 keeps the p-value above 0: so few draws cannot show that something is impossible.
-    tail = (min((draws <= 0).sum(), (draws >= 0).sum()) + 1) / (len(draws) + 1)
+    low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
+    # Adding 1 keeps the p-value above 0: so few samples cannot show that something is impossible.
+    n_in_smaller_tail = min((differences <= 0).sum(), (differences >= 0).sum())
+    tail = (n_in_smaller_tail + 1) / (len(differences) + 1)
     p_value = min(1.0, 2 * float(tail))
     return FoldDifference(
         difference=difference, low=float(low), high=float(high), p_value=p_value, n_folds=1

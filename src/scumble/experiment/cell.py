@@ -1,4 +1,9 @@
-"""A cell: one fold of an experiment for one combination of components, with its key."""
+"""Cells, the units of an experiment, and the components that they combine.
+
+A *cell* is one fold of one data set, with one resampler and one classifier. A *component* is one of
+these parts by name, with its parameters. The *key* of a cell is a checksum of everything that its
+result depends on; the store saves results under it.
+"""
 
 import hashlib
 import json
@@ -9,11 +14,13 @@ from typing import Any
 
 from scumble._core.errors import ScumbleError, did_you_mean
 
-#: Name of a resampler or classifier that stands for none.
-NOTHING = "none"
+#: Name that stands for no resampler, or for no classifier: then the training sets are only
+#: measured.
+NO_ESTIMATOR = "none"
 #: Measures of the training set that are stored with every cell, before and after resampling.
 MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
-#: Metrics that are stored a second time as means without undefined values, as ``ignore.``.
+#: Metrics that are stored a second time, as ``ignore.<name>``: means that leave out undefined
+#: values.
 METRICS_IGNORING_UNDEFINED = (
     "precision",
     "recall",
@@ -22,12 +29,13 @@ METRICS_IGNORING_UNDEFINED = (
     "macro_recall",
     "macro_f1",
 )
-#: Metrics that are stored a third time as means over rows or labels with a hit, as ``hits.``.
-WITH_HITS = ("f1", "macro_f1")
-#: A score that cells with a classifier have in stores with label groups and pooled metrics; older
-#: stores do not have it.
+#: Metrics that are stored a third time, as ``hits.<name>``: means over the rows (``f1``) or labels
+#: (``macro_f1``) with at least one true positive.
+METRICS_WITH_HITS = ("f1", "macro_f1")
+#: A score that every cell with a classifier has since label groups and pooled metrics are stored. A
+#: cell without it comes from an older store.
 GROUP_SCORES_MARKER = "never_predicted"
-#: Key of the label counts in the details of a cell; they can be added up over folds.
+#: Key of the `LabelCounts` in the details of a result, from which pooled metrics are computed.
 LABEL_COUNTS_KEY = "labels"
 
 
@@ -53,7 +61,7 @@ class Component:
     name : str
         Name in the catalogue or in the repository of public data sets, or a file.
     parameters : mapping
-        Plain values only: they are part of the key.
+        JSON values only, because they are part of the key of a cell.
     label : str
         Name in tables; by default the name and the parameters.
     where : mapping of str to int
@@ -73,6 +81,7 @@ class Component:
     where: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Set the label to name and parameters, if it is empty."""
         if not self.label:
             arguments = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
             label = f"{self.name}({arguments})" if arguments else self.name
@@ -80,10 +89,11 @@ class Component:
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """Name and parameters as plain values: all that results depend on."""
+        """Name and parameters, which results depend on, as a dict of JSON values."""
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def __hash__(self) -> int:
+        """Return a hash of name, parameters and label; a dict of parameters has no hash."""
         return hash((canonical_json(self.spec), self.label))
 
 
@@ -148,12 +158,16 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Checksum of everything that the result depends on."""
+        """Checksum of `spec`, 32 hexadecimal digits, under which the store saves the result."""
         return digest(self.spec)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """What the key is computed from; the data set is given by its content, not by its name."""
+        """Dict of JSON values from which the key is computed: everything that results depend on.
+
+        The data set is identified by the checksum of its content; by its name and parameters if no
+        checksum is set.
+        """
         return {
             "content": self.dataset_checksum or self.dataset.spec,
             "resampler": self.resampler.spec,
@@ -165,9 +179,10 @@ class Cell:
         }
 
     def seed_for(self, purpose: str) -> int:
-        """Derive a seed from what the purpose depends on, never from the order of cells.
+        """Return the seed for the folds, the resampler or the classifier of this cell.
 
-        The seed of the folds depends only on data set, splitter and seed of the plan. The seed of
+        It is a checksum of parts of `spec` and does not depend on the order of cells. The seed of
+        the folds depends only on data set, splitter and seed of the plan. The seed of
         the classifier does not depend on the resampler, so that results with and without
         resampling differ only by the resampling.
 
@@ -197,9 +212,9 @@ class Result:
     scores : mapping of str to float
         Values of metrics and measures; NaN where undefined.
     details : mapping
-        Further information, as plain values.
+        Further information as JSON values: times in seconds and `LabelCounts`.
     predictions : bytes, optional
-        A compressed archive of the predictions.
+        The predictions as a compressed NumPy archive (npz).
 
     Examples
     --------
@@ -214,12 +229,15 @@ class Result:
 
 
 def canonical_json(value: Any) -> str:
-    """Return plain values as JSON, such that equal values have equal texts."""
+    """Return a value as compact JSON with sorted keys, so that equal values have equal texts.
+
+    Raises ValueError for NaN and infinity, TypeError for what JSON cannot hold.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest(value: Any) -> str:
-    """Return a checksum of plain values."""
+    """Return the first 32 hexadecimal digits of the SHA-256 of a value's canonical JSON."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:32]
 
 
@@ -227,21 +245,25 @@ def digest(value: Any) -> str:
 
 
 def score_names() -> tuple[str, ...]:
-    """Return the names of all scores that tables can show."""
+    """Return the names of all scores that tables can show.
+
+    These are the metrics, the means of `METRICS_IGNORING_UNDEFINED` and `METRICS_WITH_HITS`, and
+    the measures of the training set before and after resampling.
+    """
     from scumble.evaluate import metric_names
 
     measures = (*MEASURES, "mean_ir_zero")
     return (
         *metric_names(),
         *(f"ignore.{name}" for name in METRICS_IGNORING_UNDEFINED),
-        *(f"hits.{name}" for name in WITH_HITS),
+        *(f"hits.{name}" for name in METRICS_WITH_HITS),
         *(f"before.{name}" for name in measures),
         *(f"after.{name}" for name in measures),
     )
 
 
 def score_name_error(name: object) -> str | None:
-    """Return what is wrong with the name of a score, or None."""
+    """Return the error message for an unknown name of a score; None if the name is known."""
     names = score_names()
     if name in names:
         return None
@@ -249,7 +271,10 @@ def score_name_error(name: object) -> str | None:
 
 
 def needs_group_scores(name: str) -> bool:
-    """Return whether cells of stores that are older than label groups lack a score."""
+    """Return whether the cells of older stores lack a score, see `GROUP_SCORES_MARKER`.
+
+    These are metrics of groups, pooled metrics and the marker itself.
+    """
     from scumble.evaluate import metric_names
 
     return name == GROUP_SCORES_MARKER or ("." in name and name in metric_names())

@@ -5,19 +5,22 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from scumble.evaluate import confusion, evaluate
+from scumble._core.arrays import Array
+from scumble.data import MultilabelDataset
+from scumble.evaluate import FittedFold, confusion, evaluate
 from scumble.evaluate.metrics.bipartition import f1s
 from scumble.evaluate.model_selection.folds import LabelCounts, add_elapsed_seconds, run_fold
-from scumble.experiment import parts
+from scumble.experiment import components
 from scumble.experiment.cell import (
     LABEL_COUNTS_KEY,
     MEASURES,
     METRICS_IGNORING_UNDEFINED,
-    NOTHING,
+    NO_ESTIMATOR,
     Cell,
     Result,
 )
@@ -25,27 +28,38 @@ from scumble.learn import TextColumns
 from scumble.measures import characterize
 from scumble.resample import run_chain
 
-#: The folds that were used last, by data set, seed and folder.
-_folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
+Split = tuple[Array, Array]  # indices of the training rows and of the test rows
+#: The splits of all folds of the data sets used last, by (checksum of the data, seed, folder).
+_cached_splits: OrderedDict[Hashable, list[Split]] = OrderedDict()
 
 
 def compute_cell(cell: Cell) -> Result:
-    """Compute one cell; only its training set is resampled."""
+    """Compute a cell: load its data, split, resample the training set, fit, predict and evaluate.
+
+    Without a classifier, only the measures of the training set before and after resampling are
+    computed. Raises an error if the data set has changed since the plan was made.
+    """
     started = time.process_time()
-    data = parts.load_cell_dataset(cell)
-    train, test = _split(cell, data)
-    resamplers = parts.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
-    if cell.classifier.name == NOTHING:
-        result = _resample(data[train], resamplers)
+    data = components.load_cell_dataset(cell)
+    train_indices, test_indices = _split(cell, data)
+    resamplers = components.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
+    if cell.classifier.name == NO_ESTIMATOR:
+        result = _measure_resampling(data[train_indices], resamplers)
     else:
-        result = _fit_and_evaluate(cell, data, train, test, resamplers)
+        result = _fit_and_evaluate(
+            cell,
+            data,
+            train_indices=train_indices,
+            test_indices=test_indices,
+            resamplers=resamplers,
+        )
     # The CPU time of all threads does not depend on what else the machine computes.
     cpu_seconds = time.process_time() - started
     return replace(result, details={**result.details, "cpu_seconds": cpu_seconds})
 
 
-def _resample(training: Any, resamplers: list[Any]) -> Result:
-    """Compute the measures of a training set before and after resampling."""
+def _measure_resampling(training: MultilabelDataset, resamplers: list[Any]) -> Result:
+    """Resample a training set; return its measures before and after, and the seconds it took."""
     seconds = {"seconds_resampling": 0.0}
     with add_elapsed_seconds(seconds, "seconds_resampling"):
         resampled = run_chain(TextColumns.of(training).transform(training), resamplers)
@@ -54,12 +68,21 @@ def _resample(training: Any, resamplers: list[Any]) -> Result:
 
 
 def _fit_and_evaluate(
-    cell: Cell, data: Any, train: Any, test: Any, resamplers: list[Any]
+    cell: Cell,
+    data: MultilabelDataset,
+    *,
+    train_indices: Array,
+    test_indices: Array,
+    resamplers: list[Any],
 ) -> Result:
-    """Compute scores, measures and times of a cell with a classifier."""
-    classifier = parts.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
-    fold = run_fold(data[train], data[test], classifier, resamplers)
-    scores = _scores(fold, data[test])
+    """Run one fold and return its scores and details, with predictions if the cell keeps them.
+
+    The scores are all metrics, and the measures of the training set before and after resampling.
+    """
+    classifier = components.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
+    test = data[test_indices]
+    fold = run_fold(data[train_indices], test, classifier, resamplers)
+    scores = _scores(fold, test)
     scores |= _measures("before", fold.training.Y)
     scores |= _measures("after", fold.resampled.Y)
     details = {
@@ -71,61 +94,89 @@ def _fit_and_evaluate(
     }
     archive = None
     if cell.keep_predictions:
-        archive = _archive_predictions(test, fold.predictions, fold.scores)
+        archive = _archive_predictions(test_indices, fold.predictions, fold.scores)
     return Result(scores, details, archive)
 
 
-def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
-    """Return the indices of the training and test rows of a cell."""
+def _split(cell: Cell, data: MultilabelDataset) -> Split:
+    """Return the indices of the training rows and of the test rows of a cell.
+
+    The splits of all folds are made once and cached, because the next cells need them as well.
+    """
     seed = cell.seed_for("folds")  # depends on data set and splitter, too
 
-    def make_folds() -> list[Any]:
-        splitter = parts.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
+    def make_splits() -> list[Split]:
+        """Return the splits of all folds."""
+        splitter = components.make_splitter(cell.splitter, seed=seed, folder=cell.folder)
         return list(splitter.split(data))
 
-    folds = parts.lru_get(_folds, (cell.dataset_checksum, seed, cell.folder), make_folds)
-    train, test = folds[cell.fold]
-    return train, test
+    cache_key = (cell.dataset_checksum, seed, cell.folder)
+    splits = components.lru_get(_cached_splits, cache_key, make_splits)
+    return splits[cell.fold]
 
 
-def _measures(prefix: str, Y: Any) -> dict[str, float]:
-    """Return the measures of labels, with ``prefix`` ("before" or "after") before their names."""
+def _measures(prefix: str, Y: sparse.csr_array) -> dict[str, float]:
+    """Return the measures of a label matrix by name.
+
+    ``prefix`` is "before" or "after" (resampling): the names are such as ``before.mean_ir``.
+    """
     summary = characterize(Y)
     values = {f"{prefix}.{name}": float(getattr(summary, name)) for name in MEASURES}
     # mldr, and therefore the paper, counts an unseen label as a ratio of zero.
     n_labels = summary.n_labels
     n_seen = n_labels - summary.n_unseen
-    values[f"{prefix}.mean_ir_zero"] = summary.mean_ir * n_seen / n_labels if n_seen else 0.0
+    mean_ir_zero = 0.0
+    if n_seen:
+        mean_ir_zero = summary.mean_ir * n_seen / n_labels
+    values[f"{prefix}.mean_ir_zero"] = mean_ir_zero
     return values
 
 
-def _scores(fold: Any, test: Any) -> dict[str, float]:
-    """Return the values of all metrics on the test set."""
+def _scores(fold: FittedFold, test: MultilabelDataset) -> dict[str, float]:
+    """Return all metrics on the test set by name, with the variants ``ignore.`` and ``hits.``."""
     scores = {name: float(value) for name, value in fold.evaluation.items()}
-    # Means of F depend on the rule for 0/0. Three are stored: MULAN's; without undefined values;
-    # and without rows or labels that have no hit, where precision and recall are 0 and F is 0/0.
+    # The mean F1 depends on the rule for 0/0. Three means are stored: by MULAN's rule; without
+    # undefined values; and without rows or labels that have no true positive, for which precision
+    # and recall are 0 and their harmonic mean is 0/0.
     without_undefined = evaluate(test, fold.predictions, undefined="ignore")
     for name in METRICS_IGNORING_UNDEFINED:
         scores[f"ignore.{name}"] = float(without_undefined[name])
-    scores["hits.f1"], scores["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
+    with_hits = _mean_f1_with_hits(test.Y, fold.predictions)
+    scores["hits.f1"] = with_hits.over_rows
+    scores["hits.macro_f1"] = with_hits.over_labels
     return scores
 
 
-def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, ...]:
-    """Return the mean F1 of rows, and of labels, with at least one correct prediction."""
+class _MeanF1(NamedTuple):
+    """The F1 averaged over rows and over labels."""
+
+    over_rows: float
+    over_labels: float
+
+
+def _mean_f1_with_hits(Y: Any, predictions: Any) -> _MeanF1:
+    """Return the mean F1 of the rows, and of the labels, with at least one true positive.
+
+    A mean is NaN if no row, or no label, has one.
+    """
     counts = confusion(Y, predictions)
     means = []
-    for group in (counts.by_instance, counts.by_label):
-        values = f1s(group.take(group.hits > 0))[0]
+    for unit_counts in (counts.by_instance, counts.by_label):
+        values = f1s(unit_counts.take(unit_counts.hits > 0)).values
         means.append(float(values.mean()) if len(values) else float("nan"))
-    return tuple(means)
+    return _MeanF1(*means)
 
 
-def _archive_predictions(test: Any, predictions: Any, scores: Any) -> bytes:
-    """Return a compressed NumPy archive of test rows, predictions and scores."""
+def _archive_predictions(
+    test_indices: Array, predictions: sparse.csr_array, scores: Array | None
+) -> bytes:
+    """Return test rows, predicted labels and scores as a compressed NumPy archive (npz).
+
+    The predictions are packed to one bit each, row by row. ``scores`` are left out if None.
+    """
     stream = io.BytesIO()
     arrays = {
-        "rows": test,
+        "rows": test_indices,
         "shape": predictions.shape,
         "predictions": np.packbits(predictions.toarray()),
     }

@@ -1,4 +1,8 @@
-"""Executors compute cells: in this process, in worker processes with limits, or on a cluster.
+"""Executors compute cells: in this process, in child processes with limits, or on a cluster.
+
+An executor has four methods. `can_submit` returns whether it takes another cell, `submit` hands
+over a cell, `wait` returns the outcomes of cells that have finished since, and `close` ends all
+work.
 
 On a Dask cluster, workers compute; only the process that runs the plan writes to the store. If a
 worker dies, Dask gives its cells to another one. Inside a worker every cell is computed in a
@@ -15,7 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble._core.optional import import_optional_dependency
 from scumble._core.processes import (
@@ -28,13 +32,15 @@ from scumble._core.processes import (
 )
 from scumble.experiment.cell import Cell, PlanError, Result
 
+#: A function that computes a cell.
 ComputeFunction = Callable[[Cell], Result]
-#: Seconds between two checks of limits.
+#: Seconds between two checks of the limits of time and memory: short compared with any useful
+#: limit, and long enough that the checks take no noticeable time.
 SECONDS_BETWEEN_CHECKS = 0.05
 #: Seconds to wait for an answer of the Dask scheduler.
 CONNECT_TIMEOUT = 30
-#: Idle processes of this worker of a cluster, with the pickled function that they were started
-#: with. They end with the worker.
+#: Executors of this worker of a cluster that compute no cell at the moment, each with the pickled
+#: function that it computes cells with. Their processes end with the worker.
 _idle_executors: queue.SimpleQueue[tuple[bytes, ProcessExecutor]] = queue.SimpleQueue()
 
 
@@ -81,7 +87,10 @@ def describe_error(error: BaseException) -> str:
 
 
 def _compute_outcome(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
-    """Compute a cell and return its outcome, also if it raises an exception."""
+    """Call ``compute(cell)`` and return its outcome with the seconds it took.
+
+    If the call raises an exception, the outcome has no result, the reason "error" and the message.
+    """
     started = time.perf_counter()
     try:
         result = compute(cell)
@@ -96,15 +105,15 @@ def _compute_outcome(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
     return Outcome(cell, result, seconds=time.perf_counter() - started)
 
 
-def _take_all(messages: Any, timeout: float) -> Iterator[Any]:
-    """Wait for an item of a queue, and yield it with all others that are in the queue by then."""
+def _drain_queue(items: Any, timeout: float) -> Iterator[Any]:
+    """Wait up to ``timeout`` seconds for an item of a queue; yield it and all others in it."""
     with suppress(queue.Empty):
-        yield messages.get(timeout=timeout)
+        yield items.get(timeout=timeout)
         while True:
-            yield messages.get_nowait()
+            yield items.get_nowait()
 
 
-class HereExecutor:
+class SerialExecutor:
     """Computes cells in the calling process, without limits: for tiny cells and for debugging."""
 
     def __init__(self, compute: ComputeFunction) -> None:
@@ -120,7 +129,7 @@ class HereExecutor:
         self._waiting.append(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Compute the submitted cells and return their outcomes."""
+        """Compute the submitted cells and return their outcomes; ``timeout`` is not used."""
         cells = self._waiting
         self._waiting = []
         return [_compute_outcome(self._compute, cell) for cell in cells]
@@ -131,15 +140,25 @@ class HereExecutor:
 
 @dataclass
 class _Job:
-    """A cell that a child process computes."""
+    """A cell that a child process computes at the moment."""
 
     cell: Cell
-    started: float  # on the clock of time.perf_counter
-    peak_megabytes: float = 0.0
+    started: float  # when the cell was sent: seconds on the clock of time.perf_counter
+    peak_megabytes: float = 0.0  # largest memory of the process in all checks so far
 
 
 class ProcessExecutor:
-    """Computes cells in child processes; a process whose cell exceeds its limits is killed."""
+    """Computes cells in child processes; a process whose cell exceeds its limits is killed.
+
+    Parameters
+    ----------
+    compute : callable
+        Function that computes a cell.
+    n_jobs : int
+        Maximum number of child processes.
+    threads : int
+        Number of threads that each child process may use.
+    """
 
     def __init__(self, compute: ComputeFunction, *, n_jobs: int, threads: int) -> None:
         self._compute = compute
@@ -154,7 +173,7 @@ class ProcessExecutor:
         return len(self._jobs) < self._n_jobs
 
     def submit(self, cell: Cell) -> None:
-        """Send a cell to a process."""
+        """Send a cell to an idle child process, or to a new one."""
         child = self._idle.pop() if self._idle else self._start_child()
         if not child.is_alive:  # it has died while it was idle
             child.close()
@@ -163,14 +182,18 @@ class ProcessExecutor:
         child.send(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Wait for outcomes, and enforce limits meanwhile."""
+        """Wait until a cell has finished, and return the outcomes of all that have.
+
+        Meanwhile, kill the processes whose cells exceed their limits. The list is empty if no cell
+        finishes within ``timeout`` seconds.
+        """
         deadline = time.perf_counter() + timeout
         outcomes: list[Outcome] = []
         while not outcomes:
             remaining = deadline - time.perf_counter()
             if remaining <= 0:
                 break
-            for child, message in _take_all(
+            for child, message in _drain_queue(
                 self._messages, timeout=min(SECONDS_BETWEEN_CHECKS, remaining)
             ):
                 outcomes += self._receive(child, message)
@@ -178,16 +201,16 @@ class ProcessExecutor:
         return outcomes
 
     def close(self) -> None:
-        """Kill all processes."""
+        """Kill all child processes."""
         for child in [*self._idle, *self._jobs]:
             child.close()
         self._idle = []
         self._jobs = {}
 
     def _start_child(self) -> ChildProcess:
-        """Start a child process, and a thread that receives its messages."""
+        """Start a child process, and a thread that receives its messages; return the process."""
         child = ChildProcess(
-            "scumble.experiment.executors.compute_measured",
+            "scumble.experiment.executors.compute_with_peak_memory",
             self._compute,
             environment=self._environment,
             keeps_stderr=True,
@@ -196,14 +219,18 @@ class ProcessExecutor:
         return child
 
     def _listen(self, child: ChildProcess) -> None:
-        """Put the messages of a child into the queue, and None when it exits."""
+        """Put (child, message) into the queue for each message, and (child, None) when it exits."""
         with suppress(ChildExitedError):
             while True:
                 self._messages.put((child, child.receive()))
         self._messages.put((child, None))
 
     def _receive(self, child: ChildProcess, message: Any) -> Iterator[Outcome]:
-        """Yield the outcome that a message of a child contains, if it does."""
+        """Update the lists of processes after a message, and yield the outcome of the cell if any.
+
+        The message is a `_ChildMessage`, or None if the process has exited. Then the outcome of its
+        cell is a failure, and a process that had no cell yields nothing.
+        """
         job = self._jobs.pop(child, None)
         if job is None:  # it was killed, or has died while it was idle
             if child in self._idle:
@@ -216,17 +243,18 @@ class ProcessExecutor:
             yield _failed_job(job, reason="crash", error=error, seconds=seconds)
         else:
             self._idle.append(child)
-            outcome, pickled_result, peak_megabytes = message
-            result = None if pickled_result is None else pickle.loads(pickled_result)
+            result = None
+            if message.pickled_result is not None:
+                result = pickle.loads(message.pickled_result)
             yield replace(
-                outcome,
+                message.outcome,
                 cell=job.cell,
                 result=result,
-                megabytes=peak_megabytes or job.peak_megabytes,
+                megabytes=message.peak_megabytes or job.peak_megabytes,
             )
 
     def _enforce_limits(self) -> Iterator[Outcome]:
-        """Kill the processes whose cells exceed their limits, and yield these outcomes."""
+        """Kill the processes whose cells exceed their limits; yield the outcomes of these cells."""
         for child, job in list(self._jobs.items()):
             # The time that starting the interpreter takes does not count.
             seconds = 0.0
@@ -240,20 +268,33 @@ class ProcessExecutor:
                 yield outcome
 
 
-def compute_measured(
-    compute: ComputeFunction, cell: Cell, _report_progress: Any
-) -> tuple[Outcome, Any, float]:
-    """Compute a cell in a child process.
+class _ChildMessage(NamedTuple):
+    """What a child process sends back for a cell."""
 
-    Returns the outcome without its result, the pickled result and the peak memory in megabytes.
-    """
+    outcome: Outcome  # without the result
+    pickled_result: Any  # bytes; None if the cell failed
+    peak_megabytes: float  # 0 where the system does not measure it
+
+
+def compute_with_peak_memory(
+    compute: ComputeFunction, cell: Cell, _report_progress: Any
+) -> _ChildMessage:
+    """Compute a cell and measure the peak memory of this process; called in a child process."""
     reset_peak()
+    # The result is pickled here, so that an exception while pickling is an outcome as well.
     outcome = _compute_outcome(lambda cell: pickle.dumps(compute(cell)), cell)
-    return replace(outcome, result=None), outcome.result, peak_memory() / 2**20
+    return _ChildMessage(
+        outcome=replace(outcome, result=None),
+        pickled_result=outcome.result,
+        peak_megabytes=peak_memory() / 2**20,
+    )
 
 
 def _failed_job(job: _Job, *, reason: str, error: str, seconds: float) -> Outcome:
-    """Return the outcome of a cell whose process has exited or is killed."""
+    """Return the outcome of a cell whose process has exited or was killed.
+
+    ``reason`` is "crash", "time" or "memory".
+    """
     return Outcome(
         job.cell,
         result=None,
@@ -265,7 +306,7 @@ def _failed_job(job: _Job, *, reason: str, error: str, seconds: float) -> Outcom
 
 
 def _outcome_over_limit(job: _Job, seconds: float) -> Outcome | None:
-    """Return the outcome of a cell that exceeds a limit; None if it exceeds none."""
+    """Return the failure of a cell that exceeds a limit after ``seconds``; None otherwise."""
     cell = job.cell
     if cell.seconds is not None and seconds > cell.seconds:
         error = f"stopped after {seconds:.1f} s; the limit is {cell.seconds:g} s"
@@ -280,7 +321,15 @@ def _outcome_over_limit(job: _Job, seconds: float) -> Outcome | None:
 
 
 class ClusterExecutor:
-    """Computes cells on the workers of a Dask cluster."""
+    """Computes cells on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    compute : callable
+        Function that computes a cell.
+    address : str or distributed.Client
+        Address of the Dask scheduler; or a client, which `close` leaves open.
+    """
 
     def __init__(self, compute: ComputeFunction, address: Any) -> None:
         distributed = import_optional_dependency(
@@ -310,18 +359,18 @@ class ClusterExecutor:
     def submit(self, cell: Cell) -> None:
         """Send a cell to the cluster."""
         future = self._client.submit(
-            compute_guarded, self._compute, cell, key=f"scumble-{cell.key}", pure=False
+            compute_in_child_process, self._compute, cell, key=f"scumble-{cell.key}", pure=False
         )
         self._futures[future] = cell
         future.add_done_callback(self._finished.put)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Wait for outcomes."""
-        finished = _take_all(self._finished, timeout)
+        """Return the outcomes of the cells that finish within ``timeout`` seconds."""
+        finished = _drain_queue(self._finished, timeout)
         return [self._outcome(future) for future in finished if future in self._futures]
 
     def close(self) -> None:
-        """Cancel all cells that are not finished."""
+        """Cancel all cells that are not finished, and close the client if this executor made it."""
         if self._futures:
             self._client.cancel(list(self._futures), force=True)
         self._futures = {}
@@ -329,7 +378,7 @@ class ClusterExecutor:
             self._client.close()
 
     def _outcome(self, future: Any) -> Outcome:
-        """Return the outcome of the cell of a finished future."""
+        """Return the outcome of the cell of a finished future, and forget the future."""
         cell = self._futures.pop(future)
         try:
             outcome: Outcome = future.result()
@@ -340,10 +389,13 @@ class ClusterExecutor:
         return outcome
 
 
-def compute_guarded(compute: ComputeFunction, cell: Cell) -> Outcome:
-    """Compute a cell in a separate process with its limits; called on a worker of a cluster."""
+def compute_in_child_process(compute: ComputeFunction, cell: Cell) -> Outcome:
+    """Compute a cell in a child process that enforces its limits; called on a worker of a cluster.
+
+    The process stays alive for the next cell.
+    """
     pickled_compute = pickle_value(compute)
-    executor = _idle_executor(pickled_compute)
+    executor = _pop_idle_executor(pickled_compute)
     if executor is None:
         executor = ProcessExecutor(compute, n_jobs=1, threads=1)
     executor.submit(cell)
@@ -354,32 +406,42 @@ def compute_guarded(compute: ComputeFunction, cell: Cell) -> Outcome:
     return outcomes[0]
 
 
-def _idle_executor(pickled_compute: bytes) -> ProcessExecutor | None:
-    """Return an idle executor for a function; those for functions of earlier plans are closed."""
-    for function, executor in _take_all(_idle_executors, 0):
-        if function == pickled_compute:
+def _pop_idle_executor(pickled_compute: bytes) -> ProcessExecutor | None:
+    """Remove and return an idle executor for a pickled function; None if there is none.
+
+    Executors for other functions, which earlier plans have left, are closed.
+    """
+    for pickled_function, executor in _drain_queue(_idle_executors, 0):
+        if pickled_function == pickled_compute:
             return executor
         executor.close()
     return None
 
 
-#: All executors.
-Executor = HereExecutor | ProcessExecutor | ClusterExecutor
+#: Any of the executors.
+Executor = SerialExecutor | ProcessExecutor | ClusterExecutor
 
 
 def make_executor(compute: ComputeFunction, n_jobs: int | None, cluster: Any) -> Executor:
-    """Return the executor for a cluster, for this process, or for worker processes."""
+    """Return the executor for a cluster, for this process, or for child processes.
+
+    ``cluster`` is the address of a Dask scheduler or a client; if it is None, ``n_jobs`` decides: 0
+    stands for this process, other values for so many child processes, which share the cores.
+    """
     if cluster is not None:
         return ClusterExecutor(compute, cluster)
     if n_jobs == 0:
-        return HereExecutor(compute)
+        return SerialExecutor(compute)
     n_workers = count_workers(n_jobs)
     threads = max(1, count_workers(-1) // n_workers)
     return ProcessExecutor(compute, n_jobs=n_workers, threads=threads)
 
 
 def count_workers(n_jobs: int | None) -> int:
-    """Return the number of processes that compute: 1 if ``n_jobs`` is 0 and this one does."""
+    """Return the number of processes that compute cells.
+
+    This is 1 if ``n_jobs`` is 0, because then the calling process computes them.
+    """
     from scumble._core.parallel import thread_count  # imports numpy, which a worker may not need
 
     return thread_count(1 if n_jobs == 0 else n_jobs)

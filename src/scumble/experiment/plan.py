@@ -13,20 +13,28 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError, did_you_mean, did_you_mean_parameter
-from scumble.experiment.cell import NOTHING, Component, PlanError, canonical_json, score_name_error
+from scumble.experiment.cell import (
+    NO_ESTIMATOR,
+    Component,
+    PlanError,
+    canonical_json,
+    score_name_error,
+)
 
 #: Metrics that tables show if a plan names none; all metrics are computed in any case.
 METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
 
-#: The components that a plan combines, by the names of its fields.
+#: The fields of a plan whose components are combined: a *kind* is the name of such a field, of
+#: "splitter" or of "seeds".
 KINDS = ("datasets", "resamplers", "classifiers")
-#: Keys of a component's table that are not parameters.
+#: Keys of a component in a plan file that are not parameters.
 COMPONENT_KEYS = ("name", "label", "where")
-#: Keys of a plan in a file.
+#: Keys of a plan file.
 KEYS = (
     "name", "datasets", "resamplers", "classifiers", "splitter", "seeds", "metrics", "limits",
     "keep_predictions",
 )  # fmt: skip
+#: Limits of a cell: seconds, and megabytes (2 ** 20 bytes) of memory.
 LIMITS = ("seconds", "megabytes")
 #: Limits of the size of data sets that a classifier is used for.
 SIZE_LIMITS = ("max_instances", "max_features", "max_labels")
@@ -80,7 +88,7 @@ class Plan:
 
     datasets: Sequence[Component | str]
     classifiers: Sequence[Component | str]
-    resamplers: Sequence[Component | str] = (NOTHING,)
+    resamplers: Sequence[Component | str] = (NO_ESTIMATOR,)
     splitter: Component | str = "kfold"
     seeds: Sequence[int] = (0,)
     metrics: Sequence[str] = METRICS
@@ -91,6 +99,7 @@ class Plan:
     folder: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
+        """Turn names into components, and lists into tuples."""
         for kind in KINDS:
             object.__setattr__(self, kind, _as_components(getattr(self, kind), kind))
         object.__setattr__(self, "splitter", _as_component(self.splitter, "splitter"))
@@ -100,7 +109,7 @@ class Plan:
     @property
     def n_folds(self) -> int:
         """Number of pairs of training and test sets that the splitter makes."""
-        from scumble.experiment.parts import make_splitter
+        from scumble.experiment.components import make_splitter
 
         (splitter,) = get_components(self, "splitter")
         return int(make_splitter(splitter, seed=0, folder=self.folder).get_n_splits())
@@ -124,7 +133,24 @@ class Plan:
             raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(errors))
 
     def select(self, **kinds: Sequence[str]) -> Plan:
-        """Return a plan with some of the datasets, resamplers or classifiers, by their labels."""
+        """Return a plan with only the named datasets, resamplers or classifiers.
+
+        Parameters
+        ----------
+        **kinds : sequence of str
+            Labels of components, in the order of the result, by "datasets", "resamplers" or
+            "classifiers"; kinds that are not named stay complete.
+
+        Returns
+        -------
+        Plan
+            The smaller plan.
+
+        Raises
+        ------
+        PlanError
+            If the plan has no component of such a label.
+        """
         selected: dict[str, Any] = {}
         for kind, labels in kinds.items():
             by_label = {component.label: component for component in get_components(self, kind)}
@@ -140,7 +166,7 @@ class Plan:
 
 
 def get_components(plan: Plan, kind: str) -> tuple[Component, ...]:
-    """Return the components of one kind; names have become components when the plan was made."""
+    """Return the components of a field of a plan as a tuple, of one item for "splitter"."""
     components = getattr(plan, kind)
     if isinstance(components, tuple):
         return components
@@ -148,7 +174,11 @@ def get_components(plan: Plan, kind: str) -> tuple[Component, ...]:
 
 
 def _as_component(entry: Any, kind: str) -> Component:
-    """Turn a name, or a mapping with a name, into a component."""
+    """Return the component for a name, or for a mapping with a name and parameters.
+
+    A component is returned as it is; anything else raises a PlanError. The parameter ``base`` of
+    classifiers is replaced, see `_resolve_base`.
+    """
     component = entry
     if isinstance(entry, str):
         component = Component(entry)
@@ -169,7 +199,11 @@ def _as_component(entry: Any, kind: str) -> Component:
 
 
 def _resolve_base(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace ``base``, a name or a table with a name, by the parameter that it stands for."""
+    """Return parameters of a classifier with ``base`` replaced by the parameter that it stands for.
+
+    ``base`` is the name of the base learner, or a mapping with a name and parameters. Classifiers
+    call it "estimator" or otherwise; the value becomes a mapping with a name.
+    """
     from scumble.learn.make_and_fit import base_parameter
 
     resolved = {key: value for key, value in parameters.items() if key != "base"}
@@ -191,7 +225,7 @@ def _resolve_base(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_where(where: Any, kind: str) -> dict[str, int]:
-    """Check the limits of the size of data sets, and return them as a dict."""
+    """Return the size limits of a classifier as a dict; raise a PlanError if they are invalid."""
     if where and kind != "classifiers":
         raise PlanError(f"Only classifiers have a 'where'. Got {where!r} among the {kind}.")
     if not isinstance(where, Mapping):
@@ -205,14 +239,14 @@ def _check_where(where: Any, kind: str) -> dict[str, int]:
 
 
 def _as_components(entries: Any, kind: str) -> tuple[Component, ...]:
-    """Turn entries, or a single one, into components."""
+    """Return the components for a sequence of entries, or for a single entry."""
     if isinstance(entries, str | Component | Mapping):
         entries = [entries]
     return tuple(_as_component(entry, kind) for entry in _as_tuple(entries, kind))
 
 
 def _as_tuple(values: Any, kind: str) -> tuple[Any, ...]:
-    """Turn values, or a single name, into a tuple."""
+    """Return values as a tuple, of one item for a string; raise a PlanError if they are no list."""
     if isinstance(values, str):
         return (values,)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
@@ -221,7 +255,7 @@ def _as_tuple(values: Any, kind: str) -> tuple[Any, ...]:
 
 
 def _plan_errors(plan: Plan) -> Iterator[str]:
-    """Yield the errors of the plan itself: of its lists, labels, seeds and limits."""
+    """Yield error messages for the plan itself: for its lists, labels, seeds and limits."""
     for kind in (*KINDS, "seeds"):
         if not getattr(plan, kind):
             yield f"There are no {kind}."
@@ -252,8 +286,8 @@ def _plan_errors(plan: Plan) -> Iterator[str]:
 
 
 def _component_errors(plan: Plan) -> Iterator[str]:
-    """Yield the errors of everything that the plan names, without reading data."""
-    from scumble.experiment.parts import component_errors
+    """Yield error messages for all components and metrics that the plan names; read no data."""
+    from scumble.experiment.components import component_errors
 
     for kind in ("splitter", "resamplers", "classifiers", "datasets"):
         for component in get_components(plan, kind):
@@ -265,16 +299,19 @@ def _component_errors(plan: Plan) -> Iterator[str]:
 
 
 def _duplicate_errors(plan: Plan) -> Iterator[str]:
-    """Yield an error for components that differ only by their labels and would share cells."""
+    """Yield an error message for each pair of components that differ only by their labels.
+
+    Their cells would have the same key. Parameters of "none", which have no effect, are errors too.
+    """
     for kind in KINDS:
-        label_of_spec: dict[str, str] = {}
+        first_label_by_spec: dict[str, str] = {}
         for component in get_components(plan, kind):
             label = component.label
-            first = label_of_spec.setdefault(canonical_json(component.spec), label)
-            if first != label:
-                yield f"Among the {kind}, {first!r} and {label!r} are the same: keep one."
-            if component.name == NOTHING and component.parameters and kind != "datasets":
-                yield f"{label}: {NOTHING!r} has no parameters."
+            first_label = first_label_by_spec.setdefault(canonical_json(component.spec), label)
+            if first_label != label:
+                yield f"Among the {kind}, {first_label!r} and {label!r} are the same: keep one."
+            if component.name == NO_ESTIMATOR and component.parameters and kind != "datasets":
+                yield f"{label}: {NO_ESTIMATOR!r} has no parameters."
 
 
 # Plans in files -----------------------------------------------------------------------------------
@@ -328,7 +365,11 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 def plan_from_dict(
     content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", where: str = "plan"
 ) -> Plan:
-    """Make a plan from the content of a file; ``where`` names the file in messages."""
+    """Return the plan for the parsed content of a plan file.
+
+    ``name`` is used if the content has none, ``folder`` is that of the file, ``where`` names the
+    file in error messages. Unknown keys and missing lists raise a PlanError.
+    """
     _check_keys(content, KEYS, where)
     limits = content.get("limits", {})
     if not isinstance(limits, Mapping):
@@ -342,7 +383,7 @@ def plan_from_dict(
 
 
 def _check_keys(content: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    """Raise an error for a key that is not allowed."""
+    """Raise a PlanError for a key that is not among ``keys``; ``where`` names the place of it."""
     for key in content:
         if key not in keys:
             hint = did_you_mean_parameter(key, keys) or f" Known are: {', '.join(keys)}."

@@ -1,4 +1,8 @@
-"""Tables of results: a row per cell, means, comparisons with a baseline; written and read back."""
+"""Tables of results: a row per cell, means, comparisons with a baseline; written and read back.
+
+A *cell* of an experiment, see `cell`, is here a dict as `Store.cells` returns it. In tables of
+means, a row is a data set and a column is a method: a classifier with the resampler before it.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +26,32 @@ if TYPE_CHECKING:
 
 #: Columns of a table that can hold the names of methods.
 METHOD_COLUMNS = {"classifier", "method"}
+#: Costs of a cell: wall time, CPU time of all threads, and peak memory (2 ** 20 bytes).
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 
 def select_cells(
     cells: list[dict[str, Any]], **names_by_kind: Sequence[str] | None
 ) -> list[dict[str, Any]]:
-    """Return the cells of the named data sets or classifiers, in the order of the names."""
+    """Return the cells of the named data sets or classifiers, in the order of the names.
+
+    The keywords of ``names_by_kind`` are keys of a cell, such as ``dataset=["yeast"]``; None or no
+    names select all. Raises a ParameterError for a name that no cell has.
+    """
     for kind, names in names_by_kind.items():
         _check_names(kind, names or (), sorted({cell[kind] for cell in cells}))
         if names:
-            position = {name: index for index, name in enumerate(dict.fromkeys(names))}
-            selected = [cell for cell in cells if cell[kind] in position]
-            cells = sorted(selected, key=lambda cell: position[cell[kind]])
+            position_by_name = {name: index for index, name in enumerate(dict.fromkeys(names))}
+            selected = [cell for cell in cells if cell[kind] in position_by_name]
+            cells = sorted(selected, key=lambda cell: position_by_name[cell[kind]])
     return cells
 
 
 def _check_names(kind: str, names: Sequence[str], existing: Sequence[str]) -> None:
-    """Raise an error for a name that does not exist."""
+    """Raise a ParameterError for a name that is not among the existing ones.
+
+    ``kind`` is the word for such a name in the message.
+    """
     for name in names:
         if name not in existing:
             raise ParameterError(
@@ -48,8 +60,12 @@ def _check_names(kind: str, names: Sequence[str], existing: Sequence[str]) -> No
             )
 
 
-def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return states and times by data set and classifier, the longest time first."""
+def summarize_costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row per data set and classifier with numbers of cells and times, slowest first.
+
+    A row counts cells as ``done``, ``failed`` or ``open`` (pending or running), and sums up their
+    wall time in ``seconds`` and the CPU time of all threads in ``cpu_seconds``.
+    """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for cell in cells:
         key = (cell["dataset"], cell["classifier"])
@@ -64,14 +80,20 @@ def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "cpu_seconds": 0.0,
             }
         row = rows[key]
-        row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
+        state = cell["state"]
+        if state not in ("done", "failed"):
+            state = "open"
+        row[state] += 1
         row["seconds"] += cell["seconds"] or 0.0
         row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
     return sorted(rows.values(), key=lambda row: -row["seconds"])
 
 
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one row per finished cell, with its costs and scores."""
+    """Return one row per done cell, with its names, costs and scores.
+
+    All rows have the scores of any cell; NaN where a cell does not have one.
+    """
     done = [cell for cell in cells if cell["state"] == "done"]
     names = sorted(set[str]().union(*(cell["scores"] for cell in done)))
     return [
@@ -93,10 +115,10 @@ class PairwiseComparison:
 
     metric: str
     method: str
-    n_datasets: int = 0  # on which both have a value; the other fields are computed from these
-    mean: float = math.nan
-    ratio: float = math.nan  # of the mean to that of the baseline
-    wins: int = 0
+    n_datasets: int = 0  # data sets on which both have a value: all other fields use only these
+    mean: float = math.nan  # mean of the metric of this method over the data sets
+    ratio: float = math.nan  # this mean over that of the baseline
+    wins: int = 0  # data sets on which this method is better than the baseline
     ties: int = 0
     losses: int = 0
     # Wilcoxon's signed-rank test, exact and two-sided, with a pair per data set; and its p-value
@@ -111,25 +133,35 @@ class PairwiseComparison:
 
 
 def compare_methods(
-    table: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
+    table: ScoreTable,
+    baseline: str,
+    *,
+    excluded_datasets: Sequence[str] = (),
+    rope: float = 0.01,
 ) -> RecordList[PairwiseComparison]:
-    """Compare all methods with the baseline ``against``, which is the first row.
+    """Compare all methods of a score table with the method ``baseline``, which is the first row.
 
-    Data sets in ``without`` are left out. Methods that differ by at most ``rope`` are practically
+    ``excluded_datasets`` are left out. Methods that differ by at most ``rope`` are practically
     equal (region of practical equivalence).
     """
-    _check_names("method", [against], table.columns)
-    _check_names("data set", without, table.rows)
-    rows = [row for row in table.rows if row not in without]
-    methods = [against, *(column for column in table.columns if column != against)]
+    _check_names("method", [baseline], table.columns)
+    _check_names("data set", excluded_datasets, table.rows)
+    datasets = [row for row in table.rows if row not in excluded_datasets]
+    methods = [baseline, *(column for column in table.columns if column != baseline)]
     comparisons = [
-        _compare_pair(table, method, against, rows=rows, rope=rope) for method in methods
+        _compare_pair(table, method, baseline, datasets=datasets, rope=rope) for method in methods
     ]
-    return RecordList(_add_holm(comparisons), f"methods beside {against}, by {table.metric}")
+    return RecordList(
+        _adjust_p_values(comparisons), f"methods beside {baseline}, by {table.metric}"
+    )
 
 
-def _add_holm(comparisons: list[PairwiseComparison]) -> list[PairwiseComparison]:
-    """Adjust the p-values of all methods but the first, which is the baseline itself."""
+def _adjust_p_values(comparisons: list[PairwiseComparison]) -> list[PairwiseComparison]:
+    """Return the comparisons with their p-values adjusted by Holm's method, in the field ``holm``.
+
+    The first one, of the baseline with itself, and those without a p-value are not counted as
+    tests.
+    """
     from scumble.evaluate.statistics import holm
 
     tested = [
@@ -138,30 +170,33 @@ def _add_holm(comparisons: list[PairwiseComparison]) -> list[PairwiseComparison]
         if index > 0 and not math.isnan(comparison.p_value)
     ]
     adjusted = holm([comparisons[index].p_value for index in tested])
-    adjusted_of = dict(zip(tested, adjusted.tolist(), strict=True))
+    adjusted_by_index = dict(zip(tested, adjusted.tolist(), strict=True))
     return [
-        replace(comparison, holm=adjusted_of.get(index, math.nan))
+        replace(comparison, holm=adjusted_by_index.get(index, math.nan))
         for index, comparison in enumerate(comparisons)
     ]
 
 
 def _compare_pair(
-    table: ScoreTable, method: str, baseline: str, *, rows: Sequence[str], rope: float
+    table: ScoreTable, method: str, baseline: str, *, datasets: Sequence[str], rope: float
 ) -> PairwiseComparison:
-    """Compare a method with the baseline on the data sets on which both have a value."""
+    """Compare a method with the baseline on those of the data sets on which both have a value.
+
+    If there is no such data set, the statistics are NaN.
+    """
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
     values = []
     baseline_values = []
-    for row in rows:
-        value = table.means.get((row, method), math.nan)
-        baseline_value = table.means.get((row, baseline), math.nan)
+    for dataset in datasets:
+        value = table.means.get((dataset, method), math.nan)
+        baseline_value = table.means.get((dataset, baseline), math.nan)
         if not math.isnan(value) and not math.isnan(baseline_value):
             values.append(value)
             baseline_values.append(baseline_value)
     if not values:
         return PairwiseComparison(table.metric, method)
-    tally = win_tie_loss(baseline_values, values, higher_is_better=table.higher_is_better)
+    counts = win_tie_loss(baseline_values, values, higher_is_better=table.higher_is_better)
     probabilities = bayesian_signed_rank(baseline_values, values, rope=rope)
     worse, better = probabilities.lower, probabilities.higher
     if table.higher_is_better is False:
@@ -174,9 +209,9 @@ def _compare_pair(
         n_datasets=len(values),
         mean=mean,
         ratio=mean / baseline_mean if baseline_mean else math.nan,
-        wins=tally.wins,
-        ties=tally.ties,
-        losses=tally.losses,
+        wins=counts.wins,
+        ties=counts.ties,
+        losses=counts.losses,
         p_value=wilcoxon(baseline_values, values).p_value,
         worse=worse,
         equal=probabilities.equal,
@@ -188,11 +223,11 @@ def _compare_pair(
 
 
 class _TableFormat(NamedTuple):
-    """How score tables are written to a file."""
+    """A file format of score tables."""
 
-    write: Callable[..., Iterator[str]]  # yields the lines of one table
-    start: Sequence[str] = ()  # lines before all tables
-    end: Sequence[str] = ()  # lines after all tables
+    format_table: Callable[..., Iterator[str]]  # yields the lines of one table
+    first_lines: Sequence[str] = ()  # before all tables
+    last_lines: Sequence[str] = ()  # after all tables
 
 
 def export(
@@ -206,8 +241,10 @@ def export(
 ) -> None:
     """Write results to a file, in the format of its suffix.
 
-    Tables of means have the given methods, in this order, and if requested the standard deviations
-    over folds and seeds, and a last row with mean ranks.
+    ``.csv`` and ``.parquet`` hold one row per done cell, see `long_table`; the other arguments have
+    no effect. ``.tex``, ``.md`` and ``.html`` hold one table of means per metric, with the columns
+    ``methods`` in this order (all by default); ``deviations`` adds the standard deviations over
+    folds and seeds, ``ranks`` a last row with mean ranks. Another suffix raises a ParameterError.
     """
     suffix = Path(path).suffix.lower()
     cells = list(cells)
@@ -215,31 +252,31 @@ def export(
         content = _CELL_FORMATS[suffix](long_table(cells))
     elif suffix in _TABLE_FORMATS:
         table_format = _TABLE_FORMATS[suffix]
-        lines = [*table_format.start]
+        lines = [*table_format.first_lines]
         for metric in metrics:
             table = score_table_from_cells(cells, metric).select(methods=methods)
-            lines += table_format.write(table, deviations=deviations, ranks=ranks)
-        lines += table_format.end
+            lines += table_format.format_table(table, deviations=deviations, ranks=ranks)
+        lines += table_format.last_lines
         content = "\n".join(lines).encode()
     else:
         raise ParameterError(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
             f"Expected one of {', '.join((*_CELL_FORMATS, *_TABLE_FORMATS))}."
         )
-    with atomic_write(path) as target, target.open() as stream:
+    with atomic_write(path) as output, output.open() as stream:
         stream.write(content)
 
 
 def table_rows(
     table: ScoreTable, *, deviations: bool, ranks: bool, best: str = "{}", spread: str = " ± {}"
 ) -> list[list[str]]:
-    """Return the cells of a table of means as texts.
+    """Return a table of means as lists of strings, one per data set: its name, then its means.
 
-    ``best`` formats the best mean of a row, ``spread`` the standard deviations that follow the
-    means with ``deviations``. With ``ranks``, the last row has the mean ranks.
+    ``best`` is the format of the best mean of a row, and ``spread`` that of the standard deviation,
+    which follows a mean if ``deviations`` is set. With ``ranks``, the last row has the mean ranks.
     """
     rows = [
-        [row, *_row_texts(table, row, best=best, spread=spread if deviations else None)]
+        [row, *_format_means(table, row, best=best, spread=spread if deviations else None)]
         for row in table.rows
     ]
     if ranks:
@@ -247,8 +284,8 @@ def table_rows(
     return rows
 
 
-def _row_texts(table: ScoreTable, row: str, *, best: str, spread: str | None) -> Iterator[str]:
-    """Yield the means of a row as texts, with standard deviations unless ``spread`` is None."""
+def _format_means(table: ScoreTable, row: str, *, best: str, spread: str | None) -> Iterator[str]:
+    """Yield the means of a row as strings, with standard deviations unless ``spread`` is None."""
     best_columns = table.best(row)
     for column in table.columns:
         text = _format_number(table.means.get((row, column), math.nan))
@@ -261,14 +298,15 @@ def _row_texts(table: ScoreTable, row: str, *, best: str, spread: str | None) ->
 
 
 def _format_number(value: float, digits: int = 4) -> str:
-    """Return a number with a fixed number of digits, or "-"."""
+    """Return a number with a fixed number of decimals; "-" for NaN."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _markdown_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterator[str]:
-    """Yield the lines of a Markdown table."""
+    """Yield the lines of a score table in Markdown, with the best means of each row in bold."""
 
     def escape(text: str) -> str:
+        """Return text that cannot end a cell of the table or its line."""
         return text.replace("|", "\\|").replace("\n", " ")
 
     yield f"### {table.metric}"
@@ -281,10 +319,11 @@ def _markdown_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iter
 
 
 def _latex_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterator[str]:
-    """Yield the lines of a LaTeX table."""
+    """Yield the lines of a score table in LaTeX, with the best means of each row in bold."""
 
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(cells) + r" \\"
+    def format_row(values: Sequence[str]) -> str:
+        """Return a line of the tabular environment."""
+        return " & ".join(values) + r" \\"
 
     rows = table_rows(
         table,
@@ -293,14 +332,14 @@ def _latex_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterato
         best=r"\textbf{{{}}}",
         spread=r" $\pm$ {}",
     )
-    body = [line([_escape_tex(row), *values]) for row, *values in rows]
+    body = [format_row([_escape_tex(row), *values]) for row, *values in rows]
     if ranks:
         body.insert(-1, r"\hline")
     yield r"\begin{table}"
     yield r"\centering"
     yield r"\begin{tabular}{l" + "r" * len(table.columns) + "}"
     yield r"\hline"
-    yield line(["Data set", *map(_escape_tex, table.columns)])
+    yield format_row(["Data set", *map(_escape_tex, table.columns)])
     yield r"\hline"
     yield from body
     yield r"\hline"
@@ -311,33 +350,34 @@ def _latex_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterato
 
 
 def _html_lines(table: ScoreTable, *, deviations: bool, ranks: bool) -> Iterator[str]:
-    """Yield the lines of an HTML table."""
-    columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+    """Yield the lines of a score table in HTML, with the best means of each row in bold."""
+    header_cells = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
     yield f"<h2>{html.escape(table.metric)}</h2>"
-    yield f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>"
+    yield f"<table><thead><tr><th>data set</th>{header_cells}</tr></thead><tbody>"
     for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="<b>{}</b>"):
-        cells = "".join(f"<td>{text}</td>" for text in values)
-        yield f"<tr><th>{html.escape(row)}</th>{cells}</tr>"
+        value_cells = "".join(f"<td>{text}</td>" for text in values)
+        yield f"<tr><th>{html.escape(row)}</th>{value_cells}</tr>"
     yield "</tbody></table>"
 
 
+#: The formats of files that hold tables of means, by suffix.
 _TABLE_FORMATS = {
     ".tex": _TableFormat(_latex_lines),
     ".md": _TableFormat(_markdown_lines),
     ".html": _TableFormat(
         _html_lines,
-        start=[
+        first_lines=[
             "<!doctype html>",
             '<html lang="en"><meta charset="utf-8">',
             "<title>Results</title>",
         ],
-        end=["</html>", ""],
+        last_lines=["</html>", ""],
     ),
 }
 
 
 def _escape_tex(text: str) -> str:
-    """Escape the special characters of LaTeX."""
+    """Return text with the special characters of LaTeX escaped."""
     special = {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
         "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -346,23 +386,23 @@ def _escape_tex(text: str) -> str:
 
 
 def _csv_bytes(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as a CSV file."""
+    """Return rows, dicts with the same keys, as the content of a CSV file with a header."""
     stream = io.StringIO(newline="")
     if rows:
         writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _csv_cell(value) for key, value in row.items()} for row in rows)
+        writer.writerows({key: _csv_value(value) for key, value in row.items()} for row in rows)
     return stream.getvalue().encode()
 
 
-def _csv_cell(value: Any) -> Any:
-    """Return a value of a CSV file: missing and undefined ones are empty."""
+def _csv_value(value: Any) -> Any:
+    """Return a value as it is written to a CSV file: an empty string for None and NaN."""
     is_missing = value is None or (isinstance(value, float) and math.isnan(value))
     return "" if is_missing else value
 
 
 def _parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as a Parquet file."""
+    """Return rows, dicts with the same keys, as the content of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -371,6 +411,7 @@ def _parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
     return stream.getvalue()
 
 
+#: Functions that return a table with a row per cell as the content of a file, by suffix.
 _CELL_FORMATS = {".csv": _csv_bytes, ".parquet": _parquet_bytes}
 
 
@@ -380,7 +421,10 @@ _CELL_FORMATS = {".csv": _csv_bytes, ".parquet": _parquet_bytes}
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """Read results from a store, or from a CSV or Parquet table that `score_table` can read.
 
-    Returns the cells, as `Store.cells` does, and the metrics that the plan names.
+    Returns the cells as dicts with the keys of `Store.cells`, and the names of the metrics to show.
+    For a store, these are the metrics that the plan names. A table with a row per cell and a column
+    ``method`` has those of its other columns. A table with a column per method holds one metric,
+    which is called "value". For a table with a column ``classifier`` the list is empty.
     """
     if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
         with Store(path, create=False) as store:
@@ -393,28 +437,31 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
             f"{path} is empty. Expected a store, or a table with a row per data set and method."
         )
     if "dataset" not in table.column_names or not METHOD_COLUMNS & set(table.column_names):
-        wide = score_table(table)  # a column per method
-        if len(wide.columns) < 2:
+        means_table = score_table(table)  # a column per method
+        if len(means_table.columns) < 2:
             raise StoreError(
                 f"{path} has no column 'classifier' or 'method', and no columns of two methods. "
                 "Expected a store, or a table of results."
             )
         rows = [
             {"dataset": dataset, "classifier": method, "value": value}
-            for (dataset, method), value in wide.means.items()
+            for (dataset, method), value in means_table.means.items()
         ]
-        return [_cell_of_row(row) for row in rows], ["value"]
+        return [_row_to_cell(row) for row in rows], ["value"]
     metrics = []
     if "classifier" not in table.column_names:
         table = table.rename_columns({"method": "classifier"})
         metrics = [
             name for name in table.column_names if name not in {*IDENTIFYING_COLUMNS, *COST_KEYS}
         ]
-    return [_cell_of_row(row) for row in table.to_pylist()], metrics
+    return [_row_to_cell(row) for row in table.to_pylist()], metrics
 
 
 def _is_store(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a SQLite file, or cannot be read, which the store will report."""
+    """Return whether to open a file as a store: it is a SQLite file, or it cannot be read.
+
+    In the second case, opening the store raises an error that says why.
+    """
     try:
         with open(path, "rb") as stream:
             return stream.read(6) == b"SQLite"
@@ -422,8 +469,11 @@ def _is_store(path: str | os.PathLike[str]) -> bool:
         return True
 
 
-def _cell_of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the cell of a row of `long_table`, as far as the row has it."""
+def _row_to_cell(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of `long_table` as a done cell with the keys of `Store.cells`.
+
+    Missing names, seeds and costs get defaults; all other columns of the row are scores.
+    """
     defaults = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
     cell: dict[str, Any] = {}
     for key in IDENTIFYING_COLUMNS:

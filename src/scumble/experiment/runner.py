@@ -8,17 +8,24 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble._core.errors import ScumbleError
 from scumble._core.progress import progress_bar
 from scumble.experiment.cell import (
     GROUP_SCORES_MARKER,
-    NOTHING,
+    NO_ESTIMATOR,
     Cell,
     Component,
     PlanError,
     needs_group_scores,
+)
+from scumble.experiment.components import (
+    DatasetMetadata,
+    clear_dataset_cache,
+    code_versions,
+    dataset_metadata,
+    needs_fold_revision,
 )
 from scumble.experiment.executors import (
     ComputeFunction,
@@ -27,25 +34,20 @@ from scumble.experiment.executors import (
     count_workers,
     make_executor,
 )
-from scumble.experiment.parts import (
-    DatasetMetadata,
-    clear_dataset_cache,
-    code_versions,
-    dataset_metadata,
-    needs_fold_revision,
-)
 from scumble.experiment.plan import Plan, get_components
-from scumble.experiment.store import Store
+from scumble.experiment.store import MeanSeconds, Store
 
-#: Seconds between two heartbeats, by which other runners see that this one is alive.
+#: Seconds between two heartbeats, by which other runners see that this one is alive: many before it
+#: counts as dead (`STALE_AFTER` in `store`), and few enough that writing them costs nothing.
 HEARTBEAT_SECONDS = 10.0
 #: Seconds to wait for an outcome before heartbeats and other runners are checked.
 WAIT_SECONDS = 0.5
 #: Part of the key of every cell. It is increased if results change, so that stored cells are
 #: computed again.
 REVISION = 1
-#: Estimated time of a cell if no similar one has been measured: seconds per feature value and
-#: label, and in addition seconds of any cell.
+#: Estimated time of a cell if no similar one has been measured: `MIN_SECONDS`, and in addition
+#: `SECONDS_PER_WORK` for every unit of `Cell.work` (feature values times labels). This is rough,
+#: because it is the same for all classifiers.
 SECONDS_PER_WORK = 2e-7
 MIN_SECONDS = 0.3
 
@@ -112,8 +114,8 @@ def plan_cells(plan: Plan, store: Store | None = None) -> list[Cell]:
 
 
 def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
-    """Return the cells of a plan that has been checked."""
-    metadata_of = _read_metadata(plan, store)
+    """Return the cells of a plan that has been checked, see `plan_cells`."""
+    metadata_by_dataset = _read_metadata(plan, store)
     (splitter,) = get_components(plan, "splitter")
     fold_table_version = _fold_table_version(splitter, plan.folder)
     folds = list(itertools.product(plan.seeds, range(plan.n_folds)))
@@ -123,7 +125,7 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
         get_components(plan, "classifiers"),
         get_components(plan, "resamplers"),
     ):
-        metadata = metadata_of[dataset.label]
+        metadata = metadata_by_dataset[dataset.label]
         if not _is_within_limits(classifier, metadata):
             continue
         versions = {
@@ -181,19 +183,18 @@ def estimate_runtime(
     """
     cells = list(cells)
     states: dict[str, str] = {}
-    seconds_of_method: dict[tuple[str, ...], float] = {}
-    seconds_of_classifier: dict[tuple[str, ...], float] = {}
+    mean_seconds = MeanSeconds(by_method={}, by_classifier={})
     if store is not None:
         states = store.states()
-        seconds_of_method, seconds_of_classifier = store.mean_seconds()
+        mean_seconds = store.mean_seconds()
     remaining = [cell for cell in cells if states.get(cell.key) != "done"]
     total_seconds = 0.0
     n_measured = 0
     for cell in remaining:
         key = (cell.dataset.label, cell.classifier.label)
-        seconds = seconds_of_method.get((*key, cell.resampler.label))
+        seconds = mean_seconds.by_method.get((*key, cell.resampler.label))
         if seconds is None:
-            seconds = seconds_of_classifier.get(key)
+            seconds = mean_seconds.by_classifier.get(key)
         if seconds is None:
             seconds = MIN_SECONDS + SECONDS_PER_WORK * cell.work
         else:
@@ -208,33 +209,39 @@ def estimate_runtime(
 
 
 def _read_metadata(plan: Plan, store: Store | None) -> dict[str, DatasetMetadata]:
-    """Return the metadata of the data sets by label, or raise an error for all that fail."""
-    metadata_of: dict[str, DatasetMetadata] = {}
+    """Return the metadata of the data sets of a plan by label, and show a progress bar.
+
+    Raises a PlanError that lists all data sets that cannot be read or hold the same data.
+    """
+    metadata_by_dataset: dict[str, DatasetMetadata] = {}
     errors = []
     with progress_bar("Reading data sets", len(plan.datasets)) as advance:
         for dataset in get_components(plan, "datasets"):
             try:
-                metadata_of[dataset.label] = dataset_metadata(dataset, plan.folder, store)
+                metadata_by_dataset[dataset.label] = dataset_metadata(dataset, plan.folder, store)
             except ScumbleError as error:
                 errors.append(f"{dataset.label}: {error}")
             advance(1)
-    errors += _duplicate_datasets(metadata_of)
+    errors += _duplicate_dataset_errors(metadata_by_dataset)
     if errors:
         raise PlanError("Data sets cannot be used, so nothing was run. " + " ".join(errors))
-    return metadata_of
+    return metadata_by_dataset
 
 
-def _duplicate_datasets(metadata_of: dict[str, DatasetMetadata]) -> Iterator[str]:
-    """Yield an error for data sets of the same content, which would share their cells."""
-    label_of_content: dict[str, str] = {}
-    for label, metadata in metadata_of.items():
-        first = label_of_content.setdefault(metadata["content"], label)
-        if first != label:
-            yield f"{first} and {label} hold the same data: keep one."
+def _duplicate_dataset_errors(metadata_by_dataset: dict[str, DatasetMetadata]) -> Iterator[str]:
+    """Yield an error message for each pair of data sets of the same content.
+
+    Their cells would have the same key.
+    """
+    first_label_by_content: dict[str, str] = {}
+    for label, metadata in metadata_by_dataset.items():
+        first_label = first_label_by_content.setdefault(metadata["content"], label)
+        if first_label != label:
+            yield f"{first_label} and {label} hold the same data: keep one."
 
 
 def _is_within_limits(classifier: Component, metadata: DatasetMetadata) -> bool:
-    """Return whether a data set is within the limits of a classifier's ``where``."""
+    """Return whether a data set is within the size limits ``where`` of a classifier."""
     return all(
         metadata[f"n_{name.removeprefix('max_')}"] <= limit
         for name, limit in classifier.where.items()
@@ -244,7 +251,7 @@ def _is_within_limits(classifier: Component, metadata: DatasetMetadata) -> bool:
 def _versions(
     resampler: Component, classifier: Component, splitter: Component, metadata: DatasetMetadata
 ) -> dict[str, str]:
-    """Return the versions that are part of the key of a cell."""
+    """Return the entry "versions" of the spec of a cell: what its key says about the code."""
     versions = {"cells": str(REVISION), **code_versions(resampler, classifier, splitter)}
     if needs_fold_revision(classifier, metadata["weighted"]):
         versions["fold"] = "2"
@@ -252,7 +259,10 @@ def _versions(
 
 
 def _fold_table_version(splitter: Component, folder: str) -> dict[str, str]:
-    """Return the checksum of a table of folds as a version, so that it is part of the key."""
+    """Return the checksum of the file of folds under "folds"; an empty dict without such a file.
+
+    It becomes part of the key of cells, whose results change if the file changes.
+    """
     table = splitter.parameters.get("fold_table")
     if not isinstance(table, str):
         return {}
@@ -353,7 +363,7 @@ def run(
             clear_dataset_cache()
         opened.set_metadata("metrics", list(plan.metrics))
         if any(map(needs_group_scores, plan.metrics)):
-            with_classifier = [cell.key for cell in cells if cell.classifier.name != NOTHING]
+            with_classifier = [cell.key for cell in cells if cell.classifier.name != NO_ESTIMATOR]
             opened.requeue_incomplete(with_classifier, without_score=GROUP_SCORES_MARKER)
         if on_event is not None:
             on_event("plan", estimate_runtime(cells, opened, n_jobs=count_workers(n_jobs)))
@@ -425,7 +435,7 @@ def run_cells(
         [
             key
             for key, cell in cells_by_key.items()
-            if cell.keep_predictions and cell.classifier.name != NOTHING
+            if cell.keep_predictions and cell.classifier.name != NO_ESTIMATOR
         ]
     )
     store.register()
@@ -437,9 +447,21 @@ def run_cells(
         store.unregister()
 
 
+class _FinishedCells(NamedTuple):
+    """Numbers of cells that need not be computed."""
+
+    n_done: int
+    n_failed: int
+
+
 @dataclass
 class _Scheduler:
-    """Claims cells, submits them to an executor and stores their outcomes."""
+    """Claims cells in the store, submits them to an executor and stores their outcomes.
+
+    A *runner* is a process that computes the cells of a store; several can share one. The runner of
+    a cell *claims* it first, so that no other computes it. A cell is *open* if it is neither done
+    nor failed.
+    """
 
     cells: dict[str, Cell]  # by key
     store: Store
@@ -449,12 +471,15 @@ class _Scheduler:
     last_heartbeat: float = 0.0
     submitted: set[str] = field(default_factory=set)  # keys of cells that the executor has
     failures: list[Outcome] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)  # keys of cells that are neither done nor failed
+    open: list[str] = field(default_factory=list)  # keys of open cells that are not submitted
 
     def run(self, started: float) -> RunReport:
-        """Compute all cells; ``started`` is the time at which the run has started."""
+        """Compute all open cells, show a progress bar, and return the numbers of cells.
+
+        ``started`` is the time at which the run has started, on the clock of time.perf_counter.
+        """
         self.store.release_stale()
-        n_known, n_failed_before = self._update_open()
+        finished_before = self._update_open()
         with progress_bar("Computing cells", len(self.cells)) as advance:
             advance(len(self.cells) - len(self.open))
             while self.open or self.submitted:
@@ -469,21 +494,21 @@ class _Scheduler:
             n_cells=len(self.cells),
             n_done=self.n_done,
             n_failed=len(self.failures),
-            n_known=n_known,
+            n_known=finished_before.n_done,
             failures=tuple(self.failures),
             seconds=time.perf_counter() - started,
-            n_failed_before=n_failed_before,
+            n_failed_before=finished_before.n_failed,
         )
 
-    def _update_open(self) -> tuple[int, int]:
-        """Update the open cells from the store; return the numbers of done and failed cells."""
-        states = self.store.states()
-        self.open = [key for key in self.cells if states[key] in ("pending", "running")]
-        states_of_cells = [states[key] for key in self.cells]
-        return states_of_cells.count("done"), states_of_cells.count("failed")
+    def _update_open(self) -> _FinishedCells:
+        """Read the states of all cells, set the open cells, and count the others."""
+        state_by_key = self.store.states()
+        self.open = [key for key in self.cells if state_by_key[key] in ("pending", "running")]
+        states = [state_by_key[key] for key in self.cells]
+        return _FinishedCells(n_done=states.count("done"), n_failed=states.count("failed"))
 
     def _submit_cells(self) -> None:
-        """Claim and submit cells as long as the executor takes them."""
+        """Claim cells and submit them to the executor, as long as it takes them."""
         while self.open and self.executor.can_submit():
             key = self.store.claim(self.open)
             if key is None:
@@ -494,7 +519,10 @@ class _Scheduler:
             self.executor.submit(self.cells[key])
 
     def _store_outcome(self, outcome: Outcome) -> int:
-        """Store the outcome of a cell; return 1, or 0 if the claim was lost."""
+        """Store the outcome of a cell; return the number of cells that are finished by it, 0 or 1.
+
+        It is 0 if this runner has lost its claim: then the outcome is dropped and the cell is open.
+        """
         key = outcome.cell.key
         self.submitted.discard(key)
         costs: dict[str, Any] = {"seconds": outcome.seconds, "megabytes": outcome.megabytes}
@@ -514,9 +542,9 @@ class _Scheduler:
         return int(is_stored)
 
     def _wait_for_others(self) -> int:
-        """Wait while other runners compute the open cells; return how many they have finished.
+        """Wait a moment while other runners compute the open cells; return how many have finished.
 
-        The cells of runners that have died can be claimed again.
+        If a runner has died, its cells can be claimed at once, so there is no waiting.
         """
         n_open = len(self.open)
         if self.store.release_stale() == 0:
@@ -526,13 +554,13 @@ class _Scheduler:
         return n_open - len(self.open)
 
     def _send_heartbeat_if_due(self) -> None:
-        """Send a heartbeat, and release the cells of dead runners, every few seconds."""
+        """Send a heartbeat and release cells of dead runners, if `HEARTBEAT_SECONDS` are over."""
         if time.monotonic() - self.last_heartbeat > HEARTBEAT_SECONDS:
             self.store.send_heartbeat()
             self.store.release_stale()
             self.last_heartbeat = time.monotonic()
 
     def _report(self, event: str, subject: Cell | Outcome) -> None:
-        """Call the function that is notified of events, if there is one."""
+        """Call ``on_event(event, subject)``, if there is such a function."""
         if self.on_event is not None:
             self.on_event(event, subject)

@@ -1,8 +1,9 @@
 """The store of results: one SQLite file that survives crashes and is used by several processes.
 
-A cell is ``pending``, ``running``, ``done`` or ``failed``. A runner claims a cell in a transaction,
-so two runners never compute the same cell. Runners send a heartbeat every few seconds; the cells
-that a dead runner has claimed become pending again.
+A cell is ``pending``, ``running``, ``done`` or ``failed``. A *runner* is a process that computes
+cells. It *claims* a cell in a transaction, so two runners never compute the same cell. Runners send
+a *heartbeat*, the present time, every few seconds; the cells that a dead runner has claimed become
+pending again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scumble._core.errors import ScumbleError, did_you_mean
 from scumble._core.processes import is_alive, machine_id, process_start_time
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
 #: Marks a SQLite file as a store of scumble ("SCMB").
 APPLICATION_ID = 0x53434D42
 SCHEMA_VERSION = 1
-#: Seconds without a heartbeat after which a runner on another machine counts as dead.
+#: Seconds without a heartbeat after which a runner on another machine counts as dead: twelve times
+#: the time between two heartbeats, so that some may be late.
 STALE_AFTER = 120.0
-#: Seconds to wait for another process that writes to the file.
+#: Seconds to wait for another process that writes to the file; writing takes milliseconds.
 BUSY_TIMEOUT = 60.0
-#: Cells per query for a pending one; single cells would be slow if other runners have done most.
+#: Cells per query for a pending cell; a query per cell would be slow if other runners have done
+#: most.
 CELLS_PER_QUERY = 500
 
 SCHEMA = """
@@ -69,15 +72,18 @@ CREATE TABLE scores (
 CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES cells (key), archive BLOB NOT NULL);
 """
 
+#: The states of a cell.
 STATES = ("pending", "running", "done", "failed")
 #: Columns that identify a cell in tables. Cells of other data or code may have the same values.
 IDENTIFYING_COLUMNS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
-_get_row_and_column = itemgetter("dataset", "splitter", "classifier", "resampler")
+#: Return what determines the row and the column of a cell in a table of scores, as a tuple.
+_score_table_key = itemgetter("dataset", "splitter", "classifier", "resampler")
+#: Columns of the table of cells that `Store.cells` returns.
 COLUMNS = (
     "key", *IDENTIFYING_COLUMNS, "state", "attempts",
     "began", "ended", "seconds", "megabytes", "reason", "error", "details",
 )  # fmt: skip
-#: What users can do about an error, by a word in SQLite's message.
+#: Advice to the user by a phrase in SQLite's error message; the empty phrase is in every message.
 HINTS = {
     "full": "The disk is full: free some space and start again; finished cells are safe.",
     "not a database": "This is not a store of results: choose another file.",
@@ -100,6 +106,13 @@ class StoreError(ScumbleError):
         ...
     scumble.experiment.store.StoreError: ...results.db: there is no such store. Run a plan first.
     """
+
+
+class MeanSeconds(NamedTuple):
+    """Mean seconds of the done cells of a store."""
+
+    by_method: dict[tuple[str, ...], float]  # by (data set, classifier, resampler)
+    by_classifier: dict[tuple[str, ...], float]  # by (data set, classifier)
 
 
 class Store(AbstractContextManager["Store"]):
@@ -143,10 +156,11 @@ class Store(AbstractContextManager["Store"]):
                 raise
 
     def __exit__(self, *_: object) -> None:
+        """Close the file at the end of a ``with`` block."""
         self.close()
 
     def close(self) -> None:
-        """Release all claims and close the file."""
+        """Release the claims of this runner and close the file."""
         with suppress(StoreError):  # other runners release the claims of a dead one
             self.unregister()
         self._connection.close()
@@ -159,9 +173,9 @@ class Store(AbstractContextManager["Store"]):
         Cells that are in the store keep their state. Cells of other data or code with the same
         names are renamed, so that no table mixes their results with new ones.
         """
-        rows: dict[str, tuple[Any, ...]] = {}
+        row_by_key: dict[str, tuple[Any, ...]] = {}
         for cell in cells:
-            rows[cell.key] = (
+            row_by_key[cell.key] = (
                 cell.dataset.label,
                 cell.resampler.label,
                 cell.classifier.label,
@@ -170,7 +184,7 @@ class Store(AbstractContextManager["Store"]):
                 cell.fold,
                 json.dumps(cell.spec, sort_keys=True),
             )
-        new_names = {row[:-1] for row in rows.values()}
+        new_names = {row[:-1] for row in row_by_key.values()}
         columns = ", ".join(IDENTIFYING_COLUMNS)
         updates = ", ".join(f"{name} = excluded.{name}" for name in IDENTIFYING_COLUMNS[:4])
         with self._transaction() as cursor:
@@ -178,20 +192,21 @@ class Store(AbstractContextManager["Store"]):
             renamed = [
                 (f"{names[0]} (earlier {_version_tag(spec)})", key)
                 for key, spec, *names in stored
-                if key not in rows and tuple(names) in new_names
+                if key not in row_by_key and tuple(names) in new_names
             ]
             cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
             cursor.executemany(
                 f"INSERT INTO cells (key, {columns}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 f" ON CONFLICT (key) DO UPDATE SET {updates}",
-                [(key, *row) for key, row in rows.items()],
+                [(key, *row) for key, row in row_by_key.items()],
             )
-        return len(rows.keys() - {key for key, *_ in stored})
+        return len(row_by_key.keys() - {key for key, *_ in stored})
 
     def requeue_incomplete(self, keys: Sequence[str], *, without_score: str | None = None) -> int:
-        """Make finished cells without a score pending again, and return their number.
+        """Make the done cells that lack a result pending again, and return their number.
 
-        Without ``without_score``, these are the cells without stored predictions.
+        Of the cells with these keys, they are those without the score named ``without_score``; if
+        it is None, those without stored predictions.
         """
         values = [json.dumps(keys)]
         if without_score is None:
@@ -206,7 +221,7 @@ class Store(AbstractContextManager["Store"]):
         )
 
     def retry_failed(self, keys: Sequence[str]) -> int:
-        """Make failed cells pending again, and return their number."""
+        """Make the failed ones among the cells with these keys pending; return their number."""
         return self._change(
             "UPDATE cells SET state = 'pending', runner = NULL, reason = NULL, error = NULL"
             " WHERE state = 'failed' AND key IN (SELECT value FROM json_each(?))",
@@ -214,7 +229,7 @@ class Store(AbstractContextManager["Store"]):
         )
 
     def set_metadata(self, name: str, value: Any) -> None:
-        """Store a plain value under a name."""
+        """Store a JSON value under a name, in place of an earlier one."""
         self._change("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, json.dumps(value))
 
     def register(self) -> None:
@@ -225,17 +240,17 @@ class Store(AbstractContextManager["Store"]):
         )  # fmt: skip
 
     def send_heartbeat(self) -> None:
-        """Store a heartbeat of this runner, which is added again if others took it for dead."""
+        """Store the present time as heartbeat; add this runner again if others took it for dead."""
         self.register()
 
     def unregister(self) -> None:
-        """Release the claims of this runner and remove it from the runners."""
+        """Remove this process from the runners; the cells it has claimed become pending again."""
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM runners WHERE id = ?", (self.runner,))
             _release(cursor)
 
     def release_stale(self) -> int:
-        """Make the cells that dead runners have claimed pending again, and return their number."""
+        """Remove dead runners, make the cells they claimed pending, and return their number."""
         with self._transaction() as cursor:
             runners = cursor.execute("SELECT id, host, pid, started, heartbeat FROM runners")
             dead = [
@@ -247,7 +262,10 @@ class Store(AbstractContextManager["Store"]):
             return _release(cursor)
 
     def claim(self, keys: Sequence[str]) -> str | None:
-        """Claim the first of the cells that is pending, and return its key; None if none is."""
+        """Claim the first pending one of the cells with these keys, and return its key.
+
+        Its state becomes running. Returns None if no cell is pending.
+        """
         with self._transaction() as cursor:
             for start in range(0, len(keys), CELLS_PER_QUERY):
                 row = cursor.execute(
@@ -267,13 +285,13 @@ class Store(AbstractContextManager["Store"]):
         return None
 
     def finish(self, key: str, result: Result, *, seconds: float, megabytes: float | None) -> bool:
-        """Store the result of a cell, all of it or nothing.
+        """Store the result and costs of a cell and make it done; return whether this was possible.
 
-        Returns False if the claim was lost, which happens only to a runner that others took for
-        dead.
+        Returns False, and stores nothing, if this runner has lost its claim, which happens only if
+        others took it for dead.
         """
-        details = json.dumps(_to_plain_values(dict(result.details)), sort_keys=True)
-        scores = _to_plain_values({name: float(value) for name, value in result.scores.items()})
+        details = json.dumps(_replace_nan_by_none(dict(result.details)), sort_keys=True)
+        scores = _replace_nan_by_none({name: float(value) for name, value in result.scores.items()})
         with self._transaction() as cursor:
             is_claimed = self._end_claim(
                 cursor, key, "done", seconds=seconds, megabytes=megabytes, details=details
@@ -292,7 +310,10 @@ class Store(AbstractContextManager["Store"]):
     def fail(
         self, key: str, reason: str, error: str, *, seconds: float, megabytes: float | None = None
     ) -> bool:
-        """Store that a cell has failed, with a word as the reason and the error; see `finish`."""
+        """Make a cell failed and store the failure; return whether this was possible, as `finish`.
+
+        ``reason`` and ``error`` are those of the `Outcome`.
+        """
         with self._transaction() as cursor:
             return self._end_claim(
                 cursor,
@@ -316,9 +337,9 @@ class Store(AbstractContextManager["Store"]):
         error: str | None = None,
         details: str | None = None,
     ) -> bool:
-        """Set the state of a cell that this runner has claimed; return False if it has not.
+        """Set the state and costs of a cell, if this runner has claimed it; return whether it has.
 
-        A failed cell keeps the details of an earlier success.
+        If ``details``, a JSON text, are None, those of an earlier success stay.
         """
         cursor.execute(
             "UPDATE cells SET state = ?, runner = NULL, ended = ?, seconds = ?, megabytes = ?,"
@@ -341,7 +362,7 @@ class Store(AbstractContextManager["Store"]):
     # -- reading ------------------------------------------------------------------------
 
     def get_metadata(self, name: str) -> Any:
-        """Return the value that is stored under a name, or None."""
+        """Return the JSON value that is stored under a name; None if there is none."""
         rows = self._read("SELECT value FROM meta WHERE name = ?", name)
         return json.loads(rows[0][0]) if rows else None
 
@@ -354,25 +375,26 @@ class Store(AbstractContextManager["Store"]):
         """Return the state of every cell by its key."""
         return dict(self._read("SELECT key, state FROM cells"))
 
-    def mean_seconds(self) -> tuple[dict[tuple[str, ...], float], ...]:
-        """Return the mean seconds of finished cells.
-
-        The first dict has the means by (data set, classifier, resampler), the second one by
-        (data set, classifier).
-        """
+    def mean_seconds(self) -> MeanSeconds:
+        """Return the mean seconds of done cells by data set and method, and by classifier."""
 
         def means_by(columns: str) -> dict[tuple[str, ...], float]:
+            """Return the mean seconds by the values of some columns."""
             rows = self._read(
                 f"SELECT {columns}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {columns}"
             )
             return {tuple(names): seconds for *names, seconds in rows}
 
-        return means_by("dataset, classifier, resampler"), means_by("dataset, classifier")
+        return MeanSeconds(
+            by_method=means_by("dataset, classifier, resampler"),
+            by_classifier=means_by("dataset, classifier"),
+        )
 
     def cells(self) -> list[dict[str, Any]]:
-        """Return all cells as dicts, in a fixed order.
+        """Return all cells as dicts, ordered by their names, seeds and folds.
 
-        Each has ``scores``, a dict from name to value, which is NaN where undefined.
+        The keys are `COLUMNS` and ``scores``, a dict from the name of a score to its value, which
+        is NaN where undefined. ``details`` is a dict, which is empty unless the cell was done.
         """
         order = "dataset, classifier, resampler, splitter, seed, fold, key"
         rows = self._read(f"SELECT {', '.join(COLUMNS)} FROM cells ORDER BY {order}")
@@ -386,7 +408,10 @@ class Store(AbstractContextManager["Store"]):
         return list(cells.values())
 
     def __scumble_scores__(self, metric: str | None = None) -> ScoreTable:
-        """Return the table of one metric, for the statistics of `scumble.evaluate`."""
+        """Return the score table of one metric, by default the only one that the plan names.
+
+        `scumble.evaluate.statistics.score_table` calls this.
+        """
         metrics = [metric] if metric is not None else self.get_metadata("metrics") or []
         if len(metrics) != 1:
             hint = f" The plan names {', '.join(metrics)}." if metrics else ""
@@ -394,14 +419,17 @@ class Store(AbstractContextManager["Store"]):
         return score_table_from_cells(self.cells(), metrics[0])
 
     def predictions(self, key: str) -> bytes | None:
-        """Return the archive of a cell's predictions; None if they are not stored."""
+        """Return the predictions of a cell as a NumPy archive (npz); None if not stored."""
         rows = self._read("SELECT archive FROM predictions WHERE key = ?", key)
         return rows[0][0] if rows else None
 
     # -- the file -----------------------------------------------------------------------
 
     def _open(self, create: bool) -> None:
-        """Check the file, and create the tables if it is empty."""
+        """Check and configure the open file, and create the tables if it is empty.
+
+        Raises a StoreError if it is not a store, or if it is empty and ``create`` is False.
+        """
         connection = self._connection
         connection.execute("PRAGMA foreign_keys = ON")
         is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -415,7 +443,11 @@ class Store(AbstractContextManager["Store"]):
             self._create_tables()
 
     def _enable_write_ahead_log(self) -> None:
-        """Allow reading while another process writes; SQLite's timeout has no effect here."""
+        """Allow reading while another process writes.
+
+        While other processes hold the file, try again for up to `BUSY_TIMEOUT` seconds: SQLite's
+        timeout has no effect on this statement.
+        """
         deadline = time.monotonic() + BUSY_TIMEOUT
         while True:
             try:
@@ -439,7 +471,7 @@ class Store(AbstractContextManager["Store"]):
             cursor.execute("INSERT INTO meta VALUES ('made_by', ?)", (f"scumble {__version__}",))
 
     def _check_identity(self) -> None:
-        """Raise an error if the file is not a store, or one of a newer version."""
+        """Raise a StoreError if the file is not a store, or a store of a newer version."""
         (identity,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if identity != APPLICATION_ID:
@@ -455,7 +487,10 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        """Execute statements in a transaction, which no other process can interrupt."""
+        """Yield a cursor whose statements are one transaction, undone if the block raises.
+
+        No other process can write to the file meanwhile.
+        """
         with self._translate_errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute("BEGIN IMMEDIATE")
             try:
@@ -487,7 +522,7 @@ class Store(AbstractContextManager["Store"]):
 
 
 def _release(cursor: sqlite3.Cursor) -> int:
-    """Make the cells that are claimed by no runner pending again, and return their number."""
+    """Make running cells whose runner is not registered pending, and return their number."""
     cursor.execute(
         "UPDATE cells SET state = 'pending', runner = NULL WHERE state = 'running'"
         " AND (runner IS NULL OR runner NOT IN (SELECT id FROM runners))"
@@ -496,50 +531,59 @@ def _release(cursor: sqlite3.Cursor) -> int:
 
 
 def _version_tag(spec: str) -> str:
-    """Return a short checksum of the data and code of a cell."""
+    """Return six hexadecimal digits, a checksum of data and code in the spec (JSON) of a cell."""
     content = json.loads(spec)
     return digest([content["content"], content["versions"]])[:6]
 
 
 def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bool:
-    """Return whether a runner's process has ended or, on other machines, sends no heartbeats."""
+    """Return whether a runner is dead.
+
+    On this machine it is if its process has ended; ``started`` guards against another process with
+    the same ``pid``. On other machines it is if its last ``heartbeat`` is old.
+    """
     if host == machine_id():
         return not is_alive(pid, started)
     return time.time() - heartbeat > STALE_AFTER
 
 
-def _to_plain_values(value: Any) -> Any:
-    """Replace NaN and infinity, which SQLite and JSON do not have, by None."""
+def _replace_nan_by_none(value: Any) -> Any:
+    """Return a JSON value with NaN and infinity, which JSON does not have, replaced by None."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
 def score_table_from_cells(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
-    """Return a table of the means of a metric over folds and seeds, or of a pooled metric."""
+    """Return the score table of a metric from cells as `Store.cells` returns them.
+
+    Each value is the mean over folds and seeds or, for a name with the prefix ``pooled.``, the
+    value from label counts added up over them. Raises a PlanError if no done cell has the metric.
+    """
     from scumble.evaluate.statistics.score_table import build_score_table
 
     done = [cell for cell in cells if cell["state"] == "done"]
-    groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+    cells_by_key: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for cell in done:
-        groups.setdefault(_get_row_and_column(cell), []).append(cell)
+        cells_by_key.setdefault(_score_table_key(cell), []).append(cell)
     if metric.startswith("pooled."):
         with_counts = [cell for cell in done if LABEL_COUNTS_KEY in cell["details"]]
         _check_metric(metric, sorted(_pooled_scores(with_counts[:1])))
         values = {
-            key: [_pooled_scores(group).get(metric, math.nan)] for key, group in groups.items()
+            key: [_pooled_scores(key_cells).get(metric, math.nan)]
+            for key, key_cells in cells_by_key.items()
         }
     else:
         names = set[str]().union(*(cell["scores"] for cell in done))
         _check_metric(metric, sorted(names))
         values = {
-            key: [cell["scores"].get(metric, math.nan) for cell in group]
-            for key, group in groups.items()
+            key: [cell["scores"].get(metric, math.nan) for cell in key_cells]
+            for key, key_cells in cells_by_key.items()
         }
-    n_cells = {key: len(group) for key, group in groups.items()}
+    n_cells = {key: len(key_cells) for key, key_cells in cells_by_key.items()}
     return build_score_table(metric, values, n_cells)
 
 
 def _check_metric(metric: str, names: Sequence[str]) -> None:
-    """Raise an error if no cell has a metric."""
+    """Raise a PlanError if a metric is not among the ``names`` of the metrics that cells have."""
     if metric in names:
         return
     hint = ""
@@ -552,7 +596,11 @@ def _check_metric(metric: str, names: Sequence[str]) -> None:
 
 
 def _pooled_scores(cells: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the pooled metrics of some cells; cells of earlier versions have no label counts."""
+    """Return the pooled metrics of some cells by name, with the prefix ``pooled.``.
+
+    Cells of earlier versions, which have no label counts, are left out; the dict is empty if all
+    are.
+    """
     from scumble.evaluate.model_selection.folds import LabelCounts, pooled_metrics
 
     counts = [

@@ -1,4 +1,8 @@
-"""`scumble.evaluate.compare` with a store: results of earlier comparisons are used again."""
+"""`scumble.evaluate.compare` with a store, so that results of earlier comparisons are used again.
+
+Each fold of each method is a *cell* of the store, see `cell`. A method is a classifier with the
+resamplers before it.
+"""
 
 import hashlib
 import itertools
@@ -25,8 +29,8 @@ from scumble.evaluate.comparison import (
 )
 from scumble.evaluate.model_selection.cross_validation import resolve_classifier, resolve_resamplers
 from scumble.evaluate.model_selection.folds import LabelCounts
-from scumble.experiment.cell import LABEL_COUNTS_KEY, NOTHING, Cell, Component, Result
-from scumble.experiment.parts import dataset_checksum
+from scumble.experiment.cell import LABEL_COUNTS_KEY, NO_ESTIMATOR, Cell, Component, Result
+from scumble.experiment.components import dataset_checksum
 from scumble.experiment.runner import run_cells
 from scumble.experiment.store import Store
 
@@ -80,7 +84,7 @@ def compare(
     ('rare', True)
     """
     if isinstance(random_state, bool) or not isinstance(random_state, int):
-        requirement = "be a whole number, so that its folds are found again"
+        requirement = "be a whole number, so that the same folds are made again"
         raise parameter_error("random_state", "compare with a store", requirement, random_state)
     run = ComparisonRun(
         data,
@@ -97,60 +101,71 @@ def compare(
 
 
 def _compare(run: ComparisonRun, store: Store, n_jobs: int | None) -> Comparison:
-    """Compute all cells that the store does not have, and compare the methods."""
-    cells_by_method = list(_cells(run))
-    cells = list(itertools.chain.from_iterable(cells_by_method))
-    method_of_cell: dict[str, int] = {}
-    for method, method_cells in enumerate(cells_by_method):
-        method_of_cell |= dict.fromkeys((cell.key for cell in method_cells), method)
+    """Compute the cells that the store does not have, store the results, and compare the methods.
+
+    Raises a DataError if a method failed on a fold.
+    """
+    cells_by_method = list(_iterate_cells_by_method(run))
+    all_cells = list(itertools.chain.from_iterable(cells_by_method))
+    method_index_by_key: dict[str, int] = {}
+    for method_index, method_cells in enumerate(cells_by_method):
+        method_index_by_key |= dict.fromkeys((cell.key for cell in method_cells), method_index)
     store.set_metadata("metrics", list(run.metrics))
-    compute = partial(_compute_fold, run, method_of_cell)
-    run_cells(cells, store, compute=compute, n_jobs=n_jobs or 0, retry_failed=True)
-    rows = {row["key"]: row for row in store.cells() if row["key"] in method_of_cell}
-    for row in rows.values():
-        if row["state"] != "done":
-            method_name = row["classifier"]
-            if row["resampler"] != NOTHING:
-                method_name += f" after {row['resampler']}"
-            error = str(row["error"]).partition("\n")[0]
-            raise DataError(f"compare: {method_name} failed on fold {row['fold']}: {error}")
+    compute = partial(_compute_fold, run, method_index_by_key)
+    run_cells(all_cells, store, compute=compute, n_jobs=n_jobs or 0, retry_failed=True)
+    stored_by_key = {
+        stored["key"]: stored for stored in store.cells() if stored["key"] in method_index_by_key
+    }
+    for stored in stored_by_key.values():
+        if stored["state"] != "done":
+            method_name = stored["classifier"]
+            if stored["resampler"] != NO_ESTIMATOR:
+                method_name += f" after {stored['resampler']}"
+            error = str(stored["error"]).partition("\n")[0]
+            raise DataError(f"compare: {method_name} failed on fold {stored['fold']}: {error}")
     return run.summarize(
-        [[_fold_result(rows[cell.key]) for cell in cells] for cells in cells_by_method]
+        [
+            [_fold_result(stored_by_key[cell.key]) for cell in method_cells]
+            for method_cells in cells_by_method
+        ]
     )
 
 
-def _compute_fold(run: ComparisonRun, method_of_cell: Mapping[str, int], cell: Cell) -> Result:
-    """Compute the method and fold of a cell."""
-    fold = run.cross_validate_fold(method_of_cell[cell.key], cell.fold)
+def _compute_fold(run: ComparisonRun, method_index_by_key: Mapping[str, int], cell: Cell) -> Result:
+    """Run the method of a cell on its fold, and return what the store saves of the result.
+
+    ``method_index_by_key`` has the index in ``run.methods`` by the key of a cell.
+    """
+    fold = run.cross_validate_fold(method_index_by_key[cell.key], cell.fold)
     details: dict[str, Any] = {LABEL_COUNTS_KEY: fold.counts.to_dict(), "seconds": fold.seconds}
     if fold.draws is not None:
         details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
     return Result(fold.values, details)
 
 
-def _fold_result(row: Mapping[str, Any]) -> MethodFoldResult:
-    """Return the result of a fold from a cell of the store."""
-    details = row["details"]
+def _fold_result(stored: Mapping[str, Any]) -> MethodFoldResult:
+    """Return the result that `_compute_fold` has stored, from a dict of `Store.cells`."""
+    details = stored["details"]
     draws = None
     if "draws" in details:
         draws = {name: np.array(values, float) for name, values in details["draws"].items()}
     return MethodFoldResult(
-        values=row["scores"],
+        values=stored["scores"],
         counts=LabelCounts.from_dict(details[LABEL_COUNTS_KEY]),
         seconds=details["seconds"],
         draws=draws,
     )
 
 
-def _cells(run: ComparisonRun) -> Iterator[list[Cell]]:
-    """Yield the cells of every method, one per fold."""
+def _iterate_cells_by_method(run: ComparisonRun) -> Iterator[list[Cell]]:
+    """Yield for each method of a comparison the list of its cells, one per fold."""
     checksum = dataset_checksum(run.data)
     splitter = _splitter_component(run)
     for name, classifier, resampler in run.methods:
         classifier_label = name if resampler is None else name.partition(" after ")[0]
         model = resolve_classifier(classifier)
         chain = resolve_resamplers(resampler)
-        resampler_component = Component(NOTHING)
+        resampler_component = Component(NO_ESTIMATOR)
         if chain:
             steps = [estimator_spec(step) for step in chain]
             resampler_label = name.removeprefix(f"{classifier_label} after ")
@@ -172,22 +187,27 @@ def _cells(run: ComparisonRun) -> Iterator[list[Cell]]:
 
 
 def _splitter_component(run: ComparisonRun) -> Component:
-    """Return the folds as a component, which is identified by a checksum of their rows.
+    """Return a component that identifies the splits of a comparison by a checksum of their rows.
 
-    Draws of the rows of a test set depend on the metrics, too.
+    With a test set, results hold metrics on bootstrap draws of its rows, for the metrics of the
+    comparison only; so the component contains these metrics as well.
     """
     checksum = hashlib.sha256()
     for split in run.splits:
-        for rows in split:
-            checksum.update(np.asarray(rows, np.int64).tobytes() + b"|")
+        for row_indices in split:
+            checksum.update(np.asarray(row_indices, np.int64).tobytes() + b"|")
     parameters: dict[str, Any] = {"rows": checksum.hexdigest()[:32]}
-    if run.draws:
+    if run.has_test_set:
         parameters["metrics"] = list(run.metrics)
     return Component("same folds", parameters, f"{len(run.splits)} folds compared")
 
 
 def estimator_spec(value: Any) -> Any:
-    """Describe an estimator, or a parameter of one, by plain values that stay the same."""
+    """Return a JSON value that identifies an estimator, or a parameter, in every process.
+
+    An estimator becomes a dict with its class and parameters, without ``n_jobs``; an array becomes
+    its dtype, shape and checksum. Raises a ParameterError for what cannot be identified.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -209,20 +229,21 @@ def estimator_spec(value: Any) -> Any:
 
 
 def _stable_repr(value: Any) -> str:
-    """Return the ``repr`` of a value, or raise an error if it is not the same in each process."""
+    """Return the ``repr`` of a value; raise a ParameterError if it contains a memory address."""
     text = repr(value)
     if " at 0x" in text or " object" in text:
         raise ParameterError(
-            f"compare with a store cannot recognise {text} again. Expected plain values as "
+            f"compare with a store cannot identify {text} in a later run. Expected plain values as "
             "parameters, whole numbers as seeds; or leave out the store."
         )
     return text
 
 
 def _versions(estimator: Any) -> Iterator[tuple[str, str]]:
-    """Yield name and version of packages and classes that an estimator consists of.
+    """Yield (name, version) of an estimator's code, and of the estimators among its parameters.
 
-    A class of scumble whose results change increases its ``revision``.
+    For a class of another package, these are the name and version of the package; for a class of
+    scumble with a ``revision``, which is increased if its results change, its name and revision.
     """
     cls = type(estimator)
     package = cls.__module__.partition(".")[0]

@@ -6,7 +6,9 @@ from typing import Any, Literal, TypeVar
 
 from scumble._core.registry import register
 
+#: The type of a function that is registered.
 F = TypeVar("F", bound=Callable[..., Any])
+#: What a measure has a value for: the data set, each label or each instance.
 Level = Literal["dataset", "label", "instance"]
 #: Heading under which the measures of each level are listed.
 DISPLAY_GROUPS = {
@@ -47,14 +49,18 @@ class Measure:
 
 
 def safe_divide(numerator: float, denominator: int) -> float:
-    """Return a quotient; NaN if the denominator is 0."""
+    """Return the quotient of two numbers; NaN if the denominator is 0."""
     return numerator / denominator if denominator else float("nan")
 
 
 def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) -> Callable[[F], F]:
-    """Return a decorator that registers a function of ``Y`` and returns it unchanged."""
+    """Return a decorator that registers a function of ``Y`` as a measure and returns it unchanged.
+
+    The parameters are fields of `Measure`.
+    """
 
     def register_measure(function: F) -> F:
+        """Register the function in the catalogue under its name."""
         name = function.__name__
         entry = Measure(name=name, level=level, lower=lower, upper=upper, function=function)
         register("measure", name, entry, display_group=DISPLAY_GROUPS[level])

@@ -52,14 +52,14 @@ class Concurrence(TableReprMixin, _ConcurrenceFields):
     __slots__ = ()
 
     def _repr_title(self) -> str:
-        """Return SCUMBLE and the size of the data set."""
+        """Return the first line of the repr: SCUMBLE and the size of the data set."""
         return (
             f"Concurrence: SCUMBLE {self.scumble:.4f} of {len(self.by_instance):,} instances and "
             f"{len(self.by_label):,} labels"
         )
 
     def _repr_table(self) -> TableView:
-        """Return a row for each label."""
+        """Return the table of the repr: imbalance ratio and SCUMBLELbl of each label."""
         rows = zip(range(len(self.irlbl)), self.irlbl, self.by_label, strict=True)
         return TableView(("label", "irlbl", "scumble"), rows, len(self.irlbl))
 
@@ -96,7 +96,10 @@ def concurrence(Y: Any) -> Concurrence:
 
 
 def counts_and_concurrence(Y: sparse.csr_array) -> tuple[Array, Concurrence]:
-    """Return the count of each label, and the concurrence, of labels in canonical form."""
+    """Return the number of instances of each label, and the measures of concurrence.
+
+    ``Y`` is a boolean CSR matrix as `check_labels` returns it.
+    """
     counts = threaded_kernels.count_labels(Y)
     ratios = ratios_from_counts(counts)
     scores = threaded_kernels.score_instances(Y, ratios)
@@ -111,10 +114,10 @@ def counts_and_concurrence(Y: sparse.csr_array) -> tuple[Array, Concurrence]:
 
 
 def sum_squared_deviations(Y: sparse.csr_array, result: Concurrence) -> tuple[float, Array]:
-    """Return the sums of squared deviations of the instance scores.
+    """Return the sums of squared deviations of the SCUMBLE scores of the instances.
 
-    The first sum is that of the deviations from SCUMBLE; the array holds, for each label, the sum
-    of the deviations from its SCUMBLELbl.
+    The first value is that of the deviations of all scores from their mean, SCUMBLE. The array
+    holds, for each label, that of the scores of its instances from their mean, SCUMBLELbl.
     """
     return threaded_kernels.sum_squared_deviations(
         Y, result.by_instance, mean=result.scumble, label_means=result.by_label
@@ -227,8 +230,8 @@ def scumble_cv(Y: Any) -> float:
     """
     Y = check_labels(Y, caller="scumble_cv")
     result = concurrence(Y)
-    squares, _ = sum_squared_deviations(Y, result)
-    return cv_of_scores(squares, n_rows=Y.shape[0], mean=result.scumble)
+    squared_deviations, _ = sum_squared_deviations(Y, result)
+    return cv_of_scores(squared_deviations, n_rows=Y.shape[0], mean=result.scumble)
 
 
 @measure(level="label", upper=1.0)
@@ -293,25 +296,33 @@ def scumble_cv_by_label(Y: Any) -> Array:
     """
     Y = check_labels(Y, caller="scumble_cv_by_label")
     counts, result = counts_and_concurrence(Y)
-    _, label_squares = sum_squared_deviations(Y, result)
-    return cv_by_label(label_squares, counts=counts, means=result.by_label)
+    _, squared_deviations = sum_squared_deviations(Y, result)
+    return cv_by_label(squared_deviations, counts=counts, means=result.by_label)
 
 
-def cv_of_scores(squares: float, n_rows: int, mean: float) -> float:
-    """Return the coefficient of variation of scores; NaN for fewer than two or a mean of 0."""
+def cv_of_scores(squared_deviations: float, n_rows: int, mean: float) -> float:
+    """Return the coefficient of variation of the SCUMBLE scores of instances.
+
+    It is computed from the sum of their squared deviations, their number and their mean. NaN for
+    fewer than two instances, or if the mean is 0.
+    """
     if n_rows < 2 or not mean > 0:
         return float("nan")
-    return float(np.sqrt(squares / (n_rows - 1)) / mean)
+    return float(np.sqrt(squared_deviations / (n_rows - 1)) / mean)
 
 
-def cv_by_label(squares: Array, counts: Array, means: Array) -> Array:
-    """Return the coefficient of variation over the rows of each label."""
+def cv_by_label(squared_deviations: Array, counts: Array, means: Array) -> Array:
+    """Return the coefficient of variation of SCUMBLE over the instances of each label.
+
+    It is computed from the sums of squared deviations, the numbers of instances and the means of
+    their scores. NaN for a label with fewer than two instances, 0 if the mean is 0.
+    """
     zeros = np.zeros(len(counts))
-    variances = np.divide(squares, counts - 1, out=zeros.copy(), where=counts > 1)
+    variances = np.divide(squared_deviations, counts - 1, out=zeros.copy(), where=counts > 1)
     cv = np.divide(np.sqrt(variances), means, out=zeros, where=means > 0)
     return np.where(counts > 1, cv, np.nan)
 
 
 def is_above_mean(scores: Array, mean: float) -> Array:
-    """Return for each score whether it is above the mean by more than rounding errors."""
+    """Return a mask of the scores that exceed the mean by more than `ABOVE_MEAN_TOLERANCE`."""
     return scores > mean + ABOVE_MEAN_TOLERANCE

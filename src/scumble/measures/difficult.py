@@ -21,9 +21,9 @@ from scumble.measures.shape import joint_counts
 class LabelCooccurrences(NamedTuple):
     """The labels that occur in the instances of a label."""
 
-    n_instances: int  # that have the label
-    labels: Array  # indices of co-occurring labels
-    joint_counts: Array  # numbers of instances that have both labels
+    n_instances: int  # number of instances that have the label
+    labels: Array  # indices of the co-occurring labels
+    joint_counts: Array  # for each of these, the number of instances that have both labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class CooccurringLabel:
     scumble: float
 
     def __str__(self) -> str:
+        """Return the name with the joint count."""
         return f"{self.name} ({self.joint_count:,})"
 
 
@@ -132,16 +133,20 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> RecordList[Diffi
 
 
 def cooccurrence_counter(Y: sparse.csr_array) -> Callable[[Array], Iterator[LabelCooccurrences]]:
-    """Return a function that yields the co-occurrences of each of some labels."""
+    """Return a function that yields the `LabelCooccurrences` of the labels with given indices.
+
+    The label itself is among its co-occurring labels.
+    """
 
     def count_cooccurrences(labels: Array) -> Iterator[LabelCooccurrences]:
+        """Yield the co-occurrences of each of the labels."""
         counts = joint_counts(Y, labels)
         for row, label in enumerate(labels):
-            part = slice(counts.indptr[row], counts.indptr[row + 1])
+            stored = slice(counts.indptr[row], counts.indptr[row + 1])
             yield LabelCooccurrences(
                 n_instances=int(counts[row, label]),
-                labels=counts.indices[part],
-                joint_counts=counts.data[part],
+                labels=counts.indices[stored],
+                joint_counts=counts.data[stored],
             )
 
     return count_cooccurrences
@@ -154,10 +159,11 @@ def rank_difficult_labels(
     names: Sequence[str],
     n_labels: int | None = None,
 ) -> RecordList[DifficultLabel]:
-    """Rank the minority labels by their scores, SCUMBLELbl.
+    """Rank the minority labels by SCUMBLELbl, with their majority partners; see `difficult_labels`.
 
-    ``count_cooccurrences`` yields the co-occurrences of each of some labels; ``ratios`` holds the
-    imbalance ratio of every label.
+    ``count_cooccurrences`` takes indices of labels and yields the co-occurrences of each; only the
+    labels in the result are counted. ``ratios``, ``scores`` and ``names`` hold the imbalance ratio,
+    SCUMBLELbl and name of every label.
     """
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
@@ -169,8 +175,10 @@ def rank_difficult_labels(
     selected = ranked[:n_labels]
 
     def majority_partners(labels: Array, counts: Array) -> tuple[CooccurringLabel, ...]:
+        """Return those of the co-occurring labels that are majority labels, by joint count."""
         is_partner = is_majority[labels]
-        labels, counts = labels[is_partner], counts[is_partner]
+        labels = labels[is_partner]
+        counts = counts[is_partner]
         order = np.lexsort((labels, -counts))
         return tuple(
             CooccurringLabel(
@@ -189,12 +197,12 @@ def rank_difficult_labels(
         DifficultLabel(
             label=label,
             name=names[label],
-            count=n_instances,
+            count=cooccurrences.n_instances,
             irlbl=float(ratios[label]),
             scumble=float(scores[label]),
-            partners=majority_partners(labels, counts),
+            partners=majority_partners(cooccurrences.labels, cooccurrences.joint_counts),
         )
-        for label, (n_instances, labels, counts) in zip(
+        for label, cooccurrences in zip(
             selected.tolist(), count_cooccurrences(selected), strict=True
         )
     ]
@@ -203,12 +211,15 @@ def rank_difficult_labels(
 
 
 def sort_by_difficulty(labels: Array, ratios: Array, scores: Array) -> Array:
-    """Return labels by decreasing SCUMBLELbl; ties with the rarest label first, then by index."""
+    """Return indices of labels by decreasing SCUMBLELbl; ties: the rarest first, then by index.
+
+    ``ratios`` and ``scores`` hold the imbalance ratio and SCUMBLELbl of all labels.
+    """
     return labels[np.lexsort((labels, -ratios[labels], -scores[labels]))]
 
 
 def _report_size(n_minority: int) -> int:
-    """Return the number of minority labels that the report of mldr shows."""
+    """Return how many of ``n_minority`` minority labels the report of mldr shows."""
     if n_minority <= 3:
         return n_minority
     return 3 if n_minority <= 30 else math.ceil(n_minority / 10)

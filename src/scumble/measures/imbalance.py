@@ -10,6 +10,7 @@ from scumble._validation.labels import check_labels
 from scumble.measures import threaded_kernels
 from scumble.measures.base import measure
 
+#: Values of the parameter ``unseen``: how labels without instances count, see `irlbl`.
 Unseen = Literal["nan", "zero"]
 
 
@@ -228,12 +229,12 @@ def is_minority(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
 
 def frequencies_from_counts(counts: Array, n_rows: int) -> Array:
-    """Return the counts divided by the number of instances; NaN without instances."""
+    """Return the counts of labels divided by the number of instances; NaN without instances."""
     return counts / n_rows if n_rows else np.full(len(counts), np.nan)
 
 
 def ratios_from_counts(counts: Array, *, unseen: Unseen = "nan") -> Array:
-    """Return IRLbl of labels with these counts."""
+    """Return IRLbl of labels from their counts; ``unseen`` is that of `irlbl`."""
     largest = counts.max(initial=0)
     ratio_of_unseen = 0.0 if unseen == "zero" and largest > 0 else np.nan
     ratios = np.full(len(counts), ratio_of_unseen)
@@ -241,18 +242,21 @@ def ratios_from_counts(counts: Array, *, unseen: Unseen = "nan") -> Array:
 
 
 def mean_of_ratios(ratios: Array) -> float:
-    """Return the mean of the ratios that are not NaN."""
+    """Return the mean of the ratios that are not NaN (MeanIR); NaN if all are."""
     defined = ratios[~np.isnan(ratios)]
     return float(defined.mean()) if len(defined) else float("nan")
 
 
 def max_of_ratios(ratios: Array) -> float:
-    """Return the largest of the ratios that are not NaN."""
+    """Return the largest of the ratios that are not NaN (MaxIR); NaN if all are."""
     return float(np.fmax.reduce(ratios, initial=np.nan))
 
 
 def cv_of_ratios(ratios: Array) -> float:
-    """Return sample standard deviation over mean of the ratios that are not NaN."""
+    """Return CVIR, the coefficient of variation of the ratios that are not NaN.
+
+    NaN if there are fewer than two of them.
+    """
     defined = ratios[~np.isnan(ratios)]
     if len(defined) < 2:
         return float("nan")
@@ -260,5 +264,5 @@ def cv_of_ratios(ratios: Array) -> float:
 
 
 def minority_from_ratios(ratios: Array) -> Array:
-    """Return for each ratio whether it is above their mean; False for NaN."""
+    """Return a mask of the minority labels: those whose ratio is above the mean; False for NaN."""
     return ratios > mean_of_ratios(ratios)

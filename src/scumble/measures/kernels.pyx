@@ -1,4 +1,9 @@
-"""Kernels over label assignments. Each processes a range of rows, so that threads can share Y."""
+"""Kernels over label assignments. Each processes a range of rows, so that threads can share Y.
+
+``indptr`` and ``indices`` are those of Y as a CSR matrix: row ``i`` has the labels
+``indices[indptr[i]:indptr[i + 1]]``. The *size* of a row is its number of labels, its *labelset* is
+the set of these. A label *assignment* is an element of ``indices``.
+"""
 
 from libc.math cimport exp, log
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -12,11 +17,11 @@ import numpy as np
 cdef enum:
     CHUNK_ROWS = 2048  # rows that are sorted by size at a time
     MAX_CACHED_LABELS = 32_768  # labels whose table of ratios and sums fits in the cache of a core
-    LONG = 5  # rows with at least so many labels share one loop
-    SAFE_FACTORS = 16  # ratios are below 2**63, so the product of 16 does not overflow
-    UNROLLED = 4  # labels of a row that are read without a branch
+    LONG = 5  # rows with at least so many labels share one loop; each smaller size has its own
+    SAFE_FACTORS = 16  # ratios are below 2**63, so the product of 16 of them does not overflow
+    UNROLLED = 4  # number of labels of a row that are read without a branch
     PREFETCH_DISTANCE = 12  # rows between the prefetch of a slot and its use
-    STEP = 1 << 17  # rows between two calls of check_stop
+    STEP = 1 << 17  # rows between two calls of check_stop, which lets users interrupt
 
 # For tests.
 CHUNK = CHUNK_ROWS
@@ -30,7 +35,7 @@ cdef extern from "scumble/measures/means.h" nogil:
     void take_all_cube_roots(double*, Py_ssize_t)
     void compare_means(double*, const double*, const double*, Py_ssize_t)
 
-cdef uint64_t HASHED = <uint64_t>1 << 63  # the bit of keys that are hashes, see _row_key
+cdef uint64_t HASHED = <uint64_t>1 << 63  # the bit that marks keys that are hashes, see _row_key
 
 # The type of counts and row indices: 32 bits where they suffice.
 ctypedef fused uint_t:
@@ -49,12 +54,12 @@ cdef struct Work:
 
 cdef struct Packing:
     # The layout of the labels of a row in a key of 64 bits.
-    int bits  # per label
-    Py_ssize_t capacity  # labels per key
-    Py_ssize_t n_indices
+    int bits  # number of bits per label
+    Py_ssize_t capacity  # maximum number of labels in a key
+    Py_ssize_t n_indices  # length of `indices`, beyond which nothing may be read
 
 cdef struct Slots:
-    # A hash table of groups of rows.
+    # A hash table of groups of rows with the same labels; open addressing with linear probing.
     uint32_t* groups  # index of the group plus 1; 0 in a free slot
     uint64_t mask  # number of slots, a power of two, less 1
 
@@ -62,7 +67,7 @@ cdef struct Slots:
 def count_labels(
     const index_t[::1] indices, Py_ssize_t start, Py_ssize_t stop, uint_t[::1] counts
 ):
-    """Add the number of instances of each label among the assignments start..stop to ``counts``."""
+    """Add the numbers of assignments of each label, among those at start..stop, to ``counts``."""
     cdef Py_ssize_t chunk_stop, i
     with nogil:
         while start < stop:
@@ -138,7 +143,9 @@ cdef void _prefetch_ratios(
 
 
 cdef void _sort_by_size(const index_t* indptr, Py_ssize_t n_rows, Work* work) noexcept nogil:
-    """List the rows with 2, 3, 4 and at least `LONG` labels, eight rows at a time.
+    """Write the indices of the rows with 2, 3, 4 and at least `LONG` labels to ``work.rows``.
+
+    Eight rows are processed at a time.
 
     Branches on the size of a row would be mispredicted. Without them, a row takes a third of the
     time. Sizes are at most 5, so three bits of each byte hold them.
@@ -166,9 +173,10 @@ cdef void _sort_by_size(const index_t* indptr, Py_ssize_t n_rows, Work* work) no
 
 
 cdef inline void _append(Work* work, int size, uint64_t selected, Py_ssize_t row) noexcept nogil:
-    """Add those of eight rows to the list of a size whose byte in ``selected`` is 1.
+    """Append the indices of the selected ones of eight rows to the list of a size.
 
-    Eight entries are always written, but the list ends after the selected ones.
+    The eight rows start at ``row``. A row is selected if its byte in ``selected`` is 1. Eight
+    indices are always written, but the list ends after the selected ones.
     """
     cdef uint64_t mask = (selected * <uint64_t>0x0102040810204080) >> 56  # a bit per byte
     cdef uint16_t* end = work.rows[size] + work.n_rows[size]
@@ -199,7 +207,7 @@ cdef inline void _score_size(
     const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores,
     int size,
 ) noexcept nogil:
-    """Write the scores of the rows with ``size`` labels, and add them to the sums of labels."""
+    """Compute and write the scores of the rows of one size, and add them to the sums of labels."""
     cdef Py_ssize_t n_rows = work.n_rows[size]
     _compute_means(indptr, indices, table, work, size)
     if size == 3:
@@ -215,10 +223,11 @@ cdef inline void _score_size(
 cdef inline void _compute_means(
     const index_t* indptr, const index_t* indices, const double* table, Work* work, int size
 ) noexcept nogil:
-    """Compute the means of the ratios of rows with ``size`` labels.
+    """Write the arithmetic and geometric means of the ratios of the rows of one size to ``work``.
 
     Geometric means of few ratios are left as products, without the root. Products of many ratios
-    could overflow, so logarithms are added for them.
+    could overflow, so logarithms are added for them. The spread is a sum of squared differences,
+    which is 0 if all ratios of a row are equal.
     """
     cdef const index_t* labels
     cdef double first_ratio, ratio, product, ratio_sum, log_sum, spread
@@ -253,7 +262,7 @@ cdef inline void _add_scores(
     const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores,
     int size,
 ) noexcept nogil:
-    """Write the scores of rows with ``size`` labels and add them to the sums of their labels."""
+    """Write the scores of the rows of one size, and add them to the sums of labels and of all."""
     cdef const index_t* labels
     cdef double score
     cdef double total = 0.0
@@ -281,8 +290,9 @@ def sum_deviations(
 ):
     """Return the sum of squared deviations of the scores of rows start..stop from ``mean``.
 
-    Those from the means of labels are added to ``squares``. Sums of squares, which need no mean,
-    would lose all digits if scores are nearly equal.
+    For each label, the squared deviations of the scores of its rows from the mean of the label, in
+    ``means``, are added to ``squares``. Sums of squares, which need no mean, would lose all digits
+    if scores are nearly equal.
     """
     cdef double score, total = 0.0
     cdef Py_ssize_t row, i, label
@@ -299,7 +309,7 @@ def sum_deviations(
 
 
 cdef Packing _choose_packing(object n_labels, Py_ssize_t n_indices):
-    """Return the layout of keys with 63 bits for the labels 1..n_labels."""
+    """Return the layout of keys with 63 bits for the labels, which are numbered 1..n_labels."""
     cdef int bits = max(n_labels.bit_length(), 1)
     return Packing(bits, 63 // bits, n_indices)
 
@@ -307,7 +317,7 @@ cdef Packing _choose_packing(object n_labels, Py_ssize_t n_indices):
 cdef inline uint64_t _row_key(
     const index_t* indptr, const index_t* indices, Py_ssize_t row, Packing packing
 ) noexcept nogil:
-    """Return a key of the labels of a row.
+    """Return a key of the labels of a row; rows with equal labels have equal keys.
 
     The key of a short row holds all its labels, a few bits for each. The key of a long row is a
     hash with the highest bit set: rows with equal hashes have to be compared.
@@ -337,7 +347,7 @@ cdef inline uint64_t _row_key(
 
 
 cdef inline uint64_t _mix(uint64_t value) noexcept nogil:
-    """Return a bijective hash of 64 bits (the finalizer of MurmurHash3)."""
+    """Return a hash of 64 bits, different for different values (the finalizer of MurmurHash3)."""
     value ^= value >> 33
     value *= <uint64_t>0xFF51AFD7ED558CCD
     value ^= value >> 33
@@ -458,7 +468,7 @@ def number_labelsets(
         for row in range(n_rows):
             if row % STEP == 0:
                 check_stop()
-            # Written behind the known labelsets; it stays there if the labelset is new.
+            # Written after those of the labelsets so far; it stays there if the labelset is new.
             keys[n_labelsets] = _row_key(&indptr[0], labels, row, packing)
             first_rows[n_labelsets] = row
             slot = _find_slot(&indptr[0], labels, &keys[0], &first_rows[0], slots, n_labelsets)
@@ -470,7 +480,7 @@ def number_labelsets(
 
 
 cdef Py_ssize_t _n_slots(Py_ssize_t n_rows) noexcept nogil:
-    """Return the number of slots for so many rows: a power of two, at least two slots per row."""
+    """Return the number of slots of a hash table of rows: a power of 2, at least two per row."""
     cdef Py_ssize_t size = 16
     while size < 2 * n_rows:
         size *= 2

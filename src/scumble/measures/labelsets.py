@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,15 +16,20 @@ from scumble._validation.labels import check_labels, is_dataset
 from scumble.measures import kernels
 from scumble.measures.base import measure, safe_divide
 
-#: Rows per partition, so that the hash table of a partition fits in the cache.
-PARTITION_ROWS = 65_536
-#: Blocks of partitions, the units of work of the threads.
-MAX_TASKS = 64
+#: Approximate number of rows per partition: few enough for its hash table to fit in the cache.
+ROWS_PER_PARTITION = 65_536
+#: Maximum number of blocks of partitions, each of which is processed by one thread.
+MAX_PARTITION_BLOCKS = 64
+#: Number of blocks of rows that threads divide into partitions. Each block has a count per
+#: partition, so that more blocks would take more memory.
+N_ROW_BLOCKS = 32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelsets(TableReprMixin):
-    """The distinct labelsets of a data set, including the empty one.
+    """The distinct labelsets of a data set, including the empty one if an instance has no label.
+
+    A labelset is the set of labels that an instance has.
 
     Attributes
     ----------
@@ -48,16 +53,16 @@ class Labelsets(TableReprMixin):
         return len(self.counts)
 
     def _repr_title(self) -> str:
-        """Return the number of labelsets."""
+        """Return the first line of the repr: the numbers of labelsets and of single ones."""
         return f"Labelsets: {len(self):,}, {self.n_single:,} of them occur once"
 
     def _repr_table(self) -> TableView:
-        """Return a row for each of the most frequent labelsets."""
-        shown_sets = self.order[:MAX_ROWS_SHOWN]
+        """Return the table of the repr: the most frequent labelsets."""
+        most_frequent = self.order[:MAX_ROWS_SHOWN]
         rows = zip(
-            self.counts[shown_sets],
-            self.imbalance[shown_sets],
-            self.first_row[shown_sets],
+            self.counts[most_frequent],
+            self.imbalance[most_frequent],
+            self.first_row[most_frequent],
             strict=True,
         )
         return TableView(("count", "imbalance", "first row"), rows, len(self))
@@ -79,7 +84,7 @@ class Labelsets(TableReprMixin):
 
     @property
     def imbalance(self) -> Array:
-        """Count of the most frequent labelset over the count of each."""
+        """Imbalance ratio of each labelset: count of the most frequent one over its count."""
         return self.max_count / self.counts
 
 
@@ -113,19 +118,31 @@ def labelsets(Y: Any) -> Labelsets:
 
 
 def find_labelsets(Y: sparse.csr_array) -> Labelsets:
-    """Find the distinct labelsets of labels in canonical form, as `labelsets` does."""
-    starts, keys, rows = _partition_rows(Y)
-    sizes = np.zeros(len(starts) - 1, np.int64)
+    """Return the distinct labelsets of a label matrix that `check_labels` has returned."""
+    partitions = _partition_rows(Y)
+    starts = partitions.starts
+    n_labelsets = np.zeros(len(starts) - 1, np.int64)  # in each partition
 
     def group_block(block: tuple[int, int]) -> None:
+        """Find the labelsets of a range of partitions."""
         first, last = block
-        kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, first, last, sizes)
+        kernels.group_rows(
+            Y.indptr,
+            Y.indices,
+            partitions.keys,
+            partitions.row_indices,
+            starts,
+            first,
+            last,
+            n_labelsets,
+        )
 
-    run_in_threads(group_block, row_blocks(starts, MAX_TASKS))
-    # The kernel has replaced the keys by the counts of the labelsets.
+    run_in_threads(group_block, row_blocks(starts, MAX_PARTITION_BLOCKS))
+    # The kernel has replaced the first row indices of each partition by the first row of each
+    # labelset, and the first keys by their numbers of rows.
     return Labelsets(
-        first_row=_concatenate_heads(rows, starts, sizes),
-        counts=_concatenate_heads(keys, starts, sizes),
+        first_row=_concatenate_first(partitions.row_indices, starts, n_labelsets),
+        counts=_concatenate_first(partitions.keys, starts, n_labelsets),
     )
 
 
@@ -155,7 +172,7 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 
 
 def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
-    """Return what `labelset_of_rows` returns, for labels in canonical form."""
+    """Return what `labelset_of_rows` returns, for a matrix that `check_labels` has returned."""
     numbers, first_rows = kernels.number_labelsets(Y.indptr, Y.indices, Y.shape[1])
     return numbers, Labelsets(first_rows, np.bincount(numbers, minlength=len(first_rows)))
 
@@ -225,41 +242,61 @@ def tcs(Y: Any, *, n_features: int | None = None) -> float:
 
 
 def tcs_from_counts(n_features: int, n_labels: int, n_labelsets: int) -> float:
-    """Return TCS from its three factors."""
-    volume = n_features * n_labels * n_labelsets
-    return math.log(volume) if volume > 0 else float("nan")
+    """Return TCS, the logarithm of the product of its three factors; NaN if one is 0."""
+    product = n_features * n_labels * n_labelsets
+    return math.log(product) if product > 0 else float("nan")
 
 
-def _partition_rows(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
-    """Divide the rows into partitions by a hash of their labels.
+class _Partitions(NamedTuple):
+    """The rows of a label matrix in partitions; rows with equal labels are in the same one."""
 
-    Return the start of each partition, and in the order of the partitions the key and the index of
-    every row.
-    """
+    starts: Array  # position of the first row of each partition, and the number of rows at the end
+    keys: Array  # a key of the labels of each row, in the order of the partitions
+    row_indices: Array  # index of each row, in the order of the partitions
+
+
+def _partition_rows(Y: sparse.csr_array) -> _Partitions:
+    """Divide the rows into partitions by a hash of their labels."""
     n_rows, n_labels = Y.shape
-    partition_bits = max(1, (n_rows // PARTITION_ROWS).bit_length())
-    blocks = row_blocks(Y.indptr, 1 if Y.nnz + n_rows < SERIAL_BELOW else 32)
+    partition_bits = max(1, (n_rows // ROWS_PER_PARTITION).bit_length())
+    blocks = row_blocks(Y.indptr, 1 if Y.nnz + n_rows < SERIAL_BELOW else N_ROW_BLOCKS)
     keys = np.empty(n_rows, np.uint64)
-    rows = np.empty(n_rows, np.uint32 if n_rows < 2**32 else np.uint64)
+    row_indices = np.empty(n_rows, np.uint32 if n_rows < 2**32 else np.uint64)
 
-    def partition_all(positions: Array, keys: Array, rows: Array) -> None:
-        def partition_block(block: int) -> None:
-            start, stop = blocks[block]
+    def partition_all(positions: Array, keys: Array, row_indices: Array) -> None:
+        """Write keys and indices of all rows, from the positions of each block and partition on.
+
+        Without arrays for keys and indices, only count: the positions are increased.
+        """
+
+        def partition_block(block_index: int) -> None:
+            """Write keys and indices of the rows of a block."""
+            start, stop = blocks[block_index]
             kernels.partition_rows(
-                Y.indptr, Y.indices, n_labels, start, stop, positions[block], keys, rows
+                Y.indptr,
+                Y.indices,
+                n_labels,
+                start,
+                stop,
+                positions[block_index],
+                keys,
+                row_indices,
             )
 
         run_in_threads(partition_block, range(len(blocks)))
 
-    # Without arrays for keys and rows, the kernel counts the rows of each block and partition.
-    sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
-    partition_all(sizes, keys[:0], rows[:0])
-    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
-    partition_all(starts[:-1] + np.cumsum(sizes, axis=0) - sizes, keys, rows)
-    return starts, keys, rows
+    n_rows_by_block = np.zeros((len(blocks), 1 << partition_bits), np.int64)
+    partition_all(n_rows_by_block, keys[:0], row_indices[:0])
+    starts = np.concatenate([[0], np.cumsum(n_rows_by_block.sum(axis=0))])
+    first_positions = starts[:-1] + np.cumsum(n_rows_by_block, axis=0) - n_rows_by_block
+    partition_all(first_positions, keys, row_indices)
+    return _Partitions(starts=starts, keys=keys, row_indices=row_indices)
 
 
-def _concatenate_heads(values: Array, starts: Array, sizes: Array) -> Array:
-    """Return the first values of every partition, as many as ``sizes`` says."""
+def _concatenate_first(values: Array, starts: Array, sizes: Array) -> Array:
+    """Return the first values of every partition as one array of int64.
+
+    The first ``sizes[i]`` values from position ``starts[i]`` on are taken for partition i.
+    """
     parts = [values[start : start + size] for start, size in zip(starts, sizes, strict=False)]
     return np.concatenate(parts, dtype=np.int64, casting="unsafe")

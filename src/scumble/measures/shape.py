@@ -110,7 +110,11 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
 
 
 def joint_counts(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
-    """Return the joint counts of some labels, the rows of the result, with every label."""
+    """Return how many instances have both labels, for pairs of one of ``labels`` and any label.
+
+    The result has a row for each of ``labels``, which are indices, and a column for every label;
+    counts of 0 are not stored.
+    """
     Y = Y.astype(np.int64)
     counts = sparse.csr_array(Y[:, labels].T) @ Y
     counts.sort_indices()

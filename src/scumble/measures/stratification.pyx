@@ -1,4 +1,7 @@
-"""Iterative stratification: the assignment of rows to folds that keeps labels in proportion."""
+"""Iterative stratification: the assignment of rows to folds that keeps labels in proportion.
+
+The method of Sechidis, Tsoumakas and Vlahavas (2011); see `IterativeStratification`.
+"""
 
 from libc.stdint cimport int64_t
 
@@ -8,26 +11,28 @@ from scumble._core.types cimport index_t
 import numpy as np
 
 cdef enum:
-    STEP = 1 << 16  # assignments between two calls of check_stop
+    STEP = 1 << 16  # label assignments between two calls of check_stop, which lets users interrupt
 
 cdef struct Assignment:
-    # The state of the assignment. The heap holds labels with unassigned rows, the one with the
-    # fewest of them on top; ties are broken by label index.
+    # The state of the assignment of rows to folds. The heap, a binary heap in an array, holds the
+    # labels with unassigned rows, the one with the fewest of them on top; ties are broken by label
+    # index.
     int64_t* heap
     int64_t* positions  # of each label in the heap; -1 if it is not there
     int64_t* n_unassigned  # unassigned rows of each label
     Py_ssize_t heap_size
     Py_ssize_t n_folds
-    double* missing_counts  # rows of each label that each fold still needs
-    double* missing_rows  # rows that each fold still needs
+    double* missing_counts  # (n_labels, n_folds): rows of each label that each fold still needs
+    double* missing_rows  # (n_folds,): rows that each fold still needs
 
 
 def assign_folds(Y, Py_ssize_t n_folds, generator, target_counts=None, target_rows=None):
-    """Return the fold of each row, by iterative stratification.
+    """Return the fold of each row of the CSR matrix Y, by iterative stratification.
 
     The rows of the rarest label are assigned first, each to the fold that needs it most. All folds
-    need equally many rows, unless ``target_counts`` holds the number of rows that each fold shall
-    have of each label, and ``target_rows`` the number of rows of each fold.
+    get equally many rows, unless ``target_counts``, of shape (n_labels, n_folds), is the number of
+    rows with each label that each fold should have, and ``target_rows``, of shape (n_folds,), the
+    number of rows of each fold. ``generator`` shuffles the rows and breaks ties.
     """
     order = generator.permutation(Y.shape[0])
     shuffled = Y[order]
@@ -60,10 +65,11 @@ def _stratify(
     const index_t[::1] column_rows, Py_ssize_t n_folds, const int64_t[::1] first_choice,
     double[:, ::1] missing_counts, double[::1] missing_rows,
 ):
-    """Return the fold of each row of shuffled labels, which are given by rows and by columns.
+    """Return the fold of each row of a label matrix, which is passed in CSR and in CSC form.
 
-    ``missing_counts`` and ``missing_rows`` are reduced by the rows that are assigned. Of folds that
-    need a row equally, the first one from ``first_choice`` on gets it.
+    ``missing_counts`` and ``missing_rows``, what the folds need, are reduced by the rows that are
+    assigned. Of folds that need a row equally, the first one from ``first_choice`` on, of the row,
+    gets it.
     """
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1
     cdef Py_ssize_t n_labels = column_indptr.shape[0] - 1
@@ -119,7 +125,11 @@ def _stratify(
 cdef Py_ssize_t _neediest_fold(
     const Assignment* state, const double* missing, Py_ssize_t first_choice
 ) noexcept nogil:
-    """Return the fold that needs most; ties: most rows, then the first from ``first_choice`` on."""
+    """Return the fold with the largest number in ``missing``, of shape (n_folds,).
+
+    Ties are broken by the number of rows that folds need in total; then the first fold from
+    ``first_choice`` on is taken.
+    """
     cdef Py_ssize_t best = first_choice
     cdef Py_ssize_t fold = first_choice
     cdef Py_ssize_t _step
@@ -137,7 +147,7 @@ cdef void _assign(
     Assignment* state, const index_t[::1] indices, Py_ssize_t start, Py_ssize_t stop,
     Py_ssize_t fold,
 ) noexcept nogil:
-    """Update the state after a row, with the label assignments start..stop, got its fold."""
+    """Update the state after a row with labels ``indices[start:stop]`` was assigned to a fold."""
     cdef Py_ssize_t i, label
     state.missing_rows[fold] -= 1.0
     for i in range(start, stop):
@@ -156,7 +166,7 @@ cdef inline bint _is_rarer(const Assignment* state, int64_t a, int64_t b) noexce
 
 
 cdef void _move_up(Assignment* state, Py_ssize_t position, int64_t label) noexcept nogil:
-    """Put a label into the heap at a free position, or above it where it belongs."""
+    """Put a label into the heap at a free position, or above it if it is rarer than the parents."""
     cdef Py_ssize_t parent
     while position > 0:
         parent = (position - 1) // 2
@@ -170,7 +180,10 @@ cdef void _move_up(Assignment* state, Py_ssize_t position, int64_t label) noexce
 
 
 cdef int64_t _pop_rarest(Assignment* state) noexcept nogil:
-    """Remove the top of the heap and return it; the last label replaces it and is moved down."""
+    """Remove the label on top of the heap, which is the rarest, and return it.
+
+    The last label of the heap takes its position and is moved down.
+    """
     cdef int64_t rarest = state.heap[0]
     cdef int64_t last
     cdef Py_ssize_t child

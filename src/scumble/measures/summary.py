@@ -25,6 +25,7 @@ from scumble.measures.concurrence import (
 from scumble.measures.imbalance import Unseen, minority_from_ratios, ratios_from_counts
 from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_from_counts
 
+#: Columns of a `LabelTable`.
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
 
 
@@ -57,6 +58,7 @@ class LabelTable(TableReprMixin):
     scumble_cv: Array
 
     def __getitem__(self, column: str) -> Any:
+        """Return a column; raise a ParameterError for an unknown name."""
         if column not in LABEL_COLUMNS:
             raise ParameterError(
                 f"The label table has no column {column!r}. "
@@ -68,23 +70,24 @@ class LabelTable(TableReprMixin):
         return len(self.name)
 
     def _repr_title(self) -> str:
-        """Return the numbers of labels and of minority labels."""
+        """Return the first line of the repr: the numbers of labels and of minority labels."""
         n_minority = int(self.is_minority.sum())
         return f"LabelTable: {len(self):,} labels, {n_minority:,} of them rarer than average"
 
     def _repr_table(self) -> TableView:
-        """Return a row for each label."""
+        """Return the table of the repr: the measures of each label."""
         columns = [self[column] for column in LABEL_COLUMNS]
         return TableView(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        """Yield a dict from column to value, as Python numbers, for each label."""
         columns = [self[column].tolist() for column in LABEL_COLUMNS[1:]]
         for values in zip(self.name, *columns, strict=True):
             yield dict(zip(LABEL_COLUMNS, values, strict=True))
 
     @property
     def is_minority(self) -> Array:
-        """Whether each label is a minority label (IRLbl > MeanIR)."""
+        """Mask of the minority labels (IRLbl > MeanIR)."""
         return minority_from_ratios(self.irlbl)
 
 
@@ -150,14 +153,14 @@ class Summary(TableReprMixin):
     labelsets: Labelsets
 
     def _repr_title(self) -> str:
-        """Return the name of the data set and its main measures."""
+        """Return the first line of the repr: the name of the data set and its main measures."""
         return (
             f"Summary {self.name!r}: {self.n_instances:,} instances, {self.n_labels:,} labels, "
             f"MeanIR {self.mean_ir:.3f}, SCUMBLE {self.scumble:.4f}"
         )
 
     def _repr_table(self) -> TableView:
-        """Return a row for each measure of the data set."""
+        """Return the table of the repr: a row for each measure of the data set."""
         rows = [(name, value) for name, value in self.to_dict().items() if name != "name"]
         return TableView(("", ""), rows, len(rows))
 
@@ -175,9 +178,10 @@ class Summary(TableReprMixin):
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a value that JSON can hold, also inside lists and dicts.
+    """Return a value that JSON can hold: NaN and infinities become None.
 
-    NumPy scalars become Python numbers; NaN and infinities become None.
+    NumPy scalars become Python numbers, tuples become lists; items of lists and dicts are
+    converted, too. Values of other types, such as arrays, are returned as they are.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -235,21 +239,21 @@ def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None
 
 
 def _characterize_in_memory(data: Any, unseen: Unseen) -> Summary:
-    """Compute all measures of data in memory."""
+    """Return all measures of a data set or labels in memory; see `characterize`."""
     has_features = is_dataset(data) and hasattr(data, "X")
     Y, names = check_named_labels(data, caller="characterize")
     n_rows, n_labels = Y.shape
 
     sets = find_labelsets(Y)  # first, so that the scores can reuse its temporary memory
     counts, concurrence = counts_and_concurrence(Y)
-    squares, label_squares = sum_squared_deviations(Y, concurrence)
-    n_unlabelled, n_one_label = threaded_kernels.count_short_rows(Y)
+    squared_deviations, label_squared_deviations = sum_squared_deviations(Y, concurrence)
+    few_labels = threaded_kernels.count_rows_with_few_labels(Y)
     return summarize(
         LabelStatistics(
             names=names or default_names("y", n_labels),
             counts=counts,
             means=concurrence.by_label,
-            squares=label_squares,
+            squares=label_squared_deviations,
         ),
         sets,
         unseen=unseen,
@@ -257,10 +261,10 @@ def _characterize_in_memory(data: Any, unseen: Unseen) -> Summary:
         n_instances=n_rows,
         n_features=int(data.X.shape[1]) if has_features else None,
         n_assignments=Y.nnz,
-        n_one_label=n_one_label,
-        n_unlabelled=n_unlabelled,
+        n_one_label=few_labels.n_one_label,
+        n_unlabelled=few_labels.n_unlabelled,
         scumble=concurrence.scumble,
-        scumble_cv=cv_of_scores(squares, n_rows=n_rows, mean=concurrence.scumble),
+        scumble_cv=cv_of_scores(squared_deviations, n_rows=n_rows, mean=concurrence.scumble),
         scumble_by_instance=concurrence.by_instance,
     )
 
@@ -269,9 +273,9 @@ class LabelStatistics(NamedTuple):
     """The statistics of each label from which its measures are computed."""
 
     names: Sequence[Any]
-    counts: Array  # instances of each label
-    means: Array  # of the SCUMBLE scores of these instances; NaN without any
-    squares: Array  # sums of squared deviations of the scores from their means
+    counts: Array  # number of instances of each label
+    means: Array  # SCUMBLELbl: mean SCUMBLE of these instances; NaN if there are none
+    squares: Array  # sum of squared deviations of their SCUMBLE from this mean
 
 
 def summarize(
@@ -285,9 +289,11 @@ def summarize(
     n_one_label: int,
     **measures: Any,
 ) -> Summary:
-    """Return the summary of a data set from counts and scores.
+    """Return the summary of a data set, with the measures that follow from counts and scores.
 
-    ``measures`` are the fields of `Summary` that do not follow from them.
+    ``sets`` is the `Labelsets`, or an object with its length, ``n_single`` and ``max_count``;
+    ``n_assignments`` is the number of label assignments, ``n_one_label`` that of instances with one
+    label. ``measures`` are all other fields of `Summary`.
     """
     counts = labels.counts
     n_labels = len(labels.names)

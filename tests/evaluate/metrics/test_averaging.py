@@ -165,7 +165,7 @@ def test_blocks_of_sparse_scores_change_no_bit(monkeypatch, ties):
         truth = rng.random((n_rows, n_labels)) < 0.1
         scores = np.round(rng.random((n_rows, n_labels)), 2) * (rng.random((n_rows, 1)) < 0.5)
         dense = evaluate.evaluate(truth, None, scores, ties=ties)
-        monkeypatch.setattr(counts, "DENSE_CELLS", 250)
+        monkeypatch.setattr(counts, "MAX_DENSE_ENTRIES", 250)
         in_blocks = evaluate.evaluate(truth, None, sparse.coo_array(scores), ties=ties)
         assert dict(in_blocks) == pytest.approx(dict(dense), abs=0, rel=0, nan_ok=True)
         for name, values in dense.by_label.items():

@@ -1,8 +1,9 @@
-"""Averages that make a metric of a formula with one value per instance, per label, or per cell.
+"""Averages, which make a metric of a formula with one value per unit.
 
-A *unit formula* takes the counts, or the rankings, of units and returns `UnitValues`: one value per
-unit. An average chooses the units, calls the formula and returns one number. Where all units are
-labels, the metric can also be computed for a group of labels.
+A *unit* is an instance, a label, or the whole label matrix. A *unit formula* takes the `Counts`, or
+the rankings, of units and returns `UnitValues`: one value per unit. An *average* selects the units,
+calls the formula and returns one number. If all units are labels, the metric can also be computed
+for a group of labels.
 """
 
 from collections.abc import Callable
@@ -17,21 +18,23 @@ from scumble.evaluate.metrics.counts import UndefinedPolicy
 
 
 class UnitValues(NamedTuple):
-    """One value per unit, NaN where it is undefined, and what MULAN takes instead of NaN."""
+    """One value per unit, and the value that MULAN takes where it is undefined."""
 
-    values: Array
-    #: NaN if the value stays undefined in MULAN, None if MULAN leaves undefined units out of means.
+    values: Array  # of shape (n_units,); NaN where undefined
+    #: What replaces NaN in MULAN: a number, or one per unit. NaN if the value stays undefined
+    #: there, None if MULAN leaves undefined units out of means.
     mulan_value: Array | float | None
 
     def fill(self, undefined: UndefinedPolicy) -> Array:
-        """Return the values with NaN replaced as the policy says."""
+        """Return the values, with NaN replaced as the policy says."""
         return undefined.fill(self.values, self.mulan_value)
 
     def mean(self, undefined: UndefinedPolicy) -> float:
-        """Return the mean of the values under the policy."""
+        """Return the mean of the values, with undefined ones replaced or left out by the policy."""
         return undefined.mean(self.values, self.mulan_value)
 
 
+#: A unit formula: a function of `Counts`, `InstanceRankings` or `LabelRankings`.
 UnitFormula = Callable[[Any], UnitValues]
 
 
@@ -59,7 +62,7 @@ class Macro:
 
 @dataclass(frozen=True)
 class Micro:
-    """Value of a formula for all cells together."""
+    """Value of a formula for the whole label matrix."""
 
     formula: UnitFormula
 
@@ -98,7 +101,10 @@ AVERAGES: dict[str, Callable[[UnitFormula], Callable[[Any, UndefinedPolicy], flo
 def make_average(
     average: str, formula: UnitFormula, *, caller: str
 ) -> Callable[[Any, UndefinedPolicy], float]:
-    """Return the average of this name around a formula."""
+    """Return the metric that averages a unit formula: a function of counts and of the policy.
+
+    ``average`` is a key of `AVERAGES`; another name raises an error that names the ``caller``.
+    """
     if average not in AVERAGES:
         must = f"be one of {', '.join(map(repr, AVERAGES))}"
         raise parameter_error("average", caller, must, average)

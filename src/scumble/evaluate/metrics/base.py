@@ -1,6 +1,8 @@
-"""Metrics in the catalogue: functions that are registered with a formula, and formulas alone.
+"""The record of a metric in the catalogue, and decorators that register metrics.
 
-The metrics of scumble are plain functions of labels and predictions, or labels and scores, under
+A *formula* computes a metric from `Confusion` (the counts of true and predicted labels) or from
+`Rankings` (the rankings by scores), which `evaluate` computes once for all metrics. The metrics of
+scumble are plain functions of labels and predictions, or labels and scores, under
 `register_metric`. The metrics of other authors can be as short as a formula under
 `bipartition_metric`, `ranking_metric` or `probability_metric`.
 """
@@ -19,8 +21,9 @@ from scumble.evaluate.metrics.counts import (
     confusion,
 )
 
+#: What a metric evaluates: predicted labels, rankings by scores, or probabilities.
 Needs = Literal["predictions", "scores", "probabilities"]
-#: Heading in the catalogue by what a metric needs.
+#: Heading in the catalogue by what a metric evaluates.
 DISPLAY_GROUPS = {
     "predictions": "Of predicted labels",
     "scores": "Of rankings",
@@ -78,9 +81,14 @@ def register_metric(
     upper: float = 1.0,
     label_based: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a function with the formula that `evaluate` calls, and return it unchanged."""
+    """Return a decorator that registers a function as a metric and returns it unchanged.
+
+    ``formula`` is what `evaluate` calls instead of the function; the other parameters are fields of
+    `Metric`.
+    """
 
     def add_to_catalogue(function: Function) -> Function:
+        """Register the function under its name."""
         metric = Metric(
             name=function.__name__,
             needs=needs,
@@ -108,7 +116,10 @@ def apply_to_predictions(
     undefined: Any,
     caller: str,
 ) -> float:
-    """Return the value of a formula on the counts of true and predicted labels."""
+    """Check labels and predictions of a user, and return the value of a formula on their counts.
+
+    ``undefined`` is the policy for 0/0, see `evaluate`; ``caller`` is named in error messages.
+    """
     policy = UndefinedPolicy(undefined, caller=caller)
     return formula(confusion(Y, predictions, caller=caller), policy)
 
@@ -122,7 +133,10 @@ def apply_to_scores(
     ties: str,
     caller: str,
 ) -> float:
-    """Return the value of a formula on the rankings by scores."""
+    """Check labels and scores of a user, and return the value of a formula on the rankings.
+
+    ``undefined`` and ``ties`` are those of `evaluate`; ``caller`` is named in error messages.
+    """
     policy = UndefinedPolicy(undefined, caller=caller)
     return formula(check_rankings(Y, scores, ties=ties, caller=caller), policy)
 
@@ -130,7 +144,10 @@ def apply_to_scores(
 def apply_to_probabilities(
     formula: Callable[[Rankings], float], Y: Any, scores: Any, *, caller: str
 ) -> float:
-    """Return the value of a formula on probabilities; refuse scores outside [0, 1]."""
+    """Check labels and probabilities of a user, and return the value of a formula.
+
+    Raises a DataError for scores outside [0, 1]; ``caller`` is named in error messages.
+    """
     rankings = check_rankings(Y, scores, caller=caller)
     rankings.check_probabilities(caller=caller)
     return formula(rankings)
@@ -176,14 +193,15 @@ class FormulaMetric:
         return f"<{type(self).__name__} {self.__name__}>"
 
     def __reduce__(self) -> str:
-        return self.__qualname__  # pickle by name, as functions are
+        """Return the name by which the metric is pickled, as functions are."""
+        return self.__qualname__
 
     def __call__(self, *arguments: Any, **options: Any) -> float:
         """Return the value; subclasses define the arguments."""
         raise NotImplementedError
 
     def _bind(self, parameters: dict[str, Any]) -> Callable[..., float]:
-        """Return the formula with its own parameters set."""
+        """Return the formula with its keyword-only parameters set."""
         return lambda *arguments: self.formula(*arguments, **parameters)
 
 
@@ -232,7 +250,7 @@ def bipartition_metric(
     upper: float = 1.0,
     label_based: bool = False,
 ) -> Callable[[Callable[..., float]], BipartitionMetric]:
-    """Register a formula on counts as a metric of predicted labels.
+    """Return a decorator that registers a formula on counts as a metric of predicted labels.
 
     Parameters
     ----------
@@ -262,7 +280,7 @@ def bipartition_metric(
     >>> from scumble.evaluate import bipartition_metric, evaluate
     >>> @bipartition_metric(label_based=True)
     ... def prevalence(counts, undefined):
-    ...     '''Share of all cells that are predicted.'''
+    ...     '''Share of the entries of the label matrix that are predicted.'''
     ...     predicted = counts.by_label.predicted
     ...     return float(predicted.sum() / counts.by_label.size / len(predicted))
     >>> prevalence([[1, 0], [1, 1]], [[1, 0], [1, 0]])
@@ -273,6 +291,7 @@ def bipartition_metric(
     """
 
     def register_formula(formula: Callable[..., float]) -> BipartitionMetric:
+        """Register the formula under its name, and return the metric object."""
         add_to_catalogue = register_metric(
             formula,
             needs="predictions",
@@ -293,7 +312,7 @@ def ranking_metric(
     upper: float = 1.0,
     label_based: bool = False,
 ) -> Callable[[Callable[..., float]], RankingMetric]:
-    """Register a formula on rankings as a metric of scores.
+    """Return a decorator that registers a formula on rankings as a metric of scores.
 
     Parameters
     ----------
@@ -336,6 +355,7 @@ def ranking_metric(
     """
 
     def register_formula(formula: Callable[..., float]) -> RankingMetric:
+        """Register the formula under its name, and return the metric object."""
         add_to_catalogue = register_metric(
             formula,
             needs="scores",
@@ -352,7 +372,7 @@ def ranking_metric(
 def probability_metric(
     *, lower: float = 0.0, upper: float = 1.0
 ) -> Callable[[Callable[..., float]], ProbabilityMetric]:
-    """Register a formula on probabilities as a metric; smaller values are better.
+    """Return a decorator that registers a formula on probabilities; smaller values are better.
 
     Parameters
     ----------
@@ -376,7 +396,7 @@ def probability_metric(
     >>> from scumble.evaluate import probability_metric
     >>> @probability_metric()
     ... def absolute_error(rankings):
-    ...     '''Mean distance between the probabilities and the true labels, over all cells.'''
+    ...     '''Mean distance between the probabilities and the true labels.'''
     ...     return float(abs(rankings.scores - rankings.Y.toarray()).mean())
     >>> absolute_error([[1, 0]], [[0.5, 0.5]])
     0.5
@@ -384,6 +404,7 @@ def probability_metric(
     """
 
     def register_formula(formula: Callable[..., float]) -> ProbabilityMetric:
+        """Register the formula under its name, and return the metric object."""
         add_to_catalogue = register_metric(
             formula, needs="probabilities", greater_is_better=False, lower=lower, upper=upper
         )

@@ -1,6 +1,7 @@
-"""Metrics of predicted labels: per instance (samples), per label (macro), over all cells (micro).
+"""Metrics of predicted labels: means over instances, over labels (macro), and micro averages.
 
-Each metric is an average of a unit formula, such as `f1s`: see `averaging`.
+Each metric is an average of a unit formula, such as `f1s`. A unit is an instance, a label, or the
+whole label matrix; see `averaging`. The entries of the matrix are counted in `Counts`.
 """
 
 import math
@@ -32,36 +33,36 @@ from scumble.measures.threaded_kernels import split_into_blocks
 
 
 def precisions(counts: Counts) -> UnitValues:
-    """Return hits over predicted cells."""
-    return UnitValues(ratio(counts.hits, counts.predicted), _one_if_empty(counts.union))
+    """Return the precision of each unit: true positives over predicted entries."""
+    return UnitValues(ratio(counts.hits, counts.predicted), _one_where_zero(counts.union))
 
 
 def recalls(counts: Counts) -> UnitValues:
-    """Return hits over true cells."""
-    return UnitValues(ratio(counts.hits, counts.true), _one_if_empty(counts.union))
+    """Return the recall of each unit: true positives over true entries."""
+    return UnitValues(ratio(counts.hits, counts.true), _one_where_zero(counts.union))
 
 
 def f1s(counts: Counts) -> UnitValues:
-    """Return the harmonic mean of precision and recall."""
+    """Return the harmonic mean of precision and recall of each unit."""
     return UnitValues(ratio(2 * counts.hits, counts.predicted + counts.true), 1.0)
 
 
 def fbetas(counts: Counts, *, beta: float) -> UnitValues:
-    """Return the harmonic mean of precision and recall with weight ``beta**2`` on recall."""
-    hits = (1 + beta**2) * counts.hits
-    return UnitValues(ratio(hits, counts.predicted + beta**2 * counts.true), 1.0)
+    """Return the F-beta of each unit: the harmonic mean with weight ``beta**2`` on recall."""
+    numerator = (1 + beta**2) * counts.hits
+    return UnitValues(ratio(numerator, counts.predicted + beta**2 * counts.true), 1.0)
 
 
 def accuracies(counts: Counts) -> UnitValues:
-    """Return hits over cells that are true or predicted."""
+    """Return the Jaccard index of each unit: true positives over true or predicted entries."""
     return UnitValues(ratio(counts.hits, counts.union), 1.0)
 
 
 def specificities(counts: Counts) -> UnitValues:
-    """Return true negatives over negative cells."""
+    """Return the specificity of each unit: true negatives over entries that are not true."""
     negatives = counts.size - counts.true
     return UnitValues(
-        ratio(counts.true_negatives, negatives), _one_if_empty(counts.size - counts.hits)
+        ratio(counts.true_negatives, negatives), _one_where_zero(counts.size - counts.hits)
     )
 
 
@@ -85,29 +86,35 @@ def g_means(counts: Counts, undefined: UndefinedPolicy) -> Array:
     return np.sqrt(recalls(counts).fill(undefined) * specificities(counts).fill(undefined))
 
 
-def _one_if_empty(size: Array) -> Array:
-    """Return 1 where a unit has no cell that could be wrong, else 0: what MULAN takes for 0/0."""
-    return np.where(size == 0, 1.0, 0.0)
+def _one_where_zero(counts: Array) -> Array:
+    """Return 1 where a count is 0, else 0: what MULAN takes for 0/0.
+
+    The counts are those of the entries of a unit that are or could be wrong: MULAN takes 1 if there
+    are none.
+    """
+    return np.where(counts == 0, 1.0, 0.0)
 
 
 # Metrics per instance ------------------------------------------------------------------------
+# `evaluate` calls the formulas of all metrics with counts and the policy for undefined values,
+# which some of them do not need.
 
 
 def _hamming_loss(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
-    """Return the share of wrong cells."""
+    """Return the share of the entries of the label matrix that are predicted wrong."""
     counts = confusion.overall
     return float((counts.union - counts.hits)[0] / counts.size)
 
 
 def _subset_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
-    """Return the share of instances without a wrong cell."""
+    """Return the share of instances whose labels are all predicted correctly."""
     counts = confusion.by_instance
     return float((counts.union == counts.hits).mean())
 
 
 @register_metric(_hamming_loss, needs="predictions", greater_is_better=False)
 def hamming_loss(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-    """Share of all cells that are wrong.
+    """Share of the entries of the label matrix that are predicted wrong.
 
     Parameters
     ----------
@@ -125,7 +132,7 @@ def hamming_loss(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float
 
     Examples
     --------
-    Two of six cells differ.
+    Two of six entries differ.
 
     >>> from scumble.evaluate import hamming_loss
     >>> round(hamming_loss([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
@@ -324,20 +331,20 @@ def specificity(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
 
 
 def _macro_balanced_accuracy(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
-    """Return the mean balanced accuracy of the labels."""
+    """Return the mean over labels of the balanced accuracy."""
     return undefined.mean(balanced_accuracies(confusion.by_label, undefined))
 
 
 def _macro_g_mean(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
-    """Return the mean of the labels' geometric means of recall and specificity."""
+    """Return the mean over labels of the geometric mean of recall and specificity."""
     return undefined.mean(g_means(confusion.by_label, undefined))
 
 
 def _never_predicted(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
-    """Return the share of occurring labels that are never predicted."""
+    """Return the share of never predicted labels among those that occur; NaN if none occurs."""
     counts = confusion.by_label
-    is_missed = counts.predicted[counts.true > 0] == 0
-    return float(is_missed.mean()) if is_missed.size else math.nan
+    is_never_predicted = counts.predicted[counts.true > 0] == 0
+    return float(is_never_predicted.mean()) if is_never_predicted.size else math.nan
 
 
 @register_metric(Macro(precisions), needs="predictions", label_based=True)
@@ -531,12 +538,12 @@ def macro_g_mean(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float
     )
 
 
-# Metrics over all cells ----------------------------------------------------------------------
+# Metrics over all entries of the label matrix ------------------------------------------------
 
 
 @register_metric(Micro(precisions), needs="predictions", label_based=True)
 def micro_precision(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-    """Precision over all cells.
+    """Precision over all entries of the label matrix.
 
     Undefined if nothing is predicted; MULAN takes 1 if no label occurs either, else 0.
 
@@ -567,7 +574,7 @@ def micro_precision(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> fl
 
 @register_metric(Micro(recalls), needs="predictions", label_based=True)
 def micro_recall(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-    """Recall over all cells.
+    """Recall over all entries of the label matrix.
 
     Undefined if no label occurs; MULAN takes 1 if nothing is predicted either, else 0.
 
@@ -598,7 +605,7 @@ def micro_recall(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float
 
 @register_metric(Micro(f1s), needs="predictions", label_based=True)
 def micro_f1(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-    """Harmonic mean of precision and recall over all cells.
+    """Harmonic mean of precision and recall over all entries of the label matrix.
 
     Undefined if no label occurs and none is predicted; MULAN takes 1.
 
@@ -627,9 +634,9 @@ def micro_f1(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
 
 @register_metric(Micro(specificities), needs="predictions", label_based=True)
 def micro_specificity(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
-    """Specificity over all cells.
+    """Specificity over all entries of the label matrix.
 
-    Undefined if all cells are true; MULAN takes 1 if all are predicted, else 0.
+    Undefined if every instance has every label; MULAN takes 1 if all are predicted, else 0.
 
     Parameters
     ----------
@@ -707,7 +714,7 @@ def fbeta(
     beta : float
         Recall counts ``beta`` times as much as precision; larger than 0.
     average : {"samples", "macro", "micro", "weighted"}, default="samples"
-        Mean over instances, mean over labels, value for all cells together, or mean over labels
+        Mean over instances, mean over labels, value for the whole label matrix, or mean over labels
         weighted by the number of instances with the label.
     undefined : {"mulan", "ignore"} or number, default="mulan"
         How undefined values count, see `evaluate`; MULAN takes 1.
@@ -780,6 +787,7 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
     index_arrays = csr_index_arrays(Y, predictions)
 
     def count_block(block: tuple[int, int]) -> int:
+        """Return the number of topmost errors of a range of rows."""
         start, stop = block
         return kernels.count_topmost_errors(*index_arrays, parents, start, stop)
 
@@ -788,7 +796,7 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
 
 
 def label_metrics(confusion: Confusion, undefined: UndefinedPolicy) -> dict[str, Array]:
-    """Return counts and metrics of each label, by the name of the metric."""
+    """Return counts and metrics of each label: a dict from names to arrays, one value per label."""
     counts = confusion.by_label
     return {
         "true_positives": counts.hits,

@@ -1,4 +1,11 @@
-"""Counts of true and predicted labels, rankings by scores, and the policy for undefined values."""
+"""Counts of true and predicted labels, rankings by scores, and the policy for undefined values.
+
+An *entry* is an element of the label matrix: a pair of a row and a label. It is *true* if the row
+has the label, and *predicted* if the label is predicted for the row. A *unit* is what counts are
+added up over: the entries of an instance, of a label, or all entries. Where rankings are concerned,
+the labels that an instance has are its *relevant* labels. A *pair* is then a relevant and an
+irrelevant label of an instance; it is *wrong* if the irrelevant one is ranked first.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +30,31 @@ from scumble.evaluate.metrics import kernels
 from scumble.learn.predictions import check_same_shape
 from scumble.measures.threaded_kernels import count_labels, split_into_blocks
 
-#: Ways to rank equal scores; kernels receive the index in this tuple.
+#: Ways to rank labels with equal scores, see `evaluate`; kernels receive the index in this tuple.
 TIES = ("mulan", "average", "worst")
-#: Row blocks of a large table of scores. The number must not depend on the number of threads,
-#: because sums over blocks are rounded.
+#: Maximum number of row blocks of a large score matrix, which threads work on. It must not depend
+#: on the number of threads, because sums over blocks are rounded.
 MAX_BLOCKS = 64
-#: Labels that are ranked together: with fewer, each row of scores is loaded from memory more often.
-LABELS_AT_ONCE = 8
-#: Cells of a sparse score matrix that are made dense at a time: 8 MB of doubles per thread.
-DENSE_CELLS = 1_000_000
+#: Number of labels that are ranked together: with fewer, each row of scores, whose values lie side
+#: by side in memory, would be loaded more often.
+LABELS_PER_BLOCK = 8
+#: Number of entries of a sparse score matrix that are made dense at a time: 8 MB of doubles per
+#: thread.
+MAX_DENSE_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts(TableReprMixin):
-    """Counts of true and predicted labels per unit: an instance, a label, or all cells.
+    """Counts of true and predicted labels per unit: an instance, a label, or the whole matrix.
 
     Attributes
     ----------
-    hits : ndarray of int64
-        True positives: cells that are true and predicted.
-    predicted, true : ndarray of int64
-        Predicted cells, and true cells.
+    hits : ndarray of int64, shape (n_units,)
+        True positives: entries of the label matrix that are true and predicted.
+    predicted, true : ndarray of int64, shape (n_units,)
+        Numbers of predicted and of true entries.
     size : int or ndarray of int64
-        Number of cells of a unit.
+        Number of entries of a unit: one number for all units, or one for each.
 
     Examples
     --------
@@ -80,40 +89,40 @@ class Counts(TableReprMixin):
 
     @property
     def union(self) -> Array:
-        """Cells that are true, predicted, or both."""
+        """Number of entries of each unit that are true, predicted, or both."""
         return self.predicted + self.true - self.hits
 
     @property
     def false_positives(self) -> Array:
-        """Cells that are predicted and not true."""
+        """Number of entries of each unit that are predicted and not true."""
         return self.predicted - self.hits
 
     @property
     def false_negatives(self) -> Array:
-        """Cells that are true and not predicted."""
+        """Number of entries of each unit that are true and not predicted."""
         return self.true - self.hits
 
     @property
     def true_negatives(self) -> Array:
-        """Cells that are neither true nor predicted."""
+        """Number of entries of each unit that are neither true nor predicted."""
         return self.size - self.union
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelConfusion(TableReprMixin):
-    """Counts of true and predicted labels, per label."""
+    """Counts of true and predicted labels, per label: all that a label-based metric needs."""
 
     by_label: Counts
 
     @property
     def overall(self) -> Counts:
-        """Counts over all cells of these labels, as a single unit."""
-        labels = self.by_label
+        """Counts over all entries of these labels: arrays with a single value."""
+        counts = self.by_label
         return Counts(
-            hits=labels.hits.sum(keepdims=True),
-            predicted=labels.predicted.sum(keepdims=True),
-            true=labels.true.sum(keepdims=True),
-            size=int(np.broadcast_to(labels.size, labels.hits.shape).sum()),
+            hits=counts.hits.sum(keepdims=True),
+            predicted=counts.predicted.sum(keepdims=True),
+            true=counts.true.sum(keepdims=True),
+            size=int(np.broadcast_to(counts.size, counts.hits.shape).sum()),
         )
 
 
@@ -124,7 +133,7 @@ class Confusion(LabelConfusion):
     Attributes
     ----------
     by_label, by_instance : Counts
-        The counts of each label, and of each instance. ``overall`` holds those of all cells.
+        The counts of each label, and of each instance. ``overall`` holds those of all entries.
     Y, predictions : csr_array of bool
         The true and the predicted labels.
 
@@ -156,7 +165,7 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     Returns
     -------
     Confusion
-        The counts. The cost grows with the number of true and predicted cells.
+        The counts. The cost grows with the number of true and predicted entries.
 
     Examples
     --------
@@ -172,9 +181,12 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     hits_by_block_and_label = np.zeros((len(blocks), n_labels), np.int64)
     index_arrays = csr_index_arrays(Y, predictions)
 
-    def count_block(block: int) -> None:
-        start, stop = blocks[block]
-        kernels.count_hits(*index_arrays, start, stop, hits_by_row, hits_by_block_and_label[block])
+    def count_block(block_index: int) -> None:
+        """Write the numbers of true positives of the rows of a block, and of its labels."""
+        start, stop = blocks[block_index]
+        kernels.count_hits(
+            *index_arrays, start, stop, hits_by_row, hits_by_block_and_label[block_index]
+        )
 
     run_in_threads(count_block, range(len(blocks)))
     by_instance = Counts(
@@ -195,7 +207,10 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
 def check_labels_and_predictions(
     Y: Any, predictions: Any, *, caller: str
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return the true and the predicted labels as boolean CSR matrices of the same shape."""
+    """Return the true and the predicted labels as boolean CSR matrices.
+
+    Raises an error if they are no labels, have no entries, or differ in shape or label names.
+    """
     Y, predictions = align_label_lists(Y, predictions)
     check_same_names(Y, predictions, noun="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
@@ -205,7 +220,7 @@ def check_labels_and_predictions(
 
 
 def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
-    """Return the true labels as a boolean CSR matrix; refuse a matrix without cells."""
+    """Return the true labels as a boolean CSR matrix; raise a DataError if it has no entries."""
     Y = check_labels(Y, caller=f"{caller}, Y")
     if 0 in Y.shape:
         raise DataError(
@@ -258,9 +273,10 @@ class UndefinedPolicy:
         self.policy = policy
 
     def fill(self, values: Array, mulan_value: Array | float | None = math.nan) -> Array:
-        """Return the values with NaN replaced; ``mulan_value`` is what MULAN takes instead of NaN.
+        """Return the values with NaN replaced as the policy says.
 
-        None, like NaN, stands for a value that stays undefined under ``"mulan"``.
+        ``mulan_value`` is what MULAN takes instead of NaN; None, like NaN, stands for a value that
+        stays undefined under ``"mulan"``. Under ``"ignore"`` nothing is replaced.
         """
         if self.policy == "ignore":
             return values
@@ -271,9 +287,10 @@ class UndefinedPolicy:
         return np.where(np.isnan(values), mulan_value, values)
 
     def mean(self, values: Array, mulan_value: Array | float | None = math.nan) -> float:
-        """Return the mean of the values; NaN if none is left.
+        """Return the mean of the values, with NaN replaced or left out; NaN if no value remains.
 
-        ``mulan_value`` is what MULAN takes instead of NaN, None if it leaves undefined values out.
+        ``mulan_value`` is what MULAN takes instead of NaN, None if it leaves undefined values out
+        of means.
         """
         filled = self.fill(values, mulan_value)
         if self.policy == "ignore" or (self.policy == "mulan" and mulan_value is None):
@@ -282,7 +299,7 @@ class UndefinedPolicy:
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
-    """Return the elementwise quotient; NaN where the denominator is 0."""
+    """Return the elementwise quotient of two arrays; NaN where the denominator is 0."""
     out = np.full(np.shape(denominator), math.nan)
     return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
 
@@ -291,19 +308,27 @@ def ratio(numerator: Array, denominator: Array) -> Array:
 
 
 class InstanceRankings(NamedTuple):
-    """The ranking of the labels of each instance; 0 where an instance has no label."""
+    """Statistics of the ranking of the labels of each instance; arrays of shape (n_samples,).
 
-    n_relevant: Array  # labels of the instance
-    n_pairs: Array  # pairs of a relevant and an irrelevant label
-    wrong_pairs: Array  # pairs with the irrelevant label ranked first, ties as in `TIES`
-    tied_wrong_pairs: Array  # the same, with a tied pair counted as half
-    worst_rank: Array  # rank of the last relevant label
-    average_precision: Array
-    top_label_error: Array  # 1 if the label ranked first is irrelevant, or the share of such ties
+    All are 0 for an instance without labels. Rank 1 is the highest score.
+    """
+
+    n_relevant: Array  # number of relevant labels: those that the instance has
+    n_pairs: Array  # number of pairs of a relevant and an irrelevant label
+    wrong_pairs: Array  # number of pairs with the irrelevant label ranked first, ties as in `TIES`
+    tied_wrong_pairs: Array  # the same, but each pair with equal scores counts as half
+    worst_rank: Array  # rank of the relevant label that is ranked last
+    average_precision: Array  # mean over relevant labels of the precision of the ranking up to them
+    #: 1 if the label ranked first is irrelevant, else 0; the share of irrelevant labels among
+    #: several that are first with ties "average".
+    top_label_error: Array
 
 
 class LabelRankings(NamedTuple):
-    """The ranking of the instances of each label; NaN where a value is undefined."""
+    """Statistics of the ranking of the instances by each label; arrays of shape (n_labels,).
+
+    NaN where a value is undefined. An instance is relevant if it has the label.
+    """
 
     auc: Array  # area under the ROC curve
     average_precision: Array  # mean of the precision at each relevant instance
@@ -312,13 +337,28 @@ class LabelRankings(NamedTuple):
 
 
 class LabelSubsetRankings(NamedTuple):
-    """The rankings of some labels: all that a label-based metric reads of `Rankings`."""
+    """The rankings by some of the labels: all that a label-based metric reads of `Rankings`."""
 
     by_label: LabelRankings
 
 
+class ProbabilityLosses(NamedTuple):
+    """Sums over all entries of the label matrix."""
+
+    log_loss: float  # negative logarithm of the probability of the true value
+    squared_error: float  # squared difference of probability and true value
+
+
+class DenseRows(NamedTuple):
+    """Dense scores of the rows start..stop."""
+
+    start: int
+    stop: int
+    scores: Array
+
+
 class Rankings:
-    """Rankings by scores, each computed at its first use.
+    """Rankings of labels and of instances by scores; each is computed when it is first used.
 
     A sparse score matrix stays sparse, although a ranking needs all scores of a row or a column.
     Metrics of instances (``by_instance``), `micro_auc`, the probability metrics and `top_labels`
@@ -346,8 +386,8 @@ class Rankings:
         self.ties = check_ties(ties, caller=caller)
 
     @property
-    def n_cells(self) -> int:
-        """Number of scores, of zeros of a sparse matrix too."""
+    def n_entries(self) -> int:
+        """Number of scores, including the zeros of a sparse matrix."""
         n_rows, n_labels = self.Y.shape
         return int(n_rows) * int(n_labels)
 
@@ -358,12 +398,13 @@ class Rankings:
 
     @cached_property
     def by_instance(self) -> InstanceRankings:
-        """The ranking of the labels of each instance."""
+        """Statistics of the ranking of the labels of each instance."""
         Y = self.Y
         results = np.zeros((Y.shape[0], 5))
         ties = TIES.index(self.ties)
 
         def rank_block(start: int, stop: int) -> None:
+            """Write the results of rows start..stop."""
             for first, last, scores in self._dense_row_blocks(start, stop):
                 kernels.rank_rows(
                     Y.indptr[first : last + 1],
@@ -390,7 +431,7 @@ class Rankings:
 
     @cached_property
     def by_label(self) -> LabelRankings:
-        """The ranking of the instances of each label."""
+        """Statistics of the ranking of the instances by each label."""
         n_labels = self.Y.shape[1]
         Y_columns = self.Y.tocsc()
         Y_columns.sort_indices()
@@ -400,7 +441,8 @@ class Rankings:
         results = np.empty((n_labels, 4))
 
         def rank_labels_from(start: int) -> None:
-            stop = min(start + LABELS_AT_ONCE, n_labels)
+            """Write the results of `LABELS_PER_BLOCK` labels from ``start`` on."""
+            stop = min(start + LABELS_PER_BLOCK, n_labels)
             if is_sparse:
                 block = np.ascontiguousarray(score_columns[:, start:stop].toarray())
                 indptr = Y_columns.indptr[start : stop + 1]
@@ -417,8 +459,8 @@ class Rankings:
                 indptr, Y_columns.indices, block, first, last, is_grouped, block_results
             )
 
-        n_jobs = 1 if self.n_cells < SERIAL_BELOW else None
-        run_in_threads(rank_labels_from, range(0, n_labels, LABELS_AT_ONCE), n_jobs=n_jobs)
+        n_jobs = 1 if self.n_entries < SERIAL_BELOW else None
+        run_in_threads(rank_labels_from, range(0, n_labels, LABELS_PER_BLOCK), n_jobs=n_jobs)
         auc, average_precision, interpolated_precision, auc_pr = results.T
         return LabelRankings(
             auc=auc,
@@ -429,22 +471,25 @@ class Rankings:
 
     @cached_property
     def micro_auc(self) -> float:
-        """Area under the ROC curve of all cells; NaN if all or none of them are positive."""
+        """Area under the ROC curve of all entries; NaN if all or none of them are true."""
         n_positive = self.Y.nnz
-        n_negative = self.n_cells - n_positive
+        n_negative = self.n_entries - n_positive
         if n_positive == 0 or n_negative == 0:
             return math.nan
-        distinct, times = np.unique(self._positive_scores(), return_counts=True)
-        n_below = np.concatenate([[0], np.cumsum(times)])
+        # A positive is a true entry. `n_below` has the number of positives with a score below each
+        # distinct score, and their total number at the end.
+        distinct, n_tied = np.unique(self._positive_scores(), return_counts=True)
+        n_below = np.concatenate([[0], np.cumsum(n_tied)])
 
         def count_block(start: int, stop: int) -> int:
+            """Return twice the number of positives above each entry of a block, ties as half."""
             return sum(
                 kernels.count_positives_above(scores, distinct, n_below, 0, last - first)
                 for first, last, scores in self._dense_row_blocks(start, stop)
             )
 
         twice_above = sum(self._run_over_rows(count_block))
-        # The kernel compares positives with positives too: half of these ordered pairs are better.
+        # The kernel compares positives with positives, too: each of these pairs counts half.
         return (twice_above - n_positive**2) / (2 * n_positive * n_negative)
 
     @cached_property
@@ -453,7 +498,7 @@ class Rankings:
         return bool(self._scores.min() >= 0 and self._scores.max() <= 1)
 
     def check_probabilities(self, *, caller: str) -> None:
-        """Refuse scores outside [0, 1]."""
+        """Raise a DataError for scores outside [0, 1]."""
         if not self.are_probabilities:
             raise DataError(
                 f"{caller}: scores must be probabilities, in [0, 1]. Found "
@@ -462,10 +507,11 @@ class Rankings:
             )
 
     @cached_property
-    def log_loss_and_squared_error(self) -> tuple[float, float]:
-        """Sums of log loss and squared error over all cells."""
+    def probability_losses(self) -> ProbabilityLosses:
+        """The log loss and the squared error of the scores as probabilities, summed up."""
 
         def sum_block(start: int, stop: int) -> Array:
+            """Return both sums over rows start..stop."""
             totals = np.zeros(2)
             for first, last, scores in self._dense_row_blocks(start, stop):
                 kernels.add_probability_losses(
@@ -474,10 +520,10 @@ class Rankings:
             return totals
 
         log_total, square_total = np.sum(self._run_over_rows(sum_block), axis=0)
-        return float(log_total), float(square_total)
+        return ProbabilityLosses(log_loss=float(log_total), squared_error=float(square_total))
 
     def top_labels(self, k: int) -> sparse.csr_array:
-        """Return the ``k`` labels of each instance with the largest scores as a label matrix.
+        """Return the ``k`` labels with the largest scores of each instance as a label matrix.
 
         Of equal scores the label with the larger index comes first, as in MULAN.
         """
@@ -491,14 +537,14 @@ class Rankings:
         return sparse.csr_array((present, indices.ravel(), indptr), shape=self.Y.shape)
 
     def _positive_scores(self) -> Array:
-        """Return the scores of the true cells, row by row."""
+        """Return the scores of the true entries as an array, row by row."""
         Y = self.Y
-        rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+        row_of_entry = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
         if not sparse.issparse(self._scores):
-            return self._scores[rows, Y.indices]
+            return self._scores[row_of_entry, Y.indices]
         blocks = [
             scores[
-                rows[Y.indptr[first] : Y.indptr[last]] - first,
+                row_of_entry[Y.indptr[first] : Y.indptr[last]] - first,
                 Y.indices[Y.indptr[first] : Y.indptr[last]],
             ]
             for first, last, scores in self._dense_row_blocks(0, Y.shape[0])
@@ -512,26 +558,32 @@ class Rankings:
             return np.ascontiguousarray(block.toarray())
         return block
 
-    def _dense_row_blocks(self, start: int, stop: int) -> Iterator[tuple[int, int, Array]]:
-        """Yield start, stop and dense scores of blocks of rows; a single block of dense scores."""
+    def _dense_row_blocks(self, start: int, stop: int) -> Iterator[DenseRows]:
+        """Yield the dense scores of the rows start..stop in blocks of rows.
+
+        Dense scores are a single block; a block of sparse ones has up to `MAX_DENSE_ENTRIES`.
+        """
         step = max(stop - start, 1)
         if sparse.issparse(self._scores):
-            step = max(1, DENSE_CELLS // self.Y.shape[1])
+            step = max(1, MAX_DENSE_ENTRIES // self.Y.shape[1])
         for first in range(start, stop, step):
             last = min(first + step, stop)
-            yield first, last, self._dense_rows(first, last)
+            yield DenseRows(start=first, stop=last, scores=self._dense_rows(first, last))
 
-    def _run_over_rows(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call ``work(start, stop)`` for blocks of rows in threads and return the results."""
+    def _run_over_rows(self, function: Callable[[int, int], Any]) -> list[Any]:
+        """Call ``function(start, stop)`` for blocks of rows in threads, and return all results."""
         # The blocks depend on the number of rows alone: the number of threads changes no bit.
         n_rows = self.Y.shape[0]
-        n_blocks = 1 if self.n_cells < SERIAL_BELOW else min(MAX_BLOCKS, n_rows)
+        n_blocks = 1 if self.n_entries < SERIAL_BELOW else min(MAX_BLOCKS, n_rows)
         bounds = [n_rows * block // n_blocks for block in range(n_blocks + 1)]
-        return run_in_threads(lambda block: work(*block), list(itertools.pairwise(bounds)))
+        return run_in_threads(lambda block: function(*block), list(itertools.pairwise(bounds)))
 
 
 def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> Rankings:
-    """Return the rankings of a user's labels and scores; refuse what does not fit together."""
+    """Return the rankings for a user's labels and scores.
+
+    Raises an error for missing scores, NaN, and labels and scores of different shapes or names.
+    """
     if scores is None:
         raise DataError(
             f"{caller} evaluates scores, and there are none: give the classifier's scores "
@@ -542,22 +594,26 @@ def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> 
 
 
 def check_ties(ties: Any, *, caller: str) -> str:
-    """Return the name of a way to rank equal scores; refuse any other value."""
+    """Return ``ties`` if it is one of `TIES`; raise an error otherwise."""
     return check_choice(ties, TIES, name="ties", caller=caller)
 
 
 def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
-    """Return scores as a dense array or CSR matrix of float64; refuse NaN and other shapes."""
+    """Return scores as a float64 array, or as a float64 CSR matrix if they are sparse.
+
+    Raises an error for NaN, for values that are no numbers, and for another shape than ``shape``.
+    """
     if sparse.issparse(scores):
         # A copy, because merging duplicate entries would change the caller's matrix.
         scores = sparse.csr_array(scores, dtype=np.float64, copy=True)
         scores.sum_duplicates()
         check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
-        missing = np.isnan(scores.data)
-        if missing.any():
-            entry = int(np.flatnonzero(missing)[0])
-            row = int(np.searchsorted(scores.indptr, entry, side="right")) - 1
-            raise _missing_score_error(row, int(scores.indices[entry]), int(missing.sum()), caller)
+        is_nan = np.isnan(scores.data)
+        if is_nan.any():
+            first = int(np.flatnonzero(is_nan)[0])
+            row = int(np.searchsorted(scores.indptr, first, side="right")) - 1
+            column = int(scores.indices[first])
+            raise _missing_score_error(row, column, n_missing=int(is_nan.sum()), caller=caller)
         return scores
     try:
         scores = np.ascontiguousarray(scores, dtype=np.float64)
@@ -568,15 +624,15 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
             "each."
         ) from None
     check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
-    missing = np.isnan(scores)
-    if missing.any():
-        row, column = np.argwhere(missing)[0]
-        raise _missing_score_error(row, column, int(missing.sum()), caller)
+    is_nan = np.isnan(scores)
+    if is_nan.any():
+        row, column = np.argwhere(is_nan)[0]
+        raise _missing_score_error(row, column, n_missing=int(is_nan.sum()), caller=caller)
     return scores
 
 
-def _missing_score_error(row: int, column: int, n_missing: int, caller: str) -> DataError:
-    """Return the error for scores that are NaN, which names the first of them."""
+def _missing_score_error(row: int, column: int, *, n_missing: int, caller: str) -> DataError:
+    """Return the error for scores that are NaN; ``row`` and ``column`` are those of the first."""
     return DataError(
         f"{caller}: the score in row {row}, column {column} is NaN, which has no rank. "
         f"{n_missing:,} scores are; give each label a number."

@@ -86,12 +86,17 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         self.groups: Mapping[str, Array] = MappingProxyType(dict(groups or {}))
 
     def __getitem__(self, name: str) -> float:
+        """Return the value of a metric; raise a KeyError that says what is missing for it."""
         if name not in self._values:
             raise KeyError(self._explain_missing(name))
         return self._values[name]
 
     def _explain_missing(self, name: str) -> str:
-        """Return the reason why this evaluation has no value of a metric."""
+        """Return the message of the KeyError for a name without a value.
+
+        It says what is missing: a group of labels, predictions or scores. For a name that is no
+        metric, it is the name.
+        """
         group, _, metric_name = name.rpartition(".")
         metric = registered_objects("metric").get(metric_name)
         if metric is None or (group and not metric.label_based):
@@ -108,20 +113,21 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         return len(self._values)
 
     def _repr_title(self) -> str:
-        """Return the number of values and the key metrics in a line."""
+        """Return the first line of the repr: number of values and key metrics."""
         return f"Evaluation: {len(self)} values{key_metrics_text(self._values)}"
 
     def _repr_table(self) -> TableView:
-        """Return a row per metric with its value, and a column per group."""
-        columns_by_metric = {name: (value,) for name, value in self._values.items()}
-        return metrics_table(columns_by_metric, header=("value",), groups=self.groups)
+        """Return the table of the repr: each metric of all labels and of each group."""
+        values_by_metric = {name: (value,) for name, value in self._values.items()}
+        return metrics_table(values_by_metric, header=("value",), groups=self.groups)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return class and arguments for pickling, because views of dicts cannot be pickled."""
         return type(self), (self._values, dict(self.by_label), dict(self.groups))
 
 
 def key_metrics_text(values: Mapping[str, float]) -> str:
-    """Return the available key metrics as text that continues a line."""
+    """Return the available key metrics as text such as ", macro_f1 0.5, hamming_loss 0.1"."""
     available = [name for name in KEY_METRICS if name in values]
     return "".join(f", {name} {format_cell(values[name])}" for name in available)
 
@@ -132,13 +138,19 @@ def metrics_table(
     header: tuple[str, ...],
     groups: Iterable[str],
 ) -> TableView:
-    """Return a table with a row per metric: its values, and its first value for each group."""
+    """Return a table with a row per metric: its values, then its first value for each group.
+
+    The keys of ``values_by_metric`` are names of metrics, such as ``f1``, and of metrics of groups,
+    such as ``minority.macro_f1``; ``header`` names the values. A cell is None where a metric has no
+    value for a group.
+    """
     groups = tuple(groups)
     rows = []
     for name, values in values_by_metric.items():
-        if "." not in name:
-            of_groups = [values_by_metric.get(f"{group}.{name}", (None,))[0] for group in groups]
-            rows.append((name, *values, *of_groups))
+        is_group_metric = "." in name
+        if not is_group_metric:
+            group_values = [values_by_metric.get(f"{group}.{name}", (None,))[0] for group in groups]
+            rows.append((name, *values, *group_values))
     return TableView(("metric", *header, *groups), rows, len(rows))
 
 
@@ -197,15 +209,15 @@ def evaluate(
 
     Notes
     -----
-    The cost of metrics of predictions grows with the number of true and predicted cells, never with
-    rows times labels. Metrics of scores read all scores three times and sort only those of true
-    cells; a sparse score matrix is made dense in blocks.
+    The cost of metrics of predictions grows with the number of true and predicted entries of the
+    label matrix, never with rows times labels. Metrics of scores read all scores three times and
+    sort only those of true entries; a sparse score matrix is made dense in blocks.
 
     The mean of a group is taken over its labels that occur in ``Y`` and, if ``training`` is given,
     at least twice in it: the others carry no information about a classifier. So the F-measure of a
     group is always defined; an undefined precision, of a label that is never predicted, counts 0,
     whatever ``undefined``, and an undefined area under a curve is left out. Micro averages are
-    taken over the cells of those labels. A group without such labels is NaN. The group ``all``
+    taken over the entries of those labels. A group without such labels is NaN. The group ``all``
     has every label: ``all.macro_f1`` is ``macro_f1`` under this rule.
 
     Scores outside [0, 1] are not probabilities; then ``log_loss`` and ``mean_squared_error`` are
@@ -237,9 +249,10 @@ def evaluate(
         Y, predictions = align_label_lists(Y, predictions)
     for argument, name in ((predictions, "predictions"), (scores, "scores")):
         check_same_names(Y, argument, noun=name, caller="evaluate")
-    parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
-    truth = counts.check_truth(Y, caller="evaluate")
-    n_labels = truth.shape[1]
+    if label_parents is None:
+        label_parents = getattr(Y, "label_parents", None)
+    Y_true = counts.check_truth(Y, caller="evaluate")
+    n_labels = Y_true.shape[1]
     groups = check_groups(groups, caller="evaluate")
     if training is not None:
         training = _check_training(training, n_labels)
@@ -248,16 +261,16 @@ def evaluate(
     by_label: dict[str, Array] = {}
     with limit_threads(n_jobs):
         if predictions is not None:
-            true_and_predicted = confusion(truth, predictions, caller="evaluate")
+            confusion_counts = confusion(Y_true, predictions, caller="evaluate")
             for metric in _metrics_needing("predictions"):
-                values[metric.name] = metric.formula(true_and_predicted, policy)
-            if parents is not None:
+                values[metric.name] = metric.formula(confusion_counts, policy)
+            if label_parents is not None:
                 values["hierarchical_loss"] = hierarchical_loss(
-                    truth, true_and_predicted.predictions, parents
+                    Y_true, confusion_counts.predictions, label_parents
                 )
-            by_label |= label_metrics(true_and_predicted, policy)
+            by_label |= label_metrics(confusion_counts, policy)
         if scores is not None:
-            rankings = Rankings(truth, scores, ties=ties)
+            rankings = Rankings(Y_true, scores, ties=ties)
             for metric in _metrics_needing("scores"):
                 values[metric.name] = metric.formula(rankings, policy)
             for metric in _metrics_needing("probabilities"):
@@ -265,14 +278,14 @@ def evaluate(
                 values[metric.name] = metric.formula(rankings) if is_defined else math.nan
             for name, label_values in rankings.by_label._asdict().items():
                 by_label[name] = policy.fill(label_values)
-        is_counted = count_labels(truth) > 0
+        is_counted = count_labels(Y_true) > 0
         if training is not None:
             by_label["training_positives"] = count_labels(training)
             is_counted &= by_label["training_positives"] >= MIN_TRAINING_POSITIVES
         for group, mask in masks.items():
             group_values: dict[str, float] = {}
             if predictions is not None:
-                label_counts = true_and_predicted.by_label.take(mask & is_counted)
+                label_counts = confusion_counts.by_label.take(mask & is_counted)
                 group_values |= group_metrics(label_counts)
             if scores is not None:
                 group_values |= _group_ranking_metrics(rankings, mask & is_counted)
@@ -281,7 +294,10 @@ def evaluate(
 
 
 def group_metrics(label_counts: Counts) -> dict[str, float]:
-    """Return the label-based metrics of predictions for some labels; NaN if there are none."""
+    """Return all label-based metrics of predictions, by name, from the counts of some labels.
+
+    Each metric is NaN if there are no labels.
+    """
     metrics = [metric for metric in _metrics_needing("predictions") if metric.label_based]
     if len(label_counts.hits) == 0:
         return {metric.name: math.nan for metric in metrics}
@@ -291,17 +307,21 @@ def group_metrics(label_counts: Counts) -> dict[str, float]:
 
 
 def _group_ranking_metrics(rankings: Rankings, mask: Array) -> dict[str, float]:
-    """Return the label-based metrics of scores for some labels."""
-    of_labels = LabelRankings(*(values[mask] for values in rankings.by_label))
+    """Return all label-based metrics of scores, by name, for the labels that ``mask`` selects."""
+    label_rankings = LabelRankings(*(values[mask] for values in rankings.by_label))
     policy = UndefinedPolicy("ignore")
     metrics = [metric for metric in _metrics_needing("scores") if metric.label_based]
     return {
-        metric.name: metric.formula(LabelSubsetRankings(of_labels), policy) for metric in metrics
+        metric.name: metric.formula(LabelSubsetRankings(label_rankings), policy)
+        for metric in metrics
     }
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
-    """Return the labels of the training part as a CSR matrix; refuse another number of labels."""
+    """Return the labels of the training part as a CSR matrix.
+
+    Raises a DataError if it does not have ``n_labels`` columns.
+    """
     labels = check_labels(training, caller="evaluate, training")
     if labels.shape[1] != n_labels:
         raise DataError(
@@ -312,7 +332,7 @@ def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
 
 
 def _metrics_needing(needs: str) -> list[Metric]:
-    """Return the registered metrics of predictions, scores or probabilities."""
+    """Return the registered metrics with this value of `Metric.needs`."""
     return [metric for metric in registered_objects("metric").values() if metric.needs == needs]
 
 
@@ -348,7 +368,10 @@ class Scorer:
         self._options = options
 
     def __call__(self, estimator: Any, X: Any, y: Any, **_: Any) -> Any:
-        """Return the metrics of the classifier's predictions for ``X``."""
+        """Return the metrics of the classifier's predictions for ``X``; losses are negative.
+
+        The result is a number for a scorer of a single metric, else a dict from names to numbers.
+        """
         if getattr(y, "ndim", 2) == 1:
             y = np.asarray(y).reshape(-1, 1)
         Y = check_labels(y, caller=repr(self))
@@ -363,7 +386,9 @@ class Scorer:
         for metric in self._metrics:
             sign = 1 if metric.greater_is_better else -1
             values[metric.name] = sign * evaluation[metric.name]
-        return next(iter(values.values())) if self._single else values
+        if self._single:
+            return values[self._metrics[0].name]
+        return values
 
     def __repr__(self) -> str:
         names = ", ".join(repr(metric.name) for metric in self._metrics)
@@ -372,6 +397,7 @@ class Scorer:
         return f"scorer([{names}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return the call of `scorer` that makes this scorer, for pickling by names of metrics."""
         names = [metric.name for metric in self._metrics]
         return partial(scorer, **self._options), (names[0] if self._single else names,)
 

@@ -1,7 +1,9 @@
 """Groups of labels, such as the minority labels, and the names of metrics of groups.
 
-``macro_f1`` is a metric of all labels, ``minority.macro_f1`` of a group, and ``pooled.macro_f1`` of
-counts that were added up over the folds.
+``macro_f1`` is a metric of all labels, ``minority.macro_f1`` of the labels of a group. A *pooled*
+metric, ``pooled.macro_f1``, is computed from counts that were added up over the folds of a
+cross-validation. A group is defined by a *rule* of the same name, such as ``minority``, or is a
+*custom* group of labels that the user lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,18 +21,19 @@ from scumble.measures import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.threaded_kernels import count_labels
 
-#: From the name of a group to its labels, or None for the rule of that name.
+#: From the name of a group to its labels, or to None for the rule of that name.
 Groups = Mapping[str, Any]
 
 #: Groups that are defined by a rule, in the order of reports.
 GROUPS = ("all", "minority", "difficult", "few")
-#: Labels with fewer training positives than this belong to the group ``few``.
+#: Labels that fewer training rows than this have belong to the group ``few``.
 FEW_POSITIVES = 10
-#: Labels with fewer training positives than this count in no group: they cannot be learnt.
+#: Labels that fewer training rows than this have count in no group: one row is too few to learn
+#: from.
 MIN_TRAINING_POSITIVES = 2
-#: Prefix of metrics from counts that were added up over the folds.
+#: Prefix of pooled metrics.
 POOLED_PREFIX = "pooled."
-#: Prefixes of scores that are not groups.
+#: Words that cannot be names of groups, because they are other prefixes of names of scores.
 RESERVED = ("pooled", "ignore", "hits", "before", "after")
 
 
@@ -87,7 +90,12 @@ def label_groups(
 
 
 def check_groups(groups: Any, *, caller: str, allow_custom: bool = True) -> dict[str, Any]:
-    """Return groups as a dict from names to labels; None stands for the rule of that name."""
+    """Return a user's groups as a dict from names to labels; None stands for the rule of the name.
+
+    ``groups`` is a sequence of names, a string of names separated by commas, a mapping as
+    `label_groups` takes it, or None for no groups. Raises an error for unknown rules, for names
+    that a custom group cannot have, and for custom groups unless they are allowed.
+    """
     if groups is None:
         return {}
     if isinstance(groups, str):
@@ -108,7 +116,7 @@ def check_groups(groups: Any, *, caller: str, allow_custom: bool = True) -> dict
 
 
 def _check_rule_name(name: Any, *, allow_custom: bool, caller: str) -> None:
-    """Refuse a name that is not that of a rule."""
+    """Raise a ParameterError for a name that is not that of a rule."""
     if name not in GROUPS:
         alternative = ", or a mapping with labels of your own." if allow_custom else "."
         raise ParameterError(
@@ -118,7 +126,7 @@ def _check_rule_name(name: Any, *, allow_custom: bool, caller: str) -> None:
 
 
 def _check_custom_name(name: Any, *, caller: str) -> None:
-    """Refuse a name of a user's group that could be mistaken for something else."""
+    """Raise a ParameterError for the name of a custom group that is also a prefix or has a dot."""
     if not isinstance(name, str) or "." in name or not name or name in RESERVED:
         raise ParameterError(
             f"{caller}: a group of labels cannot be called {name!r}. Choose a name without a dot, "
@@ -129,10 +137,10 @@ def _check_custom_name(name: Any, *, caller: str) -> None:
 def group_masks(
     groups: Groups, n_labels: int, training: Any, names: Sequence[str] | None
 ) -> dict[str, Array]:
-    """Return a mask of labels for each group.
+    """Return a mask of the labels of each group, of shape (n_labels,).
 
-    ``training`` is the label matrix of the training part, or None if it is not available; ``names``
-    are those of the labels.
+    ``training`` is the label matrix of the training part, or None if it is not available: then
+    groups whose rules depend on it raise a ParameterError. ``names`` are those of the labels.
     """
     rules = {name for name, labels in groups.items() if labels is None and name != "all"}
     if rules and training is None:
@@ -155,15 +163,18 @@ def group_masks(
 
 
 def _masks_by_rule(Y: Any) -> dict[str, Array]:
-    """Return the masks of the groups that depend on the training part."""
+    """Return the masks of the groups whose rules depend on the labels ``Y`` of the training part.
+
+    The groups are "minority", "difficult" and "few"; see `label_groups`.
+    """
     counts = count_labels(Y)
-    concurrences = concurrence(Y)
-    is_minority = minority_from_ratios(concurrences.irlbl)
+    measures = concurrence(Y)
+    is_minority = minority_from_ratios(measures.irlbl)
     median = np.nan
     if is_minority.any():
-        median = np.median(concurrences.by_label[is_minority])
+        median = np.median(measures.by_label[is_minority])
     # The tolerance keeps equal scores, which rounding may separate, on one side of their median.
-    is_above_median = np.nan_to_num(concurrences.by_label) > median + 1e-12
+    is_above_median = np.nan_to_num(measures.by_label) > median + 1e-12
     return {
         "minority": is_minority,
         "difficult": is_minority & is_above_median,
@@ -198,20 +209,22 @@ def metric_names(groups: Iterable[str] = GROUPS) -> tuple[str, ...]:
 
 
 def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
-    """Return a metric by its name.
+    """Return the record of a metric by its name, with or without prefixes.
 
     Parameters
     ----------
     name : str
         A name such as ``"macro_f1"``.
     groups : iterable of str
-        Groups of labels that a name may begin with, as in ``"minority.macro_f1"``. With any of
-        them, ``"pooled.macro_f1"`` and ``"pooled.minority.macro_f1"`` are metrics, too.
+        Groups of labels that are allowed as a prefix, as in ``"minority.macro_f1"``. If there are
+        any, the prefix ``pooled.`` is allowed too, as in ``"pooled.macro_f1"`` and
+        ``"pooled.minority.macro_f1"``: such metrics are computed from counts added up over folds.
 
     Returns
     -------
     Metric
-        The entry of the metric in the catalogue.
+        The record of the metric without prefixes: its ``name`` is ``"macro_f1"`` in all of these
+        examples.
 
     Raises
     ------
@@ -235,7 +248,11 @@ def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
 
 
 def metric_sign(name: str) -> int:
-    """Return 1 if larger values of a metric are better, -1 if smaller ones are, 0 if neither."""
+    """Return 1 if larger values of a metric are better, -1 if smaller ones are, 0 if neither.
+
+    The name may have prefixes, which are ignored. It is 0 for measures of training parts, such as
+    ``before.mean_ir``, and for unknown names.
+    """
     prefix, _, metric_name = name.rpartition(".")
     if prefix in ("before", "after"):  # measures of training parts
         return 0
@@ -260,7 +277,11 @@ def metric_title(name: str) -> str:
 
 
 def _metrics_by_name(groups: Iterable[str]) -> dict[str, Metric]:
-    """Return the metrics by all names, those with the prefixes of groups and of pooling too."""
+    """Return all registered metrics by their names, with and without prefixes.
+
+    Label-based metrics also get a name for each group; those of predictions get pooled names, too,
+    if there are any groups.
+    """
     groups = tuple(groups)
     metrics: dict[str, Metric] = dict(registered_objects("metric"))
     label_based = {name: metric for name, metric in metrics.items() if metric.label_based}

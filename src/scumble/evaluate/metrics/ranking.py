@@ -1,4 +1,9 @@
-"""Metrics of scores: how they rank the labels of an instance and the instances of a label."""
+"""Metrics of scores: how they rank the labels of an instance and the instances of a label.
+
+Each metric is an average of a unit formula, such as `one_errors`, or a formula on `Rankings`. A
+unit is an instance or a label; see `averaging`. The relevant labels of an instance are those that
+it has.
+"""
 
 import math
 from typing import Any
@@ -24,32 +29,47 @@ from scumble.evaluate.metrics.counts import (
 
 
 def one_errors(rankings: InstanceRankings) -> UnitValues:
-    """Return 1 where the label ranked first is irrelevant; MULAN takes 1 without labels."""
-    return UnitValues(_where_relevant(rankings, rankings.top_label_error), 1.0)
+    """Return for each instance 1 if the label ranked first is irrelevant, else 0.
+
+    It is undefined for instances without labels; MULAN takes 1.
+    """
+    return UnitValues(_nan_without_labels(rankings, rankings.top_label_error), 1.0)
 
 
 def ranking_losses(rankings: InstanceRankings) -> UnitValues:
-    """Return the share of pairs that are ranked wrong; MULAN takes 0 without pairs."""
+    """Return for each instance the share of pairs of labels that are ranked wrong.
+
+    It is undefined for instances without such pairs; MULAN takes 0.
+    """
     return UnitValues(ratio(rankings.wrong_pairs, rankings.n_pairs), 0.0)
 
 
 def coverages(rankings: InstanceRankings) -> UnitValues:
-    """Return the worst rank of a relevant label less one; MULAN takes 0 without labels."""
-    return UnitValues(_where_relevant(rankings, rankings.worst_rank - 1), 0.0)
+    """Return for each instance the worst rank of a relevant label less one.
+
+    It is undefined for instances without labels; MULAN takes 0.
+    """
+    return UnitValues(_nan_without_labels(rankings, rankings.worst_rank - 1), 0.0)
 
 
 def instance_average_precisions(rankings: InstanceRankings) -> UnitValues:
-    """Return the average precision; MULAN leaves out instances without labels."""
-    return UnitValues(_where_relevant(rankings, rankings.average_precision), None)
+    """Return for each instance the average precision of the ranking of its labels.
+
+    It is undefined for instances without labels; MULAN leaves them out.
+    """
+    return UnitValues(_nan_without_labels(rankings, rankings.average_precision), None)
 
 
 def instance_aucs(rankings: InstanceRankings) -> UnitValues:
-    """Return the area under the ROC curve; mldr takes one half where it is undefined."""
+    """Return for each instance the area under the ROC curve of its labels.
+
+    It is undefined for instances with no label or all labels; mldr takes one half.
+    """
     return UnitValues(1 - ratio(rankings.tied_wrong_pairs, rankings.n_pairs), 0.5)
 
 
-def _where_relevant(rankings: InstanceRankings, values: Array) -> Array:
-    """Return the values, NaN for instances without labels."""
+def _nan_without_labels(rankings: InstanceRankings, values: Array) -> Array:
+    """Return values of instances, with NaN in place of those of instances without labels."""
     return np.where(rankings.n_relevant > 0, values, math.nan)
 
 
@@ -57,33 +77,41 @@ def _where_relevant(rankings: InstanceRankings, values: Array) -> Array:
 
 
 def aucs(rankings: LabelRankings) -> UnitValues:
-    """Return the area under the ROC curve."""
+    """Return for each label the area under the ROC curve; MULAN has no value for undefined ones."""
     return UnitValues(rankings.auc, math.nan)
 
 
 def aucs_pr(rankings: LabelRankings) -> UnitValues:
-    """Return the area under the precision-recall curve."""
+    """Return for each label the area under the precision-recall curve; undefined ones stay NaN."""
     return UnitValues(rankings.auc_pr, math.nan)
 
 
 def average_precisions(rankings: LabelRankings) -> UnitValues:
-    """Return the average precision; MULAN leaves out labels without instances."""
+    """Return for each label the average precision; MULAN leaves out labels without instances."""
     return UnitValues(rankings.average_precision, None)
 
 
 def interpolated_precisions(rankings: LabelRankings) -> UnitValues:
-    """Return the interpolated precision; MULAN leaves out labels without instances."""
+    """Return for each label the interpolated precision.
+
+    It is undefined for labels without instances; MULAN leaves them out.
+    """
     return UnitValues(rankings.interpolated_precision, None)
 
 
 def _geometric_mean(values: Array, undefined: UndefinedPolicy) -> float:
-    """Return the geometric mean, computed by logarithms; a single 0 makes it 0."""
+    """Return the geometric mean of values under the policy, computed by logarithms.
+
+    A single 0 makes it 0.
+    """
     with np.errstate(divide="ignore"):
         logarithms = np.log(undefined.fill(values))
     return math.exp(undefined.mean(logarithms))
 
 
 # Metrics per instance ------------------------------------------------------------------------
+# `evaluate` calls the formulas of all metrics of rankings with the rankings and the policy for
+# undefined values, which some of them do not need.
 
 
 def _is_error(rankings: Rankings, undefined: UndefinedPolicy) -> float:
@@ -335,25 +363,25 @@ def example_auc(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "m
     )
 
 
-# Metrics per label, and over all cells -------------------------------------------------------
+# Metrics per label, and over all entries of the label matrix ---------------------------------
 
 
 def _micro_auc(rankings: Rankings, undefined: UndefinedPolicy) -> float:
-    """Return the area under the ROC curve of all cells."""
+    """Return the area under the ROC curve of all entries of the label matrix."""
     return undefined.mean(np.array([rankings.micro_auc]))
 
 
 def _geometric_mean_average_precision(
     rankings: LabelSubsetRankings | Rankings, undefined: UndefinedPolicy
 ) -> float:
-    """Return the geometric mean of the labels' average precision."""
+    """Return the geometric mean over labels of the average precision."""
     return _geometric_mean(rankings.by_label.average_precision, undefined)
 
 
 def _geometric_mean_average_interpolated_precision(
     rankings: LabelSubsetRankings | Rankings, undefined: UndefinedPolicy
 ) -> float:
-    """Return the geometric mean of the labels' interpolated precision."""
+    """Return the geometric mean over labels of the interpolated precision."""
     return _geometric_mean(rankings.by_label.interpolated_precision, undefined)
 
 
@@ -393,9 +421,9 @@ def macro_auc(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mul
 
 @register_metric(_micro_auc, needs="scores")
 def micro_auc(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
-    """Area under the ROC curve of all cells together.
+    """Area under the ROC curve of all entries of the label matrix together.
 
-    Equal scores count half, whatever ``ties``. Undefined if all or none of the cells are true.
+    Equal scores count half, whatever ``ties``. Undefined if all or none of the entries are true.
 
     Parameters
     ----------
@@ -630,13 +658,13 @@ def geometric_mean_average_interpolated_precision(
 
 
 def _log_loss(rankings: Rankings) -> float:
-    """Return the log loss per instance."""
-    return rankings.log_loss_and_squared_error[0] / rankings.Y.shape[0]
+    """Return the log loss, summed over labels and averaged over instances."""
+    return rankings.probability_losses.log_loss / rankings.Y.shape[0]
 
 
 def _mean_squared_error(rankings: Rankings) -> float:
-    """Return the squared error per cell."""
-    return rankings.log_loss_and_squared_error[1] / rankings.n_cells
+    """Return the squared error, averaged over all entries of the label matrix."""
+    return rankings.probability_losses.squared_error / rankings.n_entries
 
 
 @register_metric(_log_loss, needs="probabilities", greater_is_better=False, upper=math.inf)
@@ -668,7 +696,7 @@ def log_loss(Y: Any, scores: Any) -> float:
 
 @register_metric(_mean_squared_error, needs="probabilities", greater_is_better=False)
 def mean_squared_error(Y: Any, scores: Any) -> float:
-    """Squared distance between probabilities and true labels, averaged over all cells.
+    """Squared distance between probabilities and true labels, averaged over the label matrix.
 
     Also known as Brier score.
 
@@ -697,9 +725,9 @@ def mean_squared_error(Y: Any, scores: Any) -> float:
 
 
 def _precision_at_k(rankings: Rankings, undefined: UndefinedPolicy, *, k: int) -> float:
-    """Return the mean share of true labels among the ``k`` labels ranked first."""
-    n_hits = rankings.Y.multiply(rankings.top_labels(k)).sum()
-    return float(n_hits / (k * rankings.Y.shape[0]))
+    """Return the mean over instances of the share of true labels among the ``k`` ranked first."""
+    n_true_positives = rankings.Y.multiply(rankings.top_labels(k)).sum()
+    return float(n_true_positives / (k * rankings.Y.shape[0]))
 
 
 def precision_at_k(Y: Any, scores: Any, *, k: int = 5) -> float:

@@ -42,6 +42,7 @@ from scumble.learn.inner_classifier import set_random_states, unset_random_state
 from scumble.measures.summary import characterize, to_json_value
 from scumble.resample import make_chain
 
+#: Indices of the training rows, and of the test rows.
 Split = tuple[Array, Array]
 #: Measures of a training part before and after resampling.
 MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
@@ -146,14 +147,21 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
     labels: tuple[str, ...] = ()
 
     def __getitem__(self, metric: str) -> MetricSummary:
+        """Return mean, standard deviation and values of a metric.
+
+        A pooled metric has one value for all folds. For metrics of a group of labels, folds with an
+        undefined value are left out of mean and deviation.
+        """
         if metric.startswith(POOLED_PREFIX):
             value = self.pooled[metric.removeprefix(POOLED_PREFIX)]
             return MetricSummary(mean=value, sd=math.nan, values=np.array([value]))
         values = np.array([fold.evaluation[metric] for fold in self.folds])
-        is_of_group = "." in metric
-        counted = values[~np.isnan(values)] if is_of_group else values
-        mean = float(counted.mean()) if len(counted) else math.nan
-        sd = float(counted.std(ddof=1)) if len(counted) > 1 else math.nan
+        averaged = values
+        is_group_metric = "." in metric
+        if is_group_metric:
+            averaged = values[~np.isnan(values)]
+        mean = float(averaged.mean()) if len(averaged) else math.nan
+        sd = float(averaged.std(ddof=1)) if len(averaged) > 1 else math.nan
         return MetricSummary(mean=mean, sd=sd, values=values)
 
     def __iter__(self) -> Iterator[str]:
@@ -179,7 +187,7 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
 
     @cached_property
     def pooled(self) -> dict[str, float]:
-        """Metrics of predicted labels from counts added up over all folds.
+        """Pooled metrics by name: metrics of predicted labels from counts added up over all folds.
 
         ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see `pooled_metrics` in
         `scumble.evaluate.model_selection.folds` for the rule. ``self["pooled.macro_f1"]`` is the
@@ -207,7 +215,7 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Mean wall time of a fold's steps."""
+        """Wall time of each step of a fold, in seconds, mean over the folds."""
         return {step: float(np.mean([fold.seconds[step] for fold in self.folds])) for step in STEPS}
 
     @property
@@ -255,14 +263,17 @@ class CrossValidation(TableReprMixin, Mapping[str, MetricSummary]):
         }
 
     def _repr_title(self) -> str:
-        """Return the data, the number of folds and the key metrics in a line."""
+        """Return the first line of the repr: data, number of folds and key metrics."""
         means = {name: self[name].mean for name in KEY_METRICS if name in self}
         n_folds = len(self.folds)
         folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
         return f"CrossValidation of {self.name!r}: {folds}{key_metrics_text(means)}"
 
     def _repr_table(self) -> TableView:
-        """Return a row per metric with mean and standard deviation, and a column per group."""
+        """Return the table of the repr: mean and standard deviation of each metric.
+
+        Further columns have the mean of the metric for each group of labels.
+        """
         means_and_sds = {name: (summary.mean, summary.sd) for name, summary in self.items()}
         groups = self.folds[0].evaluation.groups
         return metrics_table(means_and_sds, header=("mean", "sd"), groups=groups)
@@ -390,7 +401,7 @@ def cross_validate(
 
 
 def check_dataset(data: Any, *, caller: str) -> None:
-    """Refuse anything but a MultilabelDataset."""
+    """Raise a ParameterTypeError for anything but a MultilabelDataset."""
     if not isinstance(data, MultilabelDataset):
         raise ParameterTypeError(
             f"{caller} takes a MultilabelDataset, so that it can split and resample by "
@@ -401,7 +412,11 @@ def check_dataset(data: Any, *, caller: str) -> None:
 
 
 def resolve_seed(random_state: Any, *, caller: str) -> int:
-    """Return an integer seed for any ``random_state``, so that it can be reported and reused."""
+    """Return an integer seed for any ``random_state``, so that it can be reported and reused.
+
+    An integer is returned as it is; a negative one raises a ParameterError. A generator is advanced
+    by one draw; None gives a random seed.
+    """
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ParameterError(f"random_state must not be negative. Got {random_state} instead.")
@@ -412,7 +427,11 @@ def resolve_seed(random_state: Any, *, caller: str) -> int:
 def split_data(
     data: MultilabelDataset, *, splitter: Any, test: Any, seed: int, caller: str
 ) -> tuple[MultilabelDataset, list[Split]]:
-    """Return the data with the rows of a test part, if any, and the splits of its rows."""
+    """Return the data, with the rows of ``test`` appended if it is not None, and its splits.
+
+    A test part gives one split. Otherwise ``splitter`` is anything that `cross_validate` accepts;
+    its seed is set if its ``random_state`` is None. Raises errors for invalid splitters and splits.
+    """
     if test is not None:
         combined, split = append_test_set(data, test, caller=caller)
         return combined, [split]
@@ -430,11 +449,16 @@ def split_data(
     splits = list(splitter.split(data.X, data.Y) if hasattr(splitter, "split") else splitter)
     if not splits:
         raise DataError(f"{caller}: the splitter gives no splits. Expected at least one.")
-    return data, [_check_split(split, index, len(data)) for index, split in enumerate(splits)]
+    checked = [_check_split(split, index, len(data)) for index, split in enumerate(splits)]
+    return data, checked
 
 
 def _check_split(split: Any, index: int, n_rows: int) -> Split:
-    """Return a split as two arrays; refuse rows that do not exist and parts that overlap."""
+    """Return a split as two arrays of row indices.
+
+    Raises a DataError, which names the split by its index, for anything but a pair of such arrays,
+    for rows that do not exist, empty parts, and rows in both parts.
+    """
     try:
         train, test = map(np.asarray, split)
     except (TypeError, ValueError):
@@ -442,12 +466,13 @@ def _check_split(split: Any, index: int, n_rows: int) -> Split:
             f"cross_validate: split {index} must be a pair of row numbers, training rows and test "
             f"rows. Got {split!r} instead."
         ) from None
-    for rows, name in ((train, "training"), (test, "test")):
-        is_index_array = rows.ndim == 1 and rows.dtype.kind in "iu" and rows.size
-        if not is_index_array or rows.min() < 0 or rows.max() >= n_rows:
+    for row_indices, name in ((train, "training"), (test, "test")):
+        is_integer = row_indices.dtype.kind in "iu"
+        is_valid = row_indices.ndim == 1 and is_integer and row_indices.size > 0
+        if not is_valid or row_indices.min() < 0 or row_indices.max() >= n_rows:
             raise DataError(
                 f"cross_validate: the {name} part of split {index} must be row numbers from 0 to "
-                f"{n_rows - 1}, at least one. Got {rows!r} instead."
+                f"{n_rows - 1}, at least one. Got {row_indices!r} instead."
             )
     shared = np.intersect1d(train, test)
     if shared.size:
@@ -459,7 +484,10 @@ def _check_split(split: Any, index: int, n_rows: int) -> Split:
 
 
 def resolve_resamplers(resampler: Any) -> list[Any]:
-    """Return the resamplers that a user's argument stands for, in order."""
+    """Return the resamplers for the argument ``resampler`` of `cross_validate`, in order.
+
+    The list is empty for None. Raises a ParameterTypeError for anything that is no resampler.
+    """
     if resampler is None:
         return []
     if isinstance(resampler, str):
@@ -475,7 +503,11 @@ def resolve_resamplers(resampler: Any) -> list[Any]:
 
 
 def resolve_classifier(classifier: Any) -> Any:
-    """Return an unfitted copy of the classifier that a user's argument stands for."""
+    """Return an unfitted classifier for the argument ``classifier`` of `cross_validate`.
+
+    A name becomes the classifier of the catalogue, an estimator is cloned, and anything else raises
+    a ParameterTypeError.
+    """
     if isinstance(classifier, str):
         return make_classifier(classifier)
     if isinstance(classifier, type) or not hasattr(classifier, "fit"):
@@ -487,7 +519,10 @@ def resolve_classifier(classifier: Any) -> Any:
 
 
 def _run_folds(runner: FoldRunner, splits: list[Split], n_jobs: int | None) -> Iterator[FoldResult]:
-    """Yield the results of the folds in order; processes share the threads equally."""
+    """Run the folds in ``n_jobs`` processes and yield their results in order.
+
+    The processes share the threads of this one equally. A single job runs in this process.
+    """
     from joblib import Parallel, delayed, effective_n_jobs
 
     thread_count(n_jobs)  # refuses values that are not a number of jobs
@@ -505,30 +540,39 @@ def _run_folds(runner: FoldRunner, splits: list[Split], n_jobs: int | None) -> I
 
 @dataclass(eq=False)
 class FoldRunner:
-    """Runs a classifier and resamplers on splits of the data."""
+    """Runs a classifier and resamplers on splits of the data.
+
+    The arguments ``classifier`` and ``resampler`` are those of `cross_validate`; the checked
+    results are the attributes ``model`` and ``resamplers``.
+    """
 
     data: MultilabelDataset
     classifier: Any
     resampler: Any
-    seed: int  # the seed of each fold comes from this one and the index of the fold
-    options: dict[str, Any]  # of `run_fold`
-    keep: bool  # whether folds keep the predicted labels
+    seed: int  # the seeds of each fold are derived from this one and the index of the fold
+    options: dict[str, Any]  # keyword arguments of `run_fold`
+    keep: bool  # whether results keep the predicted labels
 
     def __post_init__(self) -> None:
+        """Check classifier and resampler, and set ``resamplers`` and ``model``."""
         self.resamplers = resolve_resamplers(self.resampler)
         self.model = resolve_classifier(self.classifier)
 
     def run_split(self, index: int, split: Split, n_threads: int | None = None) -> FoldResult:
-        """Return the result of a split, the fold of this index."""
-        seeds = np.random.SeedSequence([self.seed, index])
+        """Run the fold of this index on a split and return its result.
+
+        ``n_threads`` is the maximum number of threads; None stands for all.
+        """
+        seed_sequence = np.random.SeedSequence([self.seed, index])
+        seeds = map(int, seed_sequence.generate_state(len(self.resamplers) + 2))
         # The second seed is the classifier's: another order would change stored results.
-        first, classifier_seed, *further = map(int, seeds.generate_state(len(self.resamplers) + 2))
-        resamplers = _clone_with_seeds(self.resamplers, [first, *further])
-        train, test = split
+        first_resampler_seed, classifier_seed, *further_seeds = seeds
+        resamplers = _clone_with_seeds(self.resamplers, [first_resampler_seed, *further_seeds])
+        train_indices, test_indices = split
         with limit_threads(n_threads), PeakMemory() as memory:
             fold = run_fold(
-                self.data[train],
-                self.data[test],
+                self.data[train_indices],
+                self.data[test_indices],
                 self.model,
                 resamplers,
                 random_state=classifier_seed,
@@ -542,7 +586,7 @@ class FoldRunner:
             seconds=fold.seconds,
             peak_memory=memory.peak,
             n_train=len(fold.resampled),
-            n_test=len(test),
+            n_test=len(test_indices),
             before=before,
             after=after,
             predictions=fold.predictions if self.keep else None,
@@ -550,7 +594,11 @@ class FoldRunner:
 
 
 def _clone_with_seeds(resamplers: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
-    """Return copies of the resamplers; those with an unset ``random_state`` get a seed each."""
+    """Return unfitted copies of the resamplers, with seeds in place of unset random states.
+
+    A resampler with a ``random_state`` that is None, its own or an inner one, gets the next seed;
+    seeds that are not needed are dropped.
+    """
     copies = [clone(resampler) for resampler in resamplers]
     unseeded = [
         copy for copy in copies if hasattr(copy, "get_params") and unset_random_states(copy)
@@ -561,6 +609,6 @@ def _clone_with_seeds(resamplers: Sequence[Any], seeds: Iterable[int]) -> list[A
 
 
 def _training_measures(part: MultilabelDataset) -> dict[str, float]:
-    """Return the measures of a training part."""
+    """Return the measures `MEASURES` of the labels of a training part, by name."""
     summary = characterize(part.Y)
     return {name: getattr(summary, name) for name in MEASURES}

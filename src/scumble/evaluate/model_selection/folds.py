@@ -1,4 +1,8 @@
-"""One fold: resample the training part, fit, predict, evaluate; and counts of several folds."""
+"""One fold: resample the training part, fit, predict, evaluate. Pooled metrics of several folds.
+
+*Pooled* metrics are computed from counts of each label that were added up over the folds, instead
+of being averaged over them.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +144,7 @@ def run_fold(
 
 @contextmanager
 def add_elapsed_seconds(seconds: dict[str, float], step: str) -> Iterator[None]:
-    """Add the wall time of the block to ``seconds[step]``."""
+    """Add the wall time of the ``with`` block, in seconds, to ``seconds[step]``."""
     started = time.perf_counter()
     yield
     seconds[step] += time.perf_counter() - started
@@ -217,10 +221,10 @@ class LabelCounts(TableReprMixin):
         dict
             The argument of `from_dict`.
         """
-        columns = {name: getattr(self, name).tolist() for name in COLUMNS}
+        counts = {name: getattr(self, name).tolist() for name in COUNT_FIELDS}
         groups = {name: np.flatnonzero(mask).tolist() for name, mask in self.groups.items()}
         groups.pop("all", None)  # every label: `from_dict` adds it
-        return {**columns, "n_test": self.n_test, "groups": groups}
+        return {**counts, "n_test": self.n_test, "groups": groups}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> LabelCounts:
@@ -236,15 +240,17 @@ class LabelCounts(TableReprMixin):
         LabelCounts
             The counts.
         """
-        columns = {name: np.array(plain[name], np.int64) for name in COLUMNS}
-        labels = np.arange(len(columns["true"]))
-        members = {"all": labels, **plain["groups"]}
-        groups = {name: np.isin(labels, indices) for name, indices in members.items()}
-        return cls(**columns, n_test=plain["n_test"], groups=groups)
+        counts = {name: np.array(plain[name], np.int64) for name in COUNT_FIELDS}
+        label_indices = np.arange(len(counts["true"]))
+        indices_by_group = {"all": label_indices, **plain["groups"]}
+        groups = {
+            name: np.isin(label_indices, indices) for name, indices in indices_by_group.items()
+        }
+        return cls(**counts, n_test=plain["n_test"], groups=groups)
 
 
-#: Fields with one number per label.
-COLUMNS = ("training", "hits", "predicted", "true")
+#: Fields of `LabelCounts` with one number per label, which are keys of its dict.
+COUNT_FIELDS = ("training", "hits", "predicted", "true")
 
 
 def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
@@ -293,7 +299,12 @@ def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
 
 
 def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordList[dict[str, Any]]:
-    """Return a row per label with its counts and metrics over all folds."""
+    """Return a row per label with its counts and metrics over all folds.
+
+    ``training_positives`` is a mean over folds, the other counts are sums; the metrics are computed
+    from these sums. For each group but "all", a column counts the folds on which the label belongs
+    to it.
+    """
     folds = list(folds)
     counts = _sum_counts(folds, np.ones((len(folds), len(names)), bool))
     columns: dict[str, Any] = {
@@ -314,7 +325,11 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordLis
 
 
 def _pooled_counts(folds: Sequence[LabelCounts], *, group: str | None) -> Counts:
-    """Return the counts of the labels that count, added up over the folds on which they do."""
+    """Return the counts of labels, added up over folds by the rule of `pooled_metrics`.
+
+    A label counts on a fold if enough training rows have it and if it belongs to the group there
+    (None: any label). Labels without a test row on these folds are left out.
+    """
     is_counted = np.stack([fold.training >= MIN_TRAINING_POSITIVES for fold in folds])
     if group is not None:
         is_counted &= np.stack([fold.groups[group] for fold in folds])
@@ -323,9 +338,13 @@ def _pooled_counts(folds: Sequence[LabelCounts], *, group: str | None) -> Counts
 
 
 def _sum_counts(folds: Sequence[LabelCounts], is_counted: Array) -> Counts:
-    """Return the sums of the counts over folds; ``is_counted`` has shape (n_folds, n_labels)."""
+    """Return the counts of each label, added up over the folds on which it is counted.
+
+    ``is_counted`` is a mask of shape (n_folds, n_labels).
+    """
 
     def add_up(values: list[Any]) -> Array:
+        """Return the sums over folds of values with one row per fold."""
         return (is_counted * np.array(values)).sum(axis=0)
 
     return Counts(

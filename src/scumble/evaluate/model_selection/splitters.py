@@ -70,6 +70,7 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
     def __init_subclass__(
         cls, name: str | None = None, display_group: str = "More", **options: Any
     ) -> None:
+        """Register a subclass in the catalogue, if it has the keyword ``name``."""
         super().__init_subclass__(**options)
         if name is not None:
             register("splitter", name, cls, display_group=display_group)
@@ -132,19 +133,22 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
         return self._count_splits()
 
     def _count_splits(self) -> int:
-        """Return the number of folds times the number of repetitions."""
+        """Return the number of splits, after a check of the parameters."""
         self.check_parameters()
         return self.n_splits * self.n_repeats
 
     def _iterate_splits(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
-        """Yield training and test rows of each fold of each repetition."""
+        """Yield the indices of training and test rows of each fold of each repetition."""
         for folds in self._repetitions(Y):
             for fold in range(int(folds.max()) + 1):
                 yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
-        """Yield the fold of every row, once per repetition; each repetition has its seed."""
-        self._check_rows(Y)
+        """Yield for each repetition the fold of every row, from `_assign_folds` with a new seed.
+
+        Raises a DataError if a fold is empty, or if there are fewer rows than folds.
+        """
+        self._check_n_rows(Y)
         caller = type(self).__name__
         generator = as_generator(self.random_state, caller=caller)
         for seed in generator.integers(2**63, size=self.n_repeats):
@@ -156,8 +160,8 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
                 )
             yield folds
 
-    def _check_rows(self, Y: sparse.csr_array) -> None:
-        """Refuse wrong parameters and data with fewer rows than folds."""
+    def _check_n_rows(self, Y: sparse.csr_array) -> None:
+        """Check the parameters, and raise a DataError if ``Y`` has fewer rows than folds."""
         self.check_parameters()
         if Y.shape[0] < self.n_splits:
             raise DataError(
@@ -166,7 +170,11 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
             )
 
     def _check_labels(self, X: Any, y: Any) -> sparse.csr_array:
-        """Return the labels as a CSR matrix, those of the data set ``X`` if ``y`` is None."""
+        """Return the labels ``y`` as a CSR matrix, those of the data set ``X`` if ``y`` is None.
+
+        Raises a DataError if there are none, or if their number differs from that of the rows of
+        ``X``.
+        """
         caller = type(self).__name__
         if y is None and is_dataset(X):
             y = X.Y
@@ -179,15 +187,19 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
 
 
 def assign_blocks(order: Array, n_folds: int) -> Array:
-    """Return the fold of every row; folds are consecutive blocks of ``order`` of equal size."""
+    """Return the fold of every row; fold 0 has the first row indices of ``order``, and so on.
+
+    ``order`` has every row index once. It is cut into ``n_folds`` blocks whose sizes differ by at
+    most one.
+    """
     folds = np.empty(len(order), np.int64)
-    for fold, rows in enumerate(np.array_split(order, n_folds)):
-        folds[rows] = fold
+    for fold, row_indices in enumerate(np.array_split(order, n_folds)):
+        folds[row_indices] = fold
     return folds
 
 
 class RepeatedKFold(BaseSplitter, name="kfold", display_group="By chance"):
-    """Assign rows to folds of equal size at random.
+    """Assign rows to folds at random; the sizes of folds differ by at most one.
 
     Parameters
     ----------
@@ -214,7 +226,7 @@ class RepeatedKFold(BaseSplitter, name="kfold", display_group="By chance"):
         super().__init__(n_splits, n_repeats, random_state=random_state)
 
     def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        """Return random folds of equal size."""
+        """Return random folds whose sizes differ by at most one."""
         return assign_blocks(generator.permutation(Y.shape[0]), self.n_splits)
 
 
@@ -253,31 +265,31 @@ class MulanKFold(BaseSplitter, name="mulan", display_group="By chance"):
         super().__init__(n_splits, n_repeats, random_state=random_state)
 
     def _iterate_splits(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
-        """Yield training and test rows in the shuffled order."""
-        for order in self._orders(Y):
+        """Yield the indices of training and test rows of each fold, in the shuffled order."""
+        for order in self._shuffled_indices(Y):
             blocks = np.array_split(order, self.n_splits)
             for fold, test in enumerate(blocks):
                 yield np.concatenate(blocks[:fold] + blocks[fold + 1 :]), test
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
-        """Return the fold of every row, once per repetition."""
-        return (assign_blocks(order, self.n_splits) for order in self._orders(Y))
+        """Yield for each repetition the fold of every row."""
+        return (assign_blocks(order, self.n_splits) for order in self._shuffled_indices(Y))
 
-    def _orders(self, Y: sparse.csr_array) -> Iterator[Array]:
-        """Return the shuffled rows of every repetition."""
-        self._check_rows(Y)
+    def _shuffled_indices(self, Y: sparse.csr_array) -> Iterator[Array]:
+        """Yield for each repetition the row indices as WEKA shuffles them; seeds count upwards."""
+        self._check_n_rows(Y)
         first_seed = self.random_state
         seeds = range(first_seed, first_seed + self.n_repeats)
         return (_shuffle_like_weka(Y.shape[0], seed) for seed in seeds)
 
 
 def _shuffle_like_weka(n_rows: int, seed: int) -> Array:
-    """Return the row numbers in the order of WEKA's ``Instances.randomize``."""
+    """Return the row indices in the order of WEKA's ``Instances.randomize``."""
     random = JavaRandom(seed)
     order = np.arange(n_rows)
     for last in range(n_rows - 1, 0, -1):
-        other = random.next_int(last + 1)
-        order[last], order[other] = order[other], order[last]
+        swapped = random.next_int(last + 1)
+        order[last], order[swapped] = order[swapped], order[last]
     return order
 
 
@@ -358,10 +370,10 @@ class LabelsetStratification(BaseSplitter, name="labelset", display_group="By la
     """
 
     def _assign_folds(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        """Return folds that the rows of each labelset take in turn."""
-        labelsets, _ = labelset_of_rows(Y)
-        order = generator.permutation(len(labelsets))
-        order = order[np.argsort(labelsets[order], kind="stable")]
+        """Return folds 0, 1, ... in turn for the rows, sorted by labelset and shuffled within."""
+        labelset_numbers, _ = labelset_of_rows(Y)
+        order = generator.permutation(len(labelset_numbers))
+        order = order[np.argsort(labelset_numbers[order], kind="stable")]
         folds = np.empty(len(order), np.int64)
         folds[order] = np.arange(len(order)) % self.n_splits
         return folds
@@ -394,7 +406,7 @@ class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
         self.fold_table = fold_table
 
     def _count_splits(self) -> int:
-        """Return the number of folds of all repetitions."""
+        """Return the number of splits: the sum of the numbers of folds of all repetitions."""
         return int((self._read_table().max(axis=0) + 1).sum())
 
     def _read_table(self) -> Array:
@@ -404,7 +416,7 @@ class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
         return _check_fold_table(self.fold_table)
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
-        """Return the columns of the table."""
+        """Yield the columns of the table; raise a DataError if it has another number of rows."""
         table = self._read_table()
         if len(table) != Y.shape[0]:
             raise DataError(
@@ -415,7 +427,10 @@ class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
 
 
 def read_folds(path: str | os.PathLike[str]) -> Array:
-    """Read fold numbers, of shape (n_samples, n_repeats), from a CSV file."""
+    """Read fold numbers from a CSV file of `write_folds` as array of shape (n_samples, n_repeats).
+
+    Errors in the file raise a ReadError with the line number.
+    """
     source = InputFile(path)
     with source.open(progress=False) as stream:
         text = stream.read().decode("utf-8", "replace")
@@ -431,15 +446,18 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
             line=1,
         )
     table = np.full((len(lines) - 1, len(lines[0]) - 1), -1, np.int64)
-    for number, line in enumerate(lines[1:], 2):
-        problem = _fill_row(table, line)
-        if problem:
-            raise source.error(problem, line=number)
+    for line_number, line in enumerate(lines[1:], start=2):
+        message = _fill_row(table, line)
+        if message:
+            raise source.error(message, line=line_number)
     return _check_fold_table(table)
 
 
 def _fill_row(table: Array, line: list[str]) -> str:
-    """Write the folds of an instance into the table; return what is wrong with the line, or ""."""
+    """Write the folds of an instance into its row of the table; return an error message or "".
+
+    ``line`` holds the cells of a CSV line. Rows of the table that are not written yet hold -1.
+    """
     cells = [cell.strip() for cell in line]
     n_cells = table.shape[1] + 1
     if len(cells) != n_cells or not all(map(str.isdecimal, cells)):
@@ -524,7 +542,11 @@ def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str])
 
 
 def _check_fold_table(folds: Any) -> Array:
-    """Return fold numbers as an array of shape (n_samples, n_repeats); refuse gaps in them."""
+    """Return fold numbers as an array of int64 of shape (n_samples, n_repeats).
+
+    A one-dimensional argument is one repetition. Raises a DataError for anything but whole numbers
+    from 0 without gaps, with at least two folds per repetition.
+    """
     try:
         table = np.asarray(folds)
     except ValueError:  # rows of different lengths
@@ -536,9 +558,10 @@ def _check_fold_table(folds: Any) -> Array:
             f"instance. Got {folds!r} instead."
         )
     for numbers in table.T:
-        # A number above that of the rows leaves a gap; counting up to it could take all memory.
-        present = np.bincount(np.minimum(numbers, len(numbers)))
-        if len(present) < 2 or not present.all():
+        # A fold number above the number of rows is an error anyhow; counting up to it could take
+        # all memory.
+        n_rows_by_fold = np.bincount(np.minimum(numbers, len(numbers)))
+        if len(n_rows_by_fold) < 2 or not n_rows_by_fold.all():
             raise DataError(
                 "FixedFolds: a repetition needs two folds or more, numbered from 0 without gaps. "
                 f"Found {np.unique(numbers).tolist()}."

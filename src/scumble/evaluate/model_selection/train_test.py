@@ -20,15 +20,16 @@ from scumble.measures.stratification import assign_folds
 from scumble.measures.threaded_kernels import count_labels
 from scumble.resample.containers import take_rows
 
+#: A share of the rows, or their number.
 _TEST_SIZE = Either(Real(0, 1, closed="neither"), Int(1))
-# Indices of the two sides.
+# The two *sides* that a row can be assigned to: the training part and the test part.
 TRAIN = 0
 TEST = 1
-#: Moves of rows that the search for a label on one side only may try before it gives up; each costs
+#: Maximum number of moves of rows in the search that puts one label on both sides; each move takes
 #: a few microseconds.
 _MAX_MOVES = 300
-#: Rounds in which the sides are brought to size; after each, the rows are ordered anew by the
-#: labels that are then in excess.
+#: Number of rounds in which the sides are brought to the requested size; after each, the rows are
+#: ordered anew by the labels of which their side then has too many rows.
 _RESIZE_ROUNDS = 8
 
 
@@ -68,11 +69,12 @@ def train_test_split(
     Notes
     -----
     The method of Sechidis et al. [1]_, as in `IterativeStratification`, for two sides of unequal
-    size, with three more rules. Each side needs at least one row of a label that has two; the only
-    row of a label is for training. If labels of the same rows leave one of them on one side, a
-    chain of rows is moved until no label is missing on a side; a label stays on one side only if no
-    such chain is found (for labels with two rows: if there is none). Finally, rows that no label
-    needs on their side are moved until the parts have the requested size.
+    size, with three more rules. First, a label with one row has it on the training side. Second, if
+    all rows of another label are on one side, one of them is moved to the other side. If this
+    leaves another label without a row on the first side, a row of that label is moved back, and so
+    on. The moves are undone if no sequence of at most 300 moves puts all these labels on both
+    sides. Third, rows are moved until the parts have the requested size, except for a row that is
+    the last one with a label on its side.
 
     References
     ----------
@@ -105,20 +107,25 @@ def train_test_split(
         check_consistent_length(data, labels, caller="train_test_split")
     warn_if_resampled(data, Y, caller="train_test_split")
     n_test = _count_test_rows(labels.shape[0], test_size)
-    sides = assign_train_test(labels, n_test, as_generator(random_state, caller="train_test_split"))
-    train_rows, test_rows = np.flatnonzero(sides == TRAIN), np.flatnonzero(sides == TEST)
+    generator = as_generator(random_state, caller="train_test_split")
+    sides = assign_train_test(labels, n_test, generator)
+    train_indices = np.flatnonzero(sides == TRAIN)
+    test_indices = np.flatnonzero(sides == TEST)
     if Y is None:
-        return _take_rows(data, train_rows), _take_rows(data, test_rows)
+        return _take_rows(data, train_indices), _take_rows(data, test_indices)
     return (
-        _take_rows(data, train_rows),
-        _take_rows(data, test_rows),
-        _take_rows(Y, train_rows),
-        _take_rows(Y, test_rows),
+        _take_rows(data, train_indices),
+        _take_rows(data, test_indices),
+        _take_rows(Y, train_indices),
+        _take_rows(Y, test_indices),
     )
 
 
 def _count_test_rows(n_rows: int, test_size: Any) -> int:
-    """Return the number of test rows; refuse sizes that leave a side empty."""
+    """Return the number of test rows for a share, which is rounded up, or a number.
+
+    Raises a DataError if the training part or the test part would be empty.
+    """
     _TEST_SIZE.check(test_size, name="test_size", caller="train_test_split")
     n_test = math.ceil(n_rows * test_size) if test_size < 1 else int(test_size)
     if not 0 < n_test < n_rows:
@@ -129,20 +136,23 @@ def _count_test_rows(n_rows: int, test_size: Any) -> int:
     return n_test
 
 
-def _take_rows(container: Any, rows: Array) -> Any:
+def _take_rows(container: Any, row_indices: Array) -> Any:
     """Return some rows of a data set, list, array, matrix or frame, in a container of its type."""
     if isinstance(container, MultilabelDataset):
-        return container[rows]
+        return container[row_indices]
     if isinstance(container, list | tuple):
-        return type(container)(container[row] for row in rows.tolist())
-    return take_rows(container, rows)
+        return type(container)(container[row] for row in row_indices.tolist())
+    return take_rows(container, row_indices)
 
 
-# Two sides of a requested size that both have every label of two rows or more ----------------
+# Assignment of rows to the two sides ---------------------------------------------------------
 
 
 def assign_train_test(Y: sparse.csr_array, n_test: int, generator: np.random.Generator) -> Array:
-    """Return the side of each row: 0 for training, 1 for testing."""
+    """Return the side of each row, `TRAIN` or `TEST`, by the method of `train_test_split`.
+
+    About ``n_test`` rows are on the test side: more or fewer if labels would be missing on a side.
+    """
     target_counts = target_label_counts(Y, n_test)
     target_rows = np.array([Y.shape[0] - n_test, n_test], float)
     sides = assign_folds(Y, 2, generator, target_counts, target_rows)
@@ -153,7 +163,10 @@ def assign_train_test(Y: sparse.csr_array, n_test: int, generator: np.random.Gen
 
 
 def target_label_counts(Y: sparse.csr_array, n_test: int) -> Array:
-    """Return how many rows of each label each side should have, of shape (n_labels, 2)."""
+    """Return how many rows of each label each side should have, as array of shape (n_labels, 2).
+
+    The numbers are in proportion to the size of the sides, but at least 1 for labels with two rows.
+    """
     # The only row of a label is for training: a label that is not learnt cannot be evaluated.
     counts = count_labels(Y)
     share = counts * (n_test / Y.shape[0])
@@ -163,54 +176,72 @@ def target_label_counts(Y: sparse.csr_array, n_test: int) -> Array:
 
 @dataclass
 class _MoveSearch:
-    """State of the search for a chain of moves that puts a label on both sides."""
+    """State of the search for a sequence of moves that puts a label on both sides."""
 
-    is_exempt: Array  # labels that may stay on one side
-    moved_rows: set[int]
-    missing_labels: set[int]  # labels that are on one side and must not be
+    is_exempt: Array  # mask of the labels that may have all rows on one side
+    moved_rows: set[int]  # indices of the rows that are moved; a row is moved at most once
+    missing_labels: set[int]  # indices of the labels that a side lacks, without the exempt ones
     n_remaining_moves: int = _MAX_MOVES
 
 
 class TrainTestAssignment:
-    """Rows on two sides, and the number of rows of each label on either side."""
+    """An assignment of rows to the two sides, which is changed by moving rows.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        The labels.
+    sides : ndarray of int
+        The side of each row, `TRAIN` or `TEST`. The array is changed.
+
+    Attributes
+    ----------
+    sides : ndarray of int
+        The side of each row.
+    counts : ndarray of shape (2, n_labels)
+        Number of rows with each label on each side.
+    """
 
     def __init__(self, Y: sparse.csr_array, sides: Array) -> None:
-        self._rows = Y
-        self._columns = Y.tocsc()
+        self._Y = Y
+        self._Y_columns = Y.tocsc()
         self.sides = sides
         self.counts = np.stack([count_labels(Y[sides == side]) for side in (TRAIN, TEST)])
-        self._is_divisible = self.counts.sum(axis=0) >= 2
+        #: Mask of the labels that at least two rows have, so that both sides can have one.
+        self._can_be_on_both_sides = self.counts.sum(axis=0) >= 2
 
     def ensure_labels_on_both_sides(self) -> None:
-        """Move rows until every label of two rows or more is on both sides, if that is possible."""
-        # A label that is on one side is repaired by moving one of its rows. If this takes other
-        # labels from a side, rows of these are moved in turn; a row moves once. A label for which
-        # there is no such chain of moves stays on one side. The search is complete, but gives up
-        # after `_MAX_MOVES` moves.
-        is_exempt = self._on_one_side(slice(None))
+        """Move rows until every label of two rows or more is on both sides, if that is possible.
+
+        A label that is on one side only is put on both by moving one of its rows. If a side then
+        lacks other labels, rows of these are moved in turn; a row moves at most once. A label stays
+        on one side if there is no such sequence of moves, or none is found in `_MAX_MOVES` moves.
+        """
+        is_exempt = self._are_on_one_side(slice(None))
         for label in np.flatnonzero(is_exempt).tolist():
-            if not is_exempt[label]:  # repaired with another label
+            if not is_exempt[label]:  # moves for another label have put it on both sides
                 continue
             is_exempt[label] = False
             moved_rows: set[int] = set()
             search = _MoveSearch(is_exempt, moved_rows, missing_labels={label})
-            if not self._repair(label, search):
+            if not self._put_on_both_sides(label, search):
                 is_exempt[label] = True
             for row in moved_rows:
                 labels = self._labels_of(row)
-                is_exempt[labels] &= self._on_one_side(labels)
+                is_exempt[labels] &= self._are_on_one_side(labels)
 
-    def _on_one_side(self, labels: Any) -> Array:
-        """Return which of the labels have two rows or more, all of them on one side."""
-        return self._is_divisible[labels] & (self.counts[:, labels] == 0).any(axis=0)
+    def _are_on_one_side(self, labels: Any) -> Array:
+        """Return a mask of those of the labels that have two rows or more, all on one side."""
+        is_missing = (self.counts[:, labels] == 0).any(axis=0)
+        return self._can_be_on_both_sides[labels] & is_missing
 
-    def _repair(self, label: int, search: _MoveSearch) -> bool:
+    def _put_on_both_sides(self, label: int, search: _MoveSearch) -> bool:
         """Move a row of a label, and further rows, until no label is missing; or move nothing.
 
-        Return whether that was possible.
+        Return whether this was possible. The search is depth-first and continues in ``search``.
         """
-        columns = self._columns
-        rows = columns.indices[columns.indptr[label] : columns.indptr[label + 1]].tolist()
+        Y = self._Y_columns
+        rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]].tolist()
         candidates = [row for row in rows if row not in search.moved_rows]
         for row in sorted(candidates, key=lambda row: int(self._is_last_on_side(row).sum())):
             if search.n_remaining_moves == 0:
@@ -218,31 +249,37 @@ class TrainTestAssignment:
             search.n_remaining_moves -= 1
             search.moved_rows.add(row)
             self._move_and_update(row, search)
-            if not search.missing_labels or self._repair(min(search.missing_labels), search):
+            if not search.missing_labels:
+                return True
+            if self._put_on_both_sides(min(search.missing_labels), search):
                 return True
             self._move_and_update(row, search)
             search.moved_rows.remove(row)
         return False
 
     def _move_and_update(self, row: int, search: _MoveSearch) -> None:
-        """Move a row, and update the labels that are missing on a side."""
+        """Move a row to the other side, and update ``search.missing_labels``."""
         self._move(row)
         labels = self._labels_of(row)
-        is_missing = self._on_one_side(labels) & ~search.is_exempt[labels]
+        is_missing = self._are_on_one_side(labels) & ~search.is_exempt[labels]
         search.missing_labels.difference_update(labels.tolist())
         search.missing_labels.update(labels[is_missing].tolist())
 
     def _labels_of(self, row: int) -> Array:
-        """Return the labels of a row."""
-        return self._rows.indices[self._rows.indptr[row] : self._rows.indptr[row + 1]]
+        """Return the indices of the labels of a row."""
+        return self._Y.indices[self._Y.indptr[row] : self._Y.indptr[row + 1]]
 
     def _is_last_on_side(self, row: int) -> Array:
-        """Return for each label of a row whether its side would lose the label without the row."""
+        """Return a mask of the labels of a row: True if no other row on its side has the label.
+
+        It is False for labels that only this row has: they are missing on one side in any case.
+        """
         labels = self._labels_of(row)
-        return (self.counts[self.sides[row], labels] == 1) & self._is_divisible[labels]
+        is_last = self.counts[self.sides[row], labels] == 1
+        return is_last & self._can_be_on_both_sides[labels]
 
     def _move(self, row: int) -> None:
-        """Move a row to the other side."""
+        """Move a row to the other side, and update the counts."""
         labels = self._labels_of(row)
         side = self.sides[row]
         self.counts[side, labels] -= 1
@@ -250,7 +287,12 @@ class TrainTestAssignment:
         self.sides[row] = 1 - side
 
     def resize(self, n_test: int, target_counts: Array, tie_breakers: Array) -> None:
-        """Move rows that no label needs on their side until the test side has ``n_test`` rows."""
+        """Move rows until the test side has ``n_test`` rows, as far as no label leaves a side.
+
+        ``target_counts``, of shape (n_labels, 2), is the number of rows with each label that each
+        side should have: rows of labels with more are moved first. ``tie_breakers``, a random
+        number per row, order the others.
+        """
         surplus = int(self.sides.sum()) - n_test
         n_moves_per_round = math.ceil(abs(surplus) / _RESIZE_ROUNDS)
         while surplus:
@@ -266,14 +308,20 @@ class TrainTestAssignment:
                 return
 
     def _dispensable_rows(self, side: int, target_counts: Array, tie_breakers: Array) -> Array:
-        """Return the rows that can leave a side, those with labels in excess first."""
-        rows = np.flatnonzero(self.sides == side)
-        part = self._rows[rows].astype(np.float64)
-        is_needed = part @ ((self.counts[side] == 1) & self._is_divisible).astype(np.float64) > 0
-        total = np.maximum(self.counts.sum(axis=0), 1)
-        excess = part @ ((self.counts[side] - target_counts) / total)
-        free = np.flatnonzero(~is_needed)
-        return rows[free[np.lexsort((tie_breakers[rows[free]], -excess[free]))]]
+        """Return the indices of the rows that can leave a side, in the order of moving.
+
+        No label of such a row would be missing on the side. First come the rows with labels of
+        which the side has many more rows than ``target_counts``, its share of shape (n_labels,).
+        """
+        side_rows = np.flatnonzero(self.sides == side)
+        Y_side = self._Y[side_rows].astype(np.float64)
+        is_last_row_of_label = (self.counts[side] == 1) & self._can_be_on_both_sides
+        is_needed = Y_side @ is_last_row_of_label.astype(np.float64) > 0
+        n_rows_of_label = np.maximum(self.counts.sum(axis=0), 1)
+        excess = Y_side @ ((self.counts[side] - target_counts) / n_rows_of_label)
+        movable = np.flatnonzero(~is_needed)
+        order = np.lexsort((tie_breakers[side_rows[movable]], -excess[movable]))
+        return side_rows[movable[order]]
 
 
 # A training and a test part from two files --------------------------------------------------
@@ -282,12 +330,13 @@ class TrainTestAssignment:
 def append_test_set(
     data: MultilabelDataset, test: Any, *, caller: str
 ) -> tuple[MultilabelDataset, tuple[Array, Array]]:
-    """Return the data with the rows of a test part appended, and the rows of either part.
+    """Append the rows of a test part to the data; return the result and the indices of both parts.
 
-    Columns and labels of the test part may be in another order. Categories of the test part that
-    the training part does not have become missing values, as for a stored model. The result has the
-    labels of both parts: a label that no training row has cannot be learnt, and counts against the
-    classifier.
+    The indices are a pair of arrays, of the training rows and of the test rows. Columns and labels
+    of the test part may be in another order. Categories of the test part that the training part
+    does not have become missing values, as for a stored model. The result has the labels of both
+    parts, with a warning if they differ: a label that no training row has cannot be learnt, and
+    counts against the classifier.
 
     Examples
     --------
@@ -295,8 +344,8 @@ def append_test_set(
     >>> from scumble.evaluate.model_selection.train_test import append_test_set
     >>> data = MultilabelDataset([[1.0], [2.0]], [[1, 0], [0, 1]], labels=["war", "love"])
     >>> test = MultilabelDataset([[3.0]], [[1, 0]], labels=["love", "war"])
-    >>> combined, (train_rows, test_rows) = append_test_set(data, test, caller="example")
-    >>> train_rows, test_rows, combined.Y[test_rows].toarray()
+    >>> combined, (train_indices, test_indices) = append_test_set(data, test, caller="example")
+    >>> train_indices, test_indices, combined.Y[test_indices].toarray()
     (array([0, 1]), array([2]), array([[False,  True]]))
     """
     if not isinstance(test, MultilabelDataset):
@@ -331,7 +380,10 @@ def append_test_set(
 
 
 def _merge_features(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:
-    """Return the features of the training part, with the texts of the test part appended."""
+    """Return the features of the training part.
+
+    For text features, whose categories are the texts, those of the test part are appended.
+    """
     test_categories = {feature.name: feature.categories for feature in test.features}
     features = []
     for feature in data.features:
@@ -343,7 +395,11 @@ def _merge_features(data: MultilabelDataset, test: MultilabelDataset) -> tuple[F
 
 
 def _merge_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> tuple[str, ...]:
-    """Return the labels of the training part, then those that only test rows have."""
+    """Return the names of the labels of the training part, then those that only test rows have.
+
+    Warns of labels that one of the parts does not have; raises a DataError if the parts have no
+    label in common, or if a label of one part is a feature of the other.
+    """
     train_labels = set(data.labels)
     test_counts = dict(zip(test.labels, count_labels(test.Y), strict=True))
     only_test = tuple(
@@ -383,7 +439,10 @@ def _merge_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str)
 def _refuse_labels_that_are_features(
     labels: tuple[str, ...], other: MultilabelDataset, *, name: str, other_name: str, caller: str
 ) -> None:
-    """Refuse labels of one part that are features of the other part."""
+    """Raise a DataError if some of the labels of a part are features of the other part.
+
+    ``name`` and ``other_name`` are those of the parts, for the message.
+    """
     columns = set(other.feature_names).intersection(labels)
     if columns:
         raise DataError(
@@ -393,10 +452,13 @@ def _refuse_labels_that_are_features(
 
 
 def _label_columns(part: MultilabelDataset, labels: tuple[str, ...]) -> sparse.csr_array:
-    """Return the columns of these labels; empty columns for labels that the part does not have."""
+    """Return the label matrix of a part with the columns ``labels``, in this order.
+
+    A label that the part does not have gets a column of zeros.
+    """
     if part.labels == labels:
         return part.Y
-    columns = {name: column for column, name in enumerate(part.labels)}
+    index_by_name = {name: index for index, name in enumerate(part.labels)}
     empty = sparse.csr_array((len(part), 1), dtype=bool)
     with_empty = sparse.hstack([part.Y, empty], format="csr", dtype=bool)
-    return with_empty[:, [columns.get(name, part.n_labels) for name in labels]]
+    return with_empty[:, [index_by_name.get(name, part.n_labels) for name in labels]]

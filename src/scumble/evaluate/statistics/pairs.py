@@ -1,4 +1,8 @@
-"""Statistics of two paired samples: tests, effect sizes, counts and correlation."""
+"""Statistics of two paired samples: tests, effect sizes, counts and correlation.
+
+A *pair* is a value of ``x`` and the value of ``y`` at the same position, for example the scores of
+two methods on one data set. Its *difference* is ``y - x``.
+"""
 
 import math
 from dataclasses import dataclass
@@ -12,12 +16,14 @@ from scumble._core.parameters import Real, as_generator, check_count
 from scumble._core.table_repr import TableReprMixin
 from scumble.evaluate.statistics.score_table import FloatArray, check_numbers, score_table
 
+#: Values of ``method`` and of ``zeros``, see `wilcoxon`.
 METHODS = ("exact", "normal")
 ZEROS = ("drop", "pratt")
-#: Significant digits to which differences are rounded: in binary, 0.3 - 0.1 is not 0.2.
-DECIMALS = 12
-#: Draws of weights that are held in memory at a time.
-BLOCK = 1000
+#: Number of significant digits, of the largest value, to which differences are rounded: in binary,
+#: 0.3 - 0.1 is not 0.2.
+SIGNIFICANT_DIGITS = 12
+#: Number of draws of weights that are held in memory at a time.
+DRAWS_PER_BLOCK = 1000
 
 
 @dataclass(frozen=True)
@@ -132,9 +138,9 @@ def wilcoxon(
     if not len(ranks):
         p_value = 1.0
     elif method == "exact":
-        p_value = _exact_p(ranks, min(positive, negative))
+        p_value = _exact_p_value(ranks, min(positive, negative))
     else:
-        p_value = _normal_p(ranks, positive, correction)
+        p_value = _normal_p_value(ranks, positive, correction)
     return WilcoxonResult(
         positive=positive,
         negative=negative,
@@ -146,15 +152,24 @@ def wilcoxon(
 
 
 def paired_differences(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return ``y - x``, rounded so that equal differences of decimal numbers are equal."""
+    """Return ``y - x``, rounded so that equal differences of decimal numbers are equal in binary.
+
+    They are rounded to `SIGNIFICANT_DIGITS` of the largest absolute value of both samples.
+    """
     largest = max(float(np.abs(x).max()), float(np.abs(y).max()))
-    digits = 0 if largest == 0 else math.floor(math.log10(largest)) + 1
-    scale = 10.0 ** min(DECIMALS - digits, 300)
+    digits_before_point = 0
+    if largest != 0:
+        digits_before_point = math.floor(math.log10(largest)) + 1
+    scale = 10.0 ** min(SIGNIFICANT_DIGITS - digits_before_point, 300)
     return np.round((y - x) * scale) / scale
 
 
 def _signed_ranks(differences: FloatArray, zeros: str) -> tuple[FloatArray, FloatArray]:
-    """Return the rank and the sign of each difference that is not zero."""
+    """Return the ranks and the signs of the differences that are not zero, as two arrays.
+
+    Ranks are those of absolute values; with ``zeros="pratt"`` zeros are ranked, too, before they
+    are left out.
+    """
     if zeros == "drop":
         differences = differences[differences != 0]
     ranks = np.asarray(stats.rankdata(np.abs(differences)), dtype=np.float64)
@@ -162,20 +177,27 @@ def _signed_ranks(differences: FloatArray, zeros: str) -> tuple[FloatArray, Floa
     return ranks[is_nonzero], np.sign(differences[is_nonzero])
 
 
-def _exact_p(ranks: FloatArray, smaller: float) -> float:
-    """Return the share of sign patterns whose smaller rank sum is at most the observed one."""
-    doubled = np.round(2 * ranks).astype(np.int64)
-    probabilities = np.zeros(int(doubled.sum()) + 1)
+def _exact_p_value(ranks: FloatArray, smaller_sum: float) -> float:
+    """Return the exact two-sided p-value of Wilcoxon's test for the smaller of the two rank sums.
+
+    It is twice the probability that random signs give a rank sum at least as small, at most 1.
+    """
+    doubled_ranks = np.round(2 * ranks).astype(np.int64)  # tied ranks can be multiples of one half
+    # The element at index s is the probability that twice the sum of the positive ranks is s.
+    probabilities = np.zeros(int(doubled_ranks.sum()) + 1)
     probabilities[0] = 1.0
-    for rank in doubled:
+    for rank in doubled_ranks:
         probabilities *= 0.5
         probabilities[rank:] += probabilities[:-rank].copy()
-    return min(1.0, 2.0 * float(probabilities[: round(2 * smaller) + 1].sum()))
+    return min(1.0, 2.0 * float(probabilities[: round(2 * smaller_sum) + 1].sum()))
 
 
-def _normal_p(ranks: FloatArray, positive: float, correction: bool) -> float:
-    """Return the p-value of a positive rank sum by the normal approximation."""
-    distance = abs(positive - ranks.sum() / 2)
+def _normal_p_value(ranks: FloatArray, positive_sum: float, correction: bool) -> float:
+    """Return the two-sided p-value of the sum of the positive ranks by the normal approximation.
+
+    ``correction`` moves the sum by up to one half towards its mean.
+    """
+    distance = abs(positive_sum - ranks.sum() / 2)
     if correction and distance > 0:
         distance = abs(distance - 0.5)
     return math.erfc(distance / math.sqrt((ranks**2).sum() / 2))
@@ -249,8 +271,8 @@ def corrected_t_test(
 
     Examples
     --------
-    Differences 1, 2, 3: mean 2, variance 1; with folds of equal halves the standard error is
-    the root of 1/3 + 1.
+    Differences 1, 2, 3: mean 2, variance 1; with as many test rows as training rows the standard
+    error is the root of 1/3 + 1.
 
     >>> from scumble.evaluate.statistics import corrected_t_test
     >>> result = corrected_t_test([0, 0, 0], [1, 2, 3], test_over_train=1.0)
@@ -346,10 +368,10 @@ def effect_sizes(x: Any, y: Any, *, results: Any = None, metric: str | None = No
     differences = paired_differences(first, second)
     ranks = wilcoxon(first, second, method="normal")
     total = ranks.positive + ranks.negative
-    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    standard_deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     return EffectSizes(
         rank_biserial=(ranks.positive - ranks.negative) / total if total else 0.0,
-        cohen_d=float(differences.mean()) / spread if spread else float("nan"),
+        cohen_d=float(differences.mean()) / standard_deviation if standard_deviation else math.nan,
         cliff_delta=float(np.sign(second[:, None] - first[None, :]).mean()),
         mean_difference=float(differences.mean()),
         median_difference=float(np.median(differences)),
@@ -379,10 +401,10 @@ class WinTieLoss(TableReprMixin):
     @property
     def p_value(self) -> float:
         """P-value of the two-sided sign test over the pairs that differ; 1 if none does."""
-        decided = self.wins + self.losses
-        if decided:
-            return float(stats.binomtest(self.wins, decided).pvalue)
-        return 1.0
+        n_different = self.wins + self.losses
+        if n_different == 0:
+            return 1.0
+        return float(stats.binomtest(self.wins, n_different).pvalue)
 
 
 def win_tie_loss(
@@ -578,17 +600,18 @@ def bayesian_signed_rank(
     Real(0).check(rope, name="rope", caller="bayesian_signed_rank")
     Real(0).check(prior, name="prior", caller="bayesian_signed_rank")
     differences = np.append(paired_differences(first, second), 0.0)
-    doubled_mean = differences[:, None] + differences[None, :]
+    doubled_means = differences[:, None] + differences[None, :]  # of all pairs of differences
     # The tolerance counts values on the border as inside: 0.51 - 0.5 is more than 0.01 in binary.
     limit = 2 * rope * (1 + 1e-9)
-    is_below = (doubled_mean < -limit).astype(float)
-    is_above = (doubled_mean > limit).astype(float)
-    dirichlet_weights = np.append(np.ones(len(first)), max(prior, 1e-12))
+    is_below = (doubled_means < -limit).astype(float)
+    is_above = (doubled_means > limit).astype(float)
+    dirichlet_parameters = np.append(np.ones(len(first)), max(prior, 1e-12))
     generator = as_generator(random_state, caller="bayesian_signed_rank")
 
-    n_won = np.zeros(3)
-    for start in range(0, n_draws, BLOCK):
-        weights = generator.dirichlet(dirichlet_weights, size=min(BLOCK, n_draws - start))
+    n_won = np.zeros(3)  # draws in which lower, equal or higher is most probable
+    for start in range(0, n_draws, DRAWS_PER_BLOCK):
+        n_draws_in_block = min(DRAWS_PER_BLOCK, n_draws - start)
+        weights = generator.dirichlet(dirichlet_parameters, size=n_draws_in_block)
         lower = ((weights @ is_below) * weights).sum(axis=1)
         higher = ((weights @ is_above) * weights).sum(axis=1)
         probabilities = np.stack([lower, 1 - lower - higher, higher])
@@ -601,7 +624,12 @@ def bayesian_signed_rank(
 def check_pairs(
     x: Any, y: Any, *, caller: str, results: Any = None, metric: str | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return two checked samples of equal length, or the values of two methods in results."""
+    """Return two samples of equal length as arrays.
+
+    With ``results``, ``x`` and ``y`` are names of methods, and their values on all data sets that
+    have both are returned. Raises a ParameterError for values that are not finite, different
+    lengths and empty samples.
+    """
     if results is not None:
         pair = score_table(results, metric).select(methods=[x, y]).complete()
         x, y = pair[x], pair[y]

@@ -54,7 +54,7 @@ class FriedmanResult(TableReprMixin):
     methods: tuple[str, ...] = ()
 
     def _repr_title(self) -> str:
-        """Return the sizes, statistics and p-values in a line."""
+        """Return the first line of the repr: numbers of methods and data sets, and statistics."""
         return (
             f"Friedman: {len(self.mean_ranks)} methods on {self.n_cases} data sets, chi-square "
             f"{format_cell(self.statistic)}, p {format_cell(self.p_value)}; Iman-Davenport's F "
@@ -62,7 +62,7 @@ class FriedmanResult(TableReprMixin):
         )
 
     def _repr_table(self) -> TableView:
-        """Return a row per method with its mean rank."""
+        """Return the table of the repr: the mean rank of each method."""
         return _rank_table(self.methods, self.mean_ranks)
 
 
@@ -105,14 +105,14 @@ class NemenyiResult(TableReprMixin):
     methods: tuple[str, ...] = ()
 
     def _repr_title(self) -> str:
-        """Return the sizes and the critical difference in a line."""
+        """Return the first line of the repr: the sizes and the critical difference."""
         return (
             f"Nemenyi: {len(self.mean_ranks)} methods on {self.n_cases} data sets, critical "
             f"difference {format_cell(self.critical_difference)} at level {format_cell(self.alpha)}"
         )
 
     def _repr_table(self) -> TableView:
-        """Return a row per method with its mean rank, and a note per group."""
+        """Return the table of the repr: the mean rank of each method, with a note per group."""
         notes = []
         for group in self.groups:
             names = ", ".join(self.methods[method] for method in group)
@@ -157,11 +157,12 @@ def friedman(
     rare            1
     br              2
     """
-    ranks, methods = _ranks(scores, metric, higher_is_better, caller="friedman")
+    ranks, methods = _rank_scores(scores, metric, higher_is_better, caller="friedman")
     n_cases, n_methods = ranks.shape
     mean_ranks = ranks.mean(axis=0)
-    sum_of_squares = float(((ranks - (n_methods + 1) / 2) ** 2).sum())
-    if sum_of_squares == 0:
+    mean_of_all_ranks = (n_methods + 1) / 2
+    total_sum_of_squares = float(((ranks - mean_of_all_ranks) ** 2).sum())
+    if total_sum_of_squares == 0:
         return FriedmanResult(
             mean_ranks=tuple(mean_ranks.tolist()),
             n_cases=n_cases,
@@ -171,10 +172,10 @@ def friedman(
             iman_davenport_p=1.0,
             methods=methods,
         )
-    between = n_cases**2 * float(((mean_ranks - (n_methods + 1) / 2) ** 2).sum())
-    chi_square = (n_methods - 1) * between / sum_of_squares
+    between_methods = n_cases**2 * float(((mean_ranks - mean_of_all_ranks) ** 2).sum())
+    chi_square = (n_methods - 1) * between_methods / total_sum_of_squares
     denominator = n_cases * (n_methods - 1) - chi_square
-    if denominator <= 1e-12 * chi_square:
+    if denominator <= 1e-12 * chi_square:  # 0, but for rounding
         f_value = math.inf
     else:
         f_value = (n_cases - 1) * chi_square / denominator
@@ -236,21 +237,22 @@ def nemenyi(
     """
     if not Real(0, 1, closed="neither").is_satisfied_by(alpha):
         raise parameter_error("alpha", "nemenyi", "be a number between 0 and 1", alpha)
-    ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
+    ranks, methods = _rank_scores(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
     mean_ranks = ranks.mean(axis=0)
     standard_error = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
     quantile = float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
     critical_difference = quantile * standard_error
-    gaps = np.abs(mean_ranks[:, None] - mean_ranks[None, :]) / standard_error * math.sqrt(2)
-    p_values = np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0)
+    differences = np.abs(mean_ranks[:, None] - mean_ranks[None, :])
+    studentized = differences / standard_error * math.sqrt(2)
+    p_values = np.clip(stats.studentized_range.sf(studentized, n_methods, np.inf), 0.0, 1.0)
     return NemenyiResult(
         mean_ranks=tuple(mean_ranks.tolist()),
         n_cases=n_cases,
         alpha=alpha,
         critical_difference=critical_difference,
         p_values=p_values,
-        groups=_groups(mean_ranks, critical_difference),
+        groups=_find_groups(mean_ranks, critical_difference),
         methods=methods,
     )
 
@@ -284,13 +286,19 @@ def holm(p_values: Any) -> npt.NDArray[np.float64]:
     return adjusted
 
 
-def _ranks(
+def _rank_scores(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
-    """Return the rank of every method on every data set, and the names of the methods."""
+    """Return the ranks, of shape (n_cases, n_methods), and the names of the methods.
+
+    The arguments are those of `friedman`. Raises a ParameterError for fewer than two data sets or
+    methods, and if it is not known which direction is better.
+    """
     if is_results(scores):
         table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
-        values, methods, higher_is_better = table.values, table.columns, table.higher_is_better
+        values = table.values
+        methods = table.columns
+        higher_is_better = table.higher_is_better
         if higher_is_better is None:
             raise ParameterError(
                 f"{caller}: neither more nor less of {table.metric!r} is better. Say which with "
@@ -310,22 +318,26 @@ def _ranks(
 def _rank_table(
     methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()
 ) -> TableView:
-    """Return a row per method with its mean rank, the best first."""
+    """Return a table with a row per method and its mean rank, the best first, and notes below."""
     rows = sorted(zip(methods, ranks, strict=True), key=lambda row: row[1])
     return TableView(("method", "mean rank"), rows, len(rows), notes)
 
 
-def _groups(
+def _find_groups(
     mean_ranks: npt.NDArray[np.float64], critical_difference: float
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the maximal runs of methods, in order of rank, within the critical difference."""
+    """Return the maximal sets of methods whose mean ranks lie within the critical difference.
+
+    A set is a tuple of indices of methods, best first. Methods that differ from all others are left
+    out.
+    """
     order = np.argsort(mean_ranks, kind="stable")
     groups = []
     previous_stop = 0
     for start, method in enumerate(order):
         is_within = mean_ranks[order] - mean_ranks[method] <= critical_difference
         stop = int(np.flatnonzero(is_within).max()) + 1
-        # A run that does not reach beyond the one before it is a part of that run.
+        # A set that does not reach beyond the one before it is a part of that set.
         if stop > max(previous_stop, start + 1):
             groups.append(tuple(order[start:stop].tolist()))
         previous_stop = stop

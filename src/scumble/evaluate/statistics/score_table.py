@@ -1,4 +1,8 @@
-"""Tables of results with a row per data set and a column per method."""
+"""Tables of results with a row per data set and a column per method.
+
+A *method* is a classifier with the resampler before it, if any. A *cell* of an experiment is one
+fold of one data set and seed with one method; a table of cells has a row for each.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +26,15 @@ from scumble._core.text import pluralize
 from scumble._validation.frames import is_frame
 from scumble.evaluate.metrics.label_groups import metric_sign
 
-#: A row (data set) and a column (method).
+#: The names of a row (data set) and of a column (method).
 Position = tuple[str, str]
-#: A data set, a splitter, a classifier and a resampler.
+#: The names of a data set, a splitter, a classifier and a resampler.
 Key = tuple[str, str, str, str]
+#: An array of float64.
 FloatArray = npt.NDArray[np.float64]
 
-#: Name of a resampler that does nothing, and of a classifier that learns nothing.
-NOTHING = "none"
+#: Name that stands for no resampler, or for no classifier.
+NO_ESTIMATOR = "none"
 #: Columns of a table of cells that identify a cell; the others hold results.
 KEYS = ("dataset", "method", "resampler", "classifier", "splitter", "seed", "fold", "repeat")
 #: Results besides losses of which smaller values are better.
@@ -125,7 +130,19 @@ class ScoreTable(TableReprMixin):
         return self.select(datasets=[row for row in self.rows if row not in set(incomplete)])
 
     def best(self, row: str) -> set[str]:
-        """Return the columns with the best value of a row."""
+        """Return the methods with the best mean on a data set.
+
+        Parameters
+        ----------
+        row : str
+            Name of the data set.
+
+        Returns
+        -------
+        set of str
+            Several methods if they are equal; empty if no mean is defined, or if neither direction
+            is better.
+        """
         means = {column: self.means.get((row, column), math.nan) for column in self.columns}
         defined = [mean for mean in means.values() if not math.isnan(mean)]
         if not defined or self.higher_is_better is None:
@@ -134,7 +151,14 @@ class ScoreTable(TableReprMixin):
         return {column for column, mean in means.items() if mean == best}
 
     def ranks(self) -> dict[str, float]:
-        """Return the mean rank of every method over complete data sets; 1 is best."""
+        """Return the mean rank of every method over the data sets with a value of all methods.
+
+        Returns
+        -------
+        dict of str to float
+            Mean ranks by method; 1 is best. NaN if there is no such data set, or if neither
+            direction is better.
+        """
         values = self.values
         values = values[~np.isnan(values).any(axis=1)]
         if self.higher_is_better is None or not len(values):
@@ -160,14 +184,14 @@ class ScoreTable(TableReprMixin):
         return {"metric": self.metric, "values": values, "ranks": ranks}
 
     def _repr_title(self) -> str:
-        """Return the metric and the numbers of data sets and methods in a line."""
+        """Return the first line of the repr: metric and numbers of data sets and methods."""
         of_metric = f" of {self.metric}" if self.metric else ""
         n_datasets = pluralize(len(self.rows), "data set")
         n_methods = pluralize(len(self.columns), "method")
         return f"ScoreTable{of_metric}: {n_datasets}, {n_methods}"
 
     def _repr_table(self) -> TableView:
-        """Return a row per data set with its means, and the mean ranks."""
+        """Return the table of the repr: means per data set, and a last row with mean ranks."""
         rows = [(row, *values) for row, values in zip(self.rows, self.values, strict=True)]
         if self.higher_is_better is not None:
             rows.append(("mean rank", *self.ranks().values()))
@@ -229,13 +253,16 @@ def score_table(
 
 
 def is_results(scores: Any) -> bool:
-    """Return whether `score_table` reads an object; else it is a table of numbers."""
+    """Return whether an object is one that `score_table` reads, rather than an array of numbers."""
     is_table = isinstance(scores, ScoreTable | str | os.PathLike | Mapping) or is_frame(scores)
     return is_table or hasattr(scores, "__scumble_scores__")
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
-    """Read a .csv or .parquet file as an Arrow table."""
+    """Read a .csv or .parquet file as an Arrow table.
+
+    Raises a ParameterError if the file cannot be read, is no table, or is a store of experiments.
+    """
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -243,8 +270,8 @@ def read_table(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            start = stream.read(len(_SQLITE_HEADER))
-        if start == _SQLITE_HEADER:
+            first_bytes = stream.read(len(_SQLITE_HEADER))
+        if first_bytes == _SQLITE_HEADER:
             raise ParameterError(
                 f"{path} is a store of experiments. Give scumble.experiment.Store({str(path)!r})."
             )
@@ -263,10 +290,12 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 def build_score_table(
     metric: str, values: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
 ) -> ScoreTable:
-    """Return the means of values by data set, splitter, classifier and resampler.
+    """Return the score table of values that are listed by data set, splitter and method.
 
-    Methods are sorted by classifier, untreated data first; data sets stay in their order. The
-    numbers of cells are those of the values by default.
+    Means and deviations leave out NaN. ``n_cells`` holds the numbers of cells that the values come
+    from; by default each value is from one cell. Methods are sorted by classifier, without
+    resampler first; data sets stay in their order. If there are several splitters, the name of a
+    row is that of the data set and of the splitter.
     """
     has_several_splitters = len({splitter for _, splitter, _, _ in values}) > 1
     positions: dict[Key, Position] = {}
@@ -276,7 +305,7 @@ def build_score_table(
         positions[dataset, splitter, classifier, resampler] = row, column
     methods = {(classifier, resampler) for _, _, classifier, resampler in values}
     ordered_methods = sorted(
-        methods, key=lambda method: (method[0], method[1] != NOTHING, method[1])
+        methods, key=lambda method: (method[0], method[1] != NO_ESTIMATOR, method[1])
     )
     table = ScoreTable(
         metric=metric,
@@ -297,16 +326,22 @@ def build_score_table(
 
 
 def column_name(classifier: str, resampler: str) -> str:
-    """Return the column of a method: the classifier, and the resampler before it if any."""
-    if resampler == NOTHING:
+    """Return the name of a method, such as "br after remedial", for names of its two parts.
+
+    A part that is "none" is left out.
+    """
+    if resampler == NO_ESTIMATOR:
         return classifier
-    if classifier == NOTHING:
+    if classifier == NO_ESTIMATOR:
         return resampler
     return f"{classifier} after {resampler}"
 
 
 def _from_frame(frame: Any, metric: str | None) -> ScoreTable:
-    """Return the table of a frame with a row per cell, or with a column per method."""
+    """Return the score table of a frame with a row per cell, or with a column per method.
+
+    The first kind has the columns ``dataset`` and ``classifier`` or ``method``.
+    """
     import narwhals as nw
 
     table = nw.from_native(frame, eager_only=True)
@@ -319,15 +354,24 @@ def _from_frame(frame: Any, metric: str | None) -> ScoreTable:
 
 
 def _from_cell_columns(columns: dict[str, list[Any]], *, metric: str | None) -> ScoreTable:
-    """Return the table of columns with one value per cell."""
+    """Return the score table of a metric from a table of cells, given as lists of values by column.
+
+    Without ``metric``, there must be a single column that does not identify cells.
+    """
     metric = _choose_metric(metric, [name for name in columns if name not in KEYS])
     n_rows = len(columns["dataset"])
 
-    def texts(name: str) -> list[str]:
-        return [str(value) for value in columns.get(name, [NOTHING] * n_rows)]
+    def get_names(column: str) -> list[str]:
+        """Return the values of a column as strings; "none" for each cell without the column."""
+        return [str(value) for value in columns.get(column, [NO_ESTIMATOR] * n_rows)]
 
-    classifiers = texts("classifier" if "classifier" in columns else "method")
-    keys = zip(texts("dataset"), texts("splitter"), classifiers, texts("resampler"), strict=True)
+    keys = zip(
+        get_names("dataset"),
+        get_names("splitter"),
+        get_names("classifier" if "classifier" in columns else "method"),
+        get_names("resampler"),
+        strict=True,
+    )
     values: dict[Key, list[float]] = {}
     for key, value in zip(keys, _as_numbers(columns[metric], metric), strict=True):
         values.setdefault(key, []).append(value)
@@ -337,7 +381,12 @@ def _from_cell_columns(columns: dict[str, list[Any]], *, metric: str | None) -> 
 def _from_wide_columns(
     columns: dict[str, list[Any]], *, metric: str | None, index: Any
 ) -> ScoreTable:
-    """Return the table of columns with one value per data set, a column per method."""
+    """Return the score table of columns with one value per data set, one column per method.
+
+    The names of the data sets are the only column of strings, else ``index`` unless this is None or
+    0, 1, ..., else 1, 2, .... Columns of different lengths, several columns of strings and equal
+    names raise a ParameterError.
+    """
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
         got = f"columns of {sorted(lengths)} values." if lengths else "no columns."
@@ -370,19 +419,25 @@ def _from_wide_columns(
     values: dict[Key, list[float]] = {}
     for name in methods:
         for row, value in zip(rows, _as_numbers(columns[name], name), strict=True):
-            values[row, NOTHING, name, NOTHING] = [value]
+            values[row, NO_ESTIMATOR, name, NO_ESTIMATOR] = [value]
     return replace(build_score_table(metric or "", values), rows=rows, columns=tuple(methods))
 
 
 def _higher_is_better(metric: str) -> bool | None:
-    """Return whether larger values are better; True for metrics that are not registered."""
+    """Return whether larger values of a metric are better; None for measures of training parts.
+
+    It is True for metrics that are not registered, except costs.
+    """
     if metric.startswith(("before.", "after.")):
         return None
     return metric not in COSTS and metric_sign(metric) >= 0
 
 
 def _as_numbers(values: list[Any], name: str) -> list[float]:
-    """Return the values of a column as floats; None and empty texts become NaN."""
+    """Return the values of a column as floats; None and empty strings become NaN.
+
+    Raises a ParameterError, with the name of the column, for other values that are no numbers.
+    """
     try:
         return [math.nan if value is None or value == "" else float(value) for value in values]
     except (TypeError, ValueError) as error:
@@ -390,7 +445,10 @@ def _as_numbers(values: list[Any], name: str) -> list[float]:
 
 
 def _choose_metric(metric: str | None, names: list[str]) -> str:
-    """Return the metric, by default the only one of a table."""
+    """Return ``metric`` if it is among the names, or the only name if it is None.
+
+    Raises a ParameterError for an unknown metric, and for None if there are several names.
+    """
     if metric is None:
         if len(names) == 1:
             return names[0]
@@ -404,7 +462,11 @@ def _choose_metric(metric: str | None, names: list[str]) -> str:
 def _check_names(
     names: Sequence[str] | None, available: Sequence[str], description: str
 ) -> tuple[str, ...]:
-    """Return the names, by default all; refuse names that are not available, or given twice."""
+    """Return the names as a tuple; all available ones if they are None.
+
+    Raises a ParameterError for a name that is not available or is repeated; ``description`` is the
+    word for such a name, "method" for example.
+    """
     for name in names or ():
         if name not in available:
             raise ParameterError(
@@ -419,18 +481,22 @@ def _check_names(
 
 
 def _abbreviate(names: Sequence[str], n_names: int) -> str:
-    """Return the first names in a line, with dots for the others."""
+    """Return the first ``n_names`` names separated by commas, with "..." if there are more."""
     text = ", ".join(names[:n_names])
     return f"{text}, ..." if len(names) > n_names else text
 
 
 def _none_if_nan(value: float) -> float | None:
-    """Return the value, None if it is NaN."""
+    """Return the value; None if it is NaN."""
     return None if math.isnan(value) else value
 
 
 def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> FloatArray:
-    """Return values as an array of floats; refuse values that are not finite, with their index."""
+    """Return values as an array of float64 with so many dimensions.
+
+    Raises a ParameterError, with the names of parameter and caller, for values that are no numbers
+    or not finite (with the index of the first one), and for other numbers of dimensions.
+    """
     must = f"The {name!r} parameter of {caller} must"
     try:
         numbers = np.array(values, dtype=np.float64)
@@ -438,16 +504,19 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
         raise ParameterError(f"{must} hold numbers only: {error}.") from error
     if numbers.ndim != dimensions:
         raise ParameterError(f"{must} have {dimensions} dimension(s). Got {numbers.ndim} instead.")
-    missing = np.argwhere(~np.isfinite(numbers))
-    if len(missing):
-        index = tuple(missing[0])
+    not_finite = np.argwhere(~np.isfinite(numbers))
+    if len(not_finite):
+        index = tuple(not_finite[0])
         got = f"{numbers[index]} at [{', '.join(map(str, index))}]"
         raise ParameterError(f"{must} hold finite numbers. Got {got}: leave such cases out first.")
     return numbers
 
 
 def rank_methods(values: FloatArray, higher_is_better: bool) -> FloatArray:
-    """Return the rank of each method in every case; equal ones share the mean of their ranks."""
+    """Return the rank of each method on every data set, as array of shape (n_cases, n_methods).
+
+    ``values`` has the same shape. Rank 1 is best; equal values share the mean of their ranks.
+    """
     from scipy import stats  # a table without ranks need not wait for this import
 
     # Rounding makes equal decimal numbers equal that were computed in different ways.

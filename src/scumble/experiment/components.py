@@ -1,4 +1,7 @@
-"""Make the components that a plan names: data sets, resamplers, classifiers and splitters."""
+"""Make the objects that the components of a plan name.
+
+These are data sets, resamplers, classifiers and splitters; see `Component` in `cell`.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +17,33 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scumble._core.errors import DataError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble._core.version import __version__
-from scumble.experiment.cell import NOTHING, Cell, Component, PlanError, canonical_json
+from scumble.experiment.cell import NO_ESTIMATOR, Cell, Component, PlanError, canonical_json
 from scumble.experiment.store import Store
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
 Value = TypeVar("Value")
-#: Metadata of a data set: checksum ("content"), work, shape, and whether it has weights.
+#: Facts about a data set that plans need, under the keys "content" (checksum), "work" (number of
+#: feature values times number of labels), "weighted" (whether it has sample weights),
+#: "n_instances", "n_features" and "n_labels". The store keeps them as JSON.
 DatasetMetadata = dict[str, Any]
-#: Parameters of a data set that reduce it after reading.
+#: Parameters of a data set that reduce it after reading: the maximum number of rows, and names of
+#: features to leave out.
 REDUCTIONS = ("rows", "drop")
-#: Data sets, and lists of folds, that a process keeps in memory. Cells are computed data set by
-#: data set, so few are sufficient.
+#: Number of data sets, and of lists of splits, that a process keeps in memory. Cells are computed
+#: data set by data set, so few are sufficient.
 CACHE_SIZE = 2
 
-_datasets: OrderedDict[Hashable, MultilabelDataset] = OrderedDict()
+#: The data sets used last, by the checksum of their content.
+_cached_datasets: OrderedDict[Hashable, MultilabelDataset] = OrderedDict()
 
 
 def lru_get(cache: OrderedDict[Hashable, Value], key: Hashable, make: Callable[[], Value]) -> Value:
-    """Return the cached value of a key, or make it and drop the least recently used values."""
+    """Return the cached value of a key, or store and return ``make()`` if there is none.
+
+    The cache keeps the `CACHE_SIZE` most recently used values.
+    """
     if key not in cache:
         cache[key] = make()
         while len(cache) > CACHE_SIZE:
@@ -43,9 +53,13 @@ def lru_get(cache: OrderedDict[Hashable, Value], key: Hashable, make: Callable[[
 
 
 def load_cell_dataset(cell: Cell) -> MultilabelDataset:
-    """Load the data set of a cell; raise an error if it has changed since the plan was made."""
+    """Return the data set of a cell from the cache, or load it.
 
-    def load() -> MultilabelDataset:
+    Raises a DataError if the data set has changed since the plan was made.
+    """
+
+    def load_and_verify() -> MultilabelDataset:
+        """Load the data set and compare its checksum with that of the cell."""
         data = load_dataset(cell.dataset, cell.folder)
         if cell.dataset_checksum and dataset_checksum(data) != cell.dataset_checksum:
             raise DataError(
@@ -55,37 +69,41 @@ def load_cell_dataset(cell: Cell) -> MultilabelDataset:
         return data
 
     key = cell.dataset_checksum or canonical_json([cell.dataset.spec, cell.folder])
-    return lru_get(_datasets, key, load)
+    return lru_get(_cached_datasets, key, load_and_verify)
 
 
 def clear_dataset_cache() -> None:
-    """Free the data sets that planning has read, if other processes compute the cells."""
-    _datasets.clear()
+    """Drop the data sets that planning has read, to free memory: other processes compute cells."""
+    _cached_datasets.clear()
 
 
 def dataset_metadata(component: Component, folder: str, store: Store | None) -> DatasetMetadata:
     """Return checksum, size and shape of a data set.
 
-    It is read only if the store does not have them, or if a file has changed.
+    The store remembers them with the version of the files. The data set is read, and kept in the
+    cache, only if the store does not have them or if a file has changed.
     """
-    component = with_label_file(component, folder)
-    path = file_of(component, folder) or _find_in_repository(component.name)
-    stamp = "" if path is None else _file_stamp(path, component.parameters.get("labels"))
+    component = resolve_label_file(component, folder)
+    path = dataset_path(component, folder) or _find_in_repository(component.name)
+    # Without a local file nothing shows whether the data has changed, so nothing is stored.
+    file_version = None
+    if path is not None:
+        file_version = _file_version(path, component.parameters.get("labels"))
     name = "data at " + canonical_json([str(path or component.name), component.spec])
-    can_store = store is not None and stamp != ""
-    stored = store.get_metadata(name) if store is not None and can_store else None
-    if stored is not None and stored["stamp"] == stamp:
-        return dict(stored["facts"])
+    if store is not None and file_version is not None:
+        stored = store.get_metadata(name)  # the keys "stamp" and "facts" are those of older stores
+        if stored is not None and stored["stamp"] == file_version:
+            return dict(stored["facts"])
     data = load_dataset(component, folder)
     metadata = _compute_metadata(data)
-    lru_get(_datasets, metadata["content"], lambda: data)
-    if store is not None and can_store:
-        store.set_metadata(name, {"stamp": stamp, "facts": metadata})
+    lru_get(_cached_datasets, metadata["content"], lambda: data)
+    if store is not None and file_version is not None:
+        store.set_metadata(name, {"stamp": file_version, "facts": metadata})
     return metadata
 
 
 def _compute_metadata(data: MultilabelDataset) -> DatasetMetadata:
-    """Return checksum, size and shape of a data set in memory."""
+    """Return checksum, size and shape of a data set in memory; see `DatasetMetadata`."""
     n_values = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
     return {
         "content": dataset_checksum(data),
@@ -98,11 +116,14 @@ def _compute_metadata(data: MultilabelDataset) -> DatasetMetadata:
 
 
 def _dataset_errors(component: Component, folder: str) -> Iterator[str]:
-    """Yield the errors of a data set that are found without reading it."""
+    """Yield error messages for a data set, as far as they are known without reading it.
+
+    It has invalid parameters, its file does not exist, or the repository does not have it.
+    """
     from scumble.data.public import repository
 
     yield from _reduction_errors(component)
-    path = file_of(component, folder)
+    path = dataset_path(component, folder)
     if path is not None:
         if not path.is_file():
             yield f"{component.name}: there is no such file."
@@ -115,7 +136,7 @@ def _dataset_errors(component: Component, folder: str) -> Iterator[str]:
 
 
 def _find_in_repository(name: str) -> Path | None:
-    """Return the local file of a public data set, or None."""
+    """Return the local file of a public data set; None if it is unknown or not downloaded."""
     from scumble.data.public import repository
 
     with suppress(ScumbleError):
@@ -123,10 +144,11 @@ def _find_in_repository(name: str) -> Path | None:
     return None
 
 
-def _file_stamp(path: Path, labels: Any) -> str:
-    """Return names, sizes and times of the files of a data set.
+def _file_version(path: Path, labels: Any) -> str:
+    """Return names, sizes and modification times of the files of a data set, as JSON.
 
-    Its labels can be in a file in the same folder, or in the file ``labels``.
+    These are the data file, the XML files beside it, which can name the labels, and the file
+    ``labels``, if this is the path of a file.
     """
     files = [path, *sorted(path.parent.glob("*.xml"))]
     if isinstance(labels, str) and Path(labels).is_file():
@@ -136,14 +158,17 @@ def _file_stamp(path: Path, labels: Any) -> str:
 
 
 def load_dataset(component: Component, folder: str = "") -> MultilabelDataset:
-    """Load a data set from a file or from the repository."""
+    """Read a data set from its file or from the repository, and reduce it.
+
+    The parameter ``drop`` leaves out features, ``rows`` limits the number of rows.
+    """
     from scumble.data import read
     from scumble.data.public import repository
 
-    component = with_label_file(component, folder)
+    component = resolve_label_file(component, folder)
     options = dict(component.parameters)
     reductions = {name: options.pop(name, None) for name in REDUCTIONS}
-    path = file_of(component, folder)
+    path = dataset_path(component, folder)
     if path is not None:
         data = read(path, **options)
     else:
@@ -151,16 +176,22 @@ def load_dataset(component: Component, folder: str = "") -> MultilabelDataset:
     return _draw_rows(_drop_features(data, reductions["drop"]), reductions["rows"])
 
 
-def file_of(component: Component, folder: str = "") -> Path | None:
-    """Return the file that a data set is named by; None if it is not named by a file."""
+def dataset_path(component: Component, folder: str = "") -> Path | None:
+    """Return the path of a data set whose name is a path; None if it is a name in the repository.
+
+    A name is a path if it has a slash, or if there is such a file. It is relative to ``folder``.
+    """
     path = Path(folder, component.name)
     if path.is_file() or "/" in component.name or "\\" in component.name:
         return path
     return None
 
 
-def with_label_file(component: Component, folder: str = "") -> Component:
-    """Resolve the path of a label file relative to ``folder``, as that of the data."""
+def resolve_label_file(component: Component, folder: str = "") -> Component:
+    """Return a data set with its parameter ``labels`` resolved relative to ``folder``.
+
+    The component is returned unchanged unless ``labels`` is the path of an existing file.
+    """
     labels = component.parameters.get("labels")
     if not isinstance(labels, str) or not Path(folder, labels).is_file():
         return component
@@ -169,7 +200,10 @@ def with_label_file(component: Component, folder: str = "") -> Component:
 
 
 def dataset_checksum(data: MultilabelDataset) -> str:
-    """Return a checksum of the content of a data set, without its name."""
+    """Return a checksum of features, labels, values and weights of a data set, not of its name.
+
+    It is 32 hexadecimal digits long.
+    """
     import numpy as np
     from scipy import sparse
 
@@ -188,7 +222,7 @@ def dataset_checksum(data: MultilabelDataset) -> str:
 
 
 def _drop_features(data: MultilabelDataset, names: list[str] | None) -> MultilabelDataset:
-    """Return a data set without the named features."""
+    """Return a data set without the named features; raise a DataError for an unknown name."""
     if not names:
         return data
     absent = [name for name in names if name not in data.feature_names]
@@ -198,13 +232,13 @@ def _drop_features(data: MultilabelDataset, names: list[str] | None) -> Multilab
             f"{data.name}: there is no feature {absent[0]!r} to drop.{suggestion} Expected for "
             f"example {', '.join(data.feature_names[:5])}."
         )
-    columns = [index for index, name in enumerate(data.feature_names) if name not in names]
-    features = tuple(data.features[index] for index in columns)
-    return replace(data, X=data.X[:, columns], features=features)
+    feature_indices = [index for index, name in enumerate(data.feature_names) if name not in names]
+    features = tuple(data.features[index] for index in feature_indices)
+    return replace(data, X=data.X[:, feature_indices], features=features)
 
 
 def _draw_rows(data: MultilabelDataset, n_rows: int | None) -> MultilabelDataset:
-    """Return at most ``n_rows`` rows of a data set, drawn with a fixed seed."""
+    """Return ``n_rows`` random rows of a data set, drawn with seed 0; all of them if None."""
     import numpy as np
 
     if n_rows is None or n_rows >= len(data):
@@ -213,11 +247,12 @@ def _draw_rows(data: MultilabelDataset, n_rows: int | None) -> MultilabelDataset
 
 
 def _reduction_errors(component: Component) -> Iterator[str]:
-    """Yield the errors of the parameters that reduce a data set."""
-    rows = component.parameters.get("rows")
+    """Yield error messages for the parameters ``rows`` and ``drop`` of a data set."""
+    n_rows = component.parameters.get("rows")
     drop = component.parameters.get("drop")
-    if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or rows < 1):
-        yield f"{component.label}: 'rows' must be a whole number of at least 1. Got {rows!r}."
+    is_whole_number = isinstance(n_rows, int) and not isinstance(n_rows, bool)
+    if n_rows is not None and not (is_whole_number and n_rows >= 1):
+        yield f"{component.label}: 'rows' must be a whole number of at least 1. Got {n_rows!r}."
     is_names = isinstance(drop, list | tuple) and all(isinstance(name, str) for name in drop)
     if drop is not None and not is_names:
         yield f"{component.label}: 'drop' must be a list of names of features. Got {drop!r}."
@@ -227,7 +262,10 @@ def _reduction_errors(component: Component) -> Iterator[str]:
 
 
 def make_splitter(component: Component, *, seed: int, folder: str = "") -> Any:
-    """Make a splitter; the path of a table of folds is relative to ``folder``."""
+    """Return the splitter that a component names, with ``seed`` unless it sets ``random_state``.
+
+    The path of a table of folds is relative to ``folder``.
+    """
     from scumble import catalogue
 
     parameters = dict(component.parameters)
@@ -237,8 +275,11 @@ def make_splitter(component: Component, *, seed: int, folder: str = "") -> Any:
 
 
 def make_resamplers(component: Component, *, seed: int) -> list[Any]:
-    """Make a chain of resamplers."""
-    if component.name == NOTHING:
+    """Return the resamplers that a component names, in order; an empty list for "none".
+
+    ``seed`` is their ``random_state`` unless the component sets it.
+    """
+    if component.name == NO_ESTIMATOR:
         return []
     from scumble.resample import make_chain
 
@@ -246,17 +287,24 @@ def make_resamplers(component: Component, *, seed: int) -> list[Any]:
 
 
 def make_classifier(component: Component, *, seed: int) -> Any:
-    """Make a classifier; a parameter that is a table with a ``name`` is a classifier as well."""
+    """Return the classifier that a component names, with ``seed`` unless it sets ``random_state``.
+
+    A parameter that is a mapping with the key ``name`` stands for a classifier as well.
+    """
     return _instantiate(_classifier_class(component.name), component.parameters, seed)
 
 
 def needs_fold_revision(component: Component, weighted: bool) -> bool:
-    """Return whether a classifier's results differ from those of the first stores."""
-    # The first fold runner did not use weights or scores other than probabilities, and passed
-    # nominal columns only to the outermost classifier. Cells that this affects have other keys.
+    """Return whether a classifier's results have changed since the first version of `run_fold`.
+
+    The keys of such cells get the entry "fold", so that results in older stores are not used.
+    ``weighted`` says whether the data set has sample weights.
+    """
+    # The first version used neither weights nor scores other than probabilities, and passed the
+    # indices of nominal columns only to the outermost classifier.
     from scumble.learn.weights import supports_sample_weight
 
-    if component.name == NOTHING:
+    if component.name == NO_ESTIMATOR:
         return False
     classifier = make_classifier(component, seed=0)
     parameters = classifier.get_params(deep=False)
@@ -271,16 +319,20 @@ def needs_fold_revision(component: Component, weighted: bool) -> bool:
 def code_versions(
     resampler: Component, classifier: Component, splitter: Component
 ) -> dict[str, str]:
-    """Return the versions of the packages and classes that results depend on."""
+    """Return the versions of the packages and classes that results depend on, by name.
+
+    These are the version of scumble, of other packages that a class is from, and the revisions of
+    classes that have one.
+    """
     # A class whose results change increases its revision, so that its cells are computed again.
     from scumble import catalogue
 
     versions = {"scumble": __version__}
-    if resampler.name != NOTHING:
+    if resampler.name != NO_ESTIMATOR:
         for name in resampler.name.split("+"):
             versions |= _class_versions(name, catalogue.resolve("resampler", name))
-    if classifier.name != NOTHING:
-        for name in _classifier_names(classifier.spec):
+    if classifier.name != NO_ESTIMATOR:
+        for name in (classifier.name, *_inner_classifier_names(classifier.parameters)):
             versions |= _class_versions(name, _classifier_class(name))
     revision = getattr(catalogue.get("splitter", splitter.name), "revision", 0)
     if revision:
@@ -289,7 +341,10 @@ def code_versions(
 
 
 def _class_versions(name: str, cls: Any) -> dict[str, str]:
-    """Return the version of another package that a class is from, and the class's revision."""
+    """Return the version of the package of a class, unless it is scumble, and its revision, if any.
+
+    ``name`` is the key of the revision.
+    """
     versions = {}
     package = cls.__module__.partition(".")[0]
     if package != "scumble":
@@ -300,7 +355,11 @@ def _class_versions(name: str, cls: Any) -> dict[str, str]:
 
 
 def component_errors(kind: str, component: Component, folder: str) -> Iterator[str]:
-    """Yield the errors of a component of a plan, which is made for this unless it is data."""
+    """Yield error messages for a component of a plan.
+
+    ``kind`` is "datasets", "resamplers", "classifiers" or "splitter". Data sets are not read; other
+    components are made to check their parameters.
+    """
     if kind == "datasets":
         yield from _dataset_errors(component, folder)
         return
@@ -311,36 +370,43 @@ def component_errors(kind: str, component: Component, folder: str) -> Iterator[s
             splitter.get_n_splits()
         elif kind == "resamplers":
             make_resamplers(component, seed=0)
-        elif component.name != NOTHING:
+        elif component.name != NO_ESTIMATOR:
             _check_parameters(make_classifier(component, seed=0))
     except (ScumbleError, TypeError, ValueError, ImportError, AttributeError) as error:
         yield f"{component.label}: {error}"
 
 
-def _classifier_names(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the name of a classifier and of those among its parameters."""
-    yield spec["name"]
-    for value in spec.get("parameters", spec).values():
+def _inner_classifier_names(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the classifiers among the parameters of a classifier, at any depth.
+
+    A parameter stands for a classifier if it is a mapping with the key ``name``; the other keys of
+    the mapping are the parameters of this classifier.
+    """
+    for value in parameters.values():
         if isinstance(value, Mapping) and "name" in value:
-            yield from _classifier_names(value)
+            yield value["name"]
+            yield from _inner_classifier_names(value)
 
 
 def _check_parameters(estimator: Any) -> None:
-    """Check the parameters of an estimator, if it has a method for it."""
+    """Call ``check_parameters`` of an estimator, if it has this method; it raises on errors."""
     check = getattr(estimator, "check_parameters", None)
     if check is not None:
         check()
 
 
 def _classifier_class(name: str) -> Any:
-    """Return a classifier's class by its name in the catalogue or its dotted name."""
+    """Return the class of a classifier for its name in the catalogue, or for its dotted name."""
     from scumble.learn.make_and_fit import find_classifier_class
 
     return find_classifier_class(name)
 
 
 def _instantiate(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:
-    """Make an object; it gets the seed if it has a ``random_state`` that is not set."""
+    """Return an object of a class; raise a PlanError for a parameter that it does not have.
+
+    Its ``random_state`` is the seed, if the class has this parameter and ``parameters`` do not.
+    """
     names = inspect.signature(cls).parameters
     for name in parameters:
         if name not in names:
@@ -355,7 +421,10 @@ def _instantiate(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:
 
 
 def _parameter_value(value: Any, seed: int) -> Any:
-    """Return a parameter value; a table with a ``name`` becomes the classifier it names."""
+    """Return a parameter value; replace a mapping with the key ``name`` by the classifier it names.
+
+    The other keys of the mapping are the parameters of this classifier.
+    """
     if isinstance(value, Mapping) and "name" in value:
         parameters = {key: inner for key, inner in value.items() if key != "name"}
         return _instantiate(_classifier_class(value["name"]), parameters, seed)
