@@ -189,9 +189,9 @@ def _in_memory(
 def _check_outputs(output: str | None, predictions: str | None) -> None:
     """Say what is wrong with the names of files before any work."""
     from scumble.learn.storage.model_predictions import table_suffix
-    from scumble.learn.thresholds.tables import output_suffix
+    from scumble.learn.thresholds.tables import output_format
 
     if output is not None:
-        output_suffix(output)
+        output_format(output)
     if predictions is not None and Path(predictions).suffix.lower() != ".npz":
         table_suffix(predictions)
