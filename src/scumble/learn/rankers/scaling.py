@@ -48,7 +48,7 @@ class Scaling:
         cls, X: Any, n_values: Array, weights: Array | None = None, *, n_jobs: int | None = None
     ) -> tuple[Scaling, Any]:
         """Return a scaling fitted to training rows, and the scaled rows."""
-        columns = RegressionColumns.of(X, n_values)
+        columns = RegressionColumns.from_training_rows(X, n_values)
         table = columns.transform(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
             return cls(columns, centres=None, divisors=None), normalize_rows(table)
