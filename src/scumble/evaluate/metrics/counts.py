@@ -200,7 +200,7 @@ def check_labels_and_predictions(
     check_same_names(Y, predictions, what="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     predictions = check_labels(predictions, caller=f"{caller}, predictions")
-    check_same_shape(predictions.shape, Y.shape, what="predictions", caller=caller)
+    check_same_shape(predictions.shape, Y.shape, description="predictions", caller=caller)
     return Y, predictions
 
 
@@ -545,7 +545,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
         # A copy, because merging duplicate entries would change the caller's matrix.
         scores = sparse.csr_array(scores, dtype=np.float64, copy=True)
         scores.sum_duplicates()
-        check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+        check_same_shape(scores.shape, tuple(shape), description="scores", caller=caller)
         missing = np.isnan(scores.data)
         if missing.any():
             entry = int(np.flatnonzero(missing)[0])
@@ -560,7 +560,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
             "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
             "each."
         ) from None
-    check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+    check_same_shape(scores.shape, tuple(shape), description="scores", caller=caller)
     missing = np.isnan(scores)
     if missing.any():
         row, column = np.argwhere(missing)[0]

@@ -116,10 +116,11 @@ def _check_estimator(model: Any) -> None:
 
 def _check_regression_columns(columns: RegressionColumns, n_values: Array) -> None:
     """Check that every feature has a value for missing cells; a known category if nominal."""
-    fillings = columns.fillings
-    fits = are_vectors(fillings, size=len(n_values)) and np.array_equal(columns.n_values, n_values)
+    fill_values = columns.fill_values
+    fits = are_vectors(fill_values, size=len(n_values))
+    fits = fits and np.array_equal(columns.n_categories, n_values)
     ensure(fits, "the columns do not fit the features")
-    is_category = ((fillings >= 0) & (fillings < n_values))[n_values > 0]
+    is_category = ((fill_values >= 0) & (fill_values < n_values))[n_values > 0]
     ensure(is_category.all(), "a missing value is filled with a category that is not there")
 
 
@@ -376,9 +377,9 @@ def _check_thresholded(model: ThresholdedClassifier) -> None:
 def _check_inner_classifier(inner: Any, n_labels: int) -> None:
     """Check that an inner classifier was fitted to labels of the outer one."""
     ensure(isinstance(inner, InnerClassifier), "the classifier inside is missing")
-    labels, always = inner.open_labels, inner.always
+    labels, is_always_present = inner.varying_labels, inner.is_always_present
     fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
-    fits = fits and is_vector(always, np.bool_, n_labels)
+    fits = fits and is_vector(is_always_present, np.bool_, n_labels)
     ensure(fits, "the labels of the classifier inside do not fit")
     n_inner_labels = getattr(inner.model, "n_labels_", len(labels))
     ensure(n_inner_labels == len(labels), "the classifier inside knows other labels")
