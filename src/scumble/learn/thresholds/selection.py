@@ -85,14 +85,14 @@ class ThresholdCurve(TableReprMixin):
     expected : ndarray of float64
         The metric that the rule expects on new rows. It differs from ``observed`` only for rule
         ``"shrunken"``.
-    chosen : int
+    selected_index : int
         Index of the threshold that the rule selects; -1 if it selects none of them.
 
     Examples
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.1]], [[1], [1], [0]])[0]
-    >>> curve.thresholds.round(2)[curve.chosen], curve.observed.round(2)
+    >>> curve.thresholds.round(2)[curve.selected_index], curve.observed.round(2)
     (np.float64(0.45), array([0.67, 1.  , 0.8 ]))
     """
 
@@ -102,7 +102,7 @@ class ThresholdCurve(TableReprMixin):
     n_positives: int
     observed: Array
     expected: Array
-    chosen: int
+    selected_index: int
 
 
 def label_thresholds(
@@ -215,7 +215,7 @@ def threshold_curves(
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.4], [0.1]], [[1], [0], [1], [0]])[0]
-    >>> curve.n_predicted, curve.hits, curve.chosen
+    >>> curve.n_predicted, curve.hits, curve.selected_index
     (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
     """
     caller = "threshold_curves"
@@ -515,7 +515,7 @@ def _make_curve(
         n_positives=candidates.n_positives,
         observed=observed[:n_allowed],
         expected=expected[:n_allowed],
-        chosen=selected,
+        selected_index=selected,
     )
 
 
