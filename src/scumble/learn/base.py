@@ -306,7 +306,8 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         weights = check_weights(sample_weight, Y.shape[0], caller=caller)
         if weights is not None and not weights.all():
             row_indices = np.flatnonzero(weights)
-            X, Y = _safe_indexing(X, row_indices), Y[row_indices]
+            X = _safe_indexing(X, row_indices)
+            Y = Y[row_indices]
             weights = check_weights(weights[row_indices], len(row_indices), caller=caller)
         if weights is not None:
             unsupported = self._find_estimator_without_sample_weight()
@@ -588,7 +589,9 @@ class ClassifierConstraint(ParameterConstraint):
 
     def suggestion(self, value: Any) -> str:
         """Return a hint to add parentheses if the value is a class, else an empty string."""
-        return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
+        if isinstance(value, type):
+            return f" Did you mean {value.__name__}()?"
+        return ""
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Raise an error for any other value, or if a parameter of the classifier is invalid."""

@@ -158,7 +158,8 @@ class TrainingData:
         The classifier has a method `fit_out_of_sample`; the scores have the shape of Y.
         """
         fitted, model_scores = self._fit(classifier, out_of_sample=True)
-        n_rows, n_varying = self.Y.shape[0], len(fitted.varying_labels)
+        n_rows = self.Y.shape[0]
+        n_varying = len(fitted.varying_labels)
         if model_scores is not None:
             check_scores_shape(model_scores, (n_rows, n_varying), classifier)
             if n_varying == len(fitted.is_always_present):
@@ -368,7 +369,8 @@ def out_of_fold_scores(
     folds = assign_folds(Y, min(n_folds, n_rows), generator)
     scores = np.empty(Y.shape, order="F")
     for fold in np.unique(folds):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        train = np.flatnonzero(folds != fold)
+        test = np.flatnonzero(folds == fold)
         scores[test] = score_fold(train, test)
     return scores
 

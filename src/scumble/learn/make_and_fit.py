@@ -83,7 +83,9 @@ def find_classifier_class(name: str) -> Any:
 
     ``"c45"`` is `C45Classifier`, which is not in the catalogue. An unknown name is an error.
     """
-    return C45Classifier if name.lower() == "c45" else find_class("classifier", name)
+    if name.lower() == "c45":
+        return C45Classifier
+    return find_class("classifier", name)
 
 
 def base_parameter(name: str) -> str | None:

@@ -204,16 +204,16 @@ def check_scores_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> N
 
 
 def check_same_shape(
-    actual: tuple[int, ...], expected: tuple[int, ...], *, description: str, caller: str
+    actual: tuple[int, ...], expected: tuple[int, ...], *, noun: str, caller: str
 ) -> None:
     """Raise an error if predictions or scores do not have the shape of the label matrix.
 
-    The error names ``caller``, the public function that checks its arguments, and ``description``,
-    the argument with the shape ``actual``.
+    The error names ``caller``, the public function that checks its arguments, and ``noun``, the
+    argument with the shape ``actual``.
     """
     if actual != expected:
         raise DataError(
-            f"{caller}: {description} must have the shape of Y, {expected}. Got {actual} instead: "
+            f"{caller}: {noun} must have the shape of Y, {expected}. Got {actual} instead: "
             "one row per instance and one column per label, in the same order."
         )
 

@@ -84,5 +84,6 @@ def _present_values(X: Any, column: int) -> tuple[Array, int]:
         values = X.data[X.indptr[column] : X.indptr[column + 1]]
         n_zeros = X.shape[0] - len(values)
     else:
-        values, n_zeros = X[:, column], 0
+        values = X[:, column]
+        n_zeros = 0
     return values[~np.isnan(values)], n_zeros

@@ -161,7 +161,8 @@ class ThresholdedClassifier(
 
         The estimator is fitted, and thresholds are chosen from its out-of-sample scores.
         """
-        rule, caller = self._threshold_rule(), type(self).__name__
+        rule = self._threshold_rule()
+        caller = type(self).__name__
         estimator = self._configured_estimator()
         training = TrainingData(
             X=X,

@@ -149,12 +149,16 @@ def apply_class_weight(y: Array, weights: Array | None, n_classes: int, class_we
 
 def select_weights(weights: Array | None, row_indices: Array) -> Array | None:
     """Return the weights of some rows; None, which stands for ones, stays None."""
-    return None if weights is None else weights[row_indices]
+    if weights is None:
+        return None
+    return weights[row_indices]
 
 
 def repeat_weights_by_row(matrix: sparse.csr_array, weights: Array | None) -> Array | None:
     """Return for each stored value of a matrix the weight of its row; None if all are 1."""
-    return None if weights is None else np.repeat(weights, np.diff(matrix.indptr))
+    if weights is None:
+        return None
+    return np.repeat(weights, np.diff(matrix.indptr))
 
 
 def supports_sample_weight(estimator: Any) -> bool:

@@ -74,7 +74,8 @@ def fit_logistic(
     # is rotated to as many coordinates as rows first, which changes neither fit nor penalty. If
     # there are too many of both, a quasi-Newton method without second derivatives is used.
     standardized = _standardize(X)
-    columns, rotation = standardized.X, None
+    columns = standardized.X
+    rotation = None
     is_large = min(columns.shape) > MAX_NEWTON_COLUMNS
     if not is_large:
         columns, rotation = _rotate(columns)
@@ -99,7 +100,8 @@ def fit_logistic(
     has_converged = np.array(run_in_threads(fit_label, range(n_labels), n_jobs=n_jobs), bool)
     if not has_converged.all():
         _warn_about_convergence(np.flatnonzero(~has_converged), label_names)
-    slopes, intercepts = fitted[:, :-1], fitted[:, -1]
+    slopes = fitted[:, :-1]
+    intercepts = fitted[:, -1]
     if rotation is not None:
         slopes = slopes @ rotation
     coefficients = np.zeros((X.shape[1], n_labels))

@@ -25,7 +25,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         """Set `space_` (the scaled training rows), `labels_` and `n_neighbors_`."""
         self.space_ = Space.of(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
-        # A training row is no neighbour of itself.
+        # A training row is not a neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _count_labels(self, X: Any = None) -> sparse.csr_array:
@@ -42,11 +42,12 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
         If X is None, the rows are the training rows, which are no neighbours of themselves.
         """
-        n_training_rows, k = len(self.space_), self.n_neighbors_
+        n_training_rows = len(self.space_)
+        k = self.n_neighbors_
         n_rows = n_training_rows if X is None else X.shape[0]
         if k == 0:
             return sparse.csr_array((n_rows, n_training_rows))
-        queries = None if X is None else self.space_.place(X)
+        queries = None if X is None else self.space_.transform(X)
         nearest = nearest_neighbours(
             self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs
         ).rows

@@ -85,14 +85,14 @@ class ThresholdCurve(TableReprMixin):
     expected : ndarray of float64
         The metric that the rule expects on new rows. It differs from ``observed`` only for rule
         ``"shrunken"``.
-    selected_index : int
+    selected : int
         Index of the threshold that the rule selects; -1 if it selects none of them.
 
     Examples
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.1]], [[1], [1], [0]])[0]
-    >>> curve.thresholds.round(2)[curve.selected_index], curve.observed.round(2)
+    >>> curve.thresholds.round(2)[curve.selected], curve.observed.round(2)
     (np.float64(0.45), array([0.67, 1.  , 0.8 ]))
     """
 
@@ -102,7 +102,7 @@ class ThresholdCurve(TableReprMixin):
     n_positives: int
     observed: Array
     expected: Array
-    selected_index: int
+    selected: int
 
 
 def label_thresholds(
@@ -215,7 +215,7 @@ def threshold_curves(
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.4], [0.1]], [[1], [0], [1], [0]])[0]
-    >>> curve.n_predicted, curve.hits, curve.selected_index
+    >>> curve.n_predicted, curve.hits, curve.selected
     (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
     """
     caller = "threshold_curves"
@@ -310,12 +310,10 @@ class ScoredLabels:
     @classmethod
     def from_user(cls, scores: Any, Y: Any, *, caller: str) -> ScoredLabels:
         """Validate scores and labels that a user passes to the public function ``caller``."""
-        check_same_names(Y, scores, what="scores", caller=caller)
+        check_same_names(Y, scores, noun="scores", caller=caller)
         Y_validated = check_labels(Y, caller=f"{caller}, Y")
         scores_validated = _validate_scores(scores, caller=caller)
-        check_same_shape(
-            scores_validated.shape, Y_validated.shape, description="scores", caller=caller
-        )
+        check_same_shape(scores_validated.shape, Y_validated.shape, noun="scores", caller=caller)
         return cls(scores_validated, Y_validated.tocsc())
 
     @property
@@ -379,7 +377,8 @@ class ScoredLabels:
         The rule limits how many rows may be predicted.
         """
         rows_with_label = self.Y.indices[self.Y.indptr[label] : self.Y.indptr[label + 1]]
-        n_rows, n_positives = self.Y.shape[0], len(rows_with_label)
+        n_rows = self.Y.shape[0]
+        n_positives = len(rows_with_label)
         if n_positives == 0:
             empty = np.zeros(0, np.int64)
             return CandidateThresholds(
@@ -515,7 +514,7 @@ def _make_curve(
         n_positives=candidates.n_positives,
         observed=observed[:n_allowed],
         expected=expected[:n_allowed],
-        selected_index=selected,
+        selected=selected,
     )
 
 
@@ -539,7 +538,8 @@ def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
     Labels with less than two positives do not count; without any other label, return the recall of
     perfect scores. Rows of equal score count as if in random order.
     """
-    total, n_labels = np.zeros(len(PREDICTION_RATES)), 0
+    total = np.zeros(len(PREDICTION_RATES))
+    n_labels = 0
     for label_candidates in candidates:
         n_positives = label_candidates.n_positives
         if n_positives >= 2:
@@ -598,7 +598,7 @@ def _validate_scores(scores: Any, *, caller: str) -> Any:
         missing = sparse.coo_array(matrix != matrix)  # NaN is the only value unequal to itself
         raise DataError(
             f"{caller}: the score of row {missing.row[0]} for label {missing.col[0]} is NaN. "
-            "Expected a number for every cell: a threshold among scores that are no numbers would "
+            "Expected a number for every cell: a threshold among scores that are not numbers would "
             "mean nothing. See why the model gives none (missing values in X, or a label it could "
             "not learn), or leave the label out."
         )

@@ -199,7 +199,7 @@ def threshold_table(
         labels = range(n_labels) if label_names is None else label_names
     if len(labels) != n_labels:
         raise DataError(f"{caller}: {n_labels} labels need as many names. Got {len(labels)}.")
-    check_same_names(Y, scores, what="scores", caller=caller)
+    check_same_names(Y, scores, noun="scores", caller=caller)
     scored_labels = ScoredLabels.from_user(scores, true_labels, caller=caller)
     selected = scored_labels.select_thresholds(threshold_rule, n_jobs=n_jobs)
     return table_from_thresholds(labels, selected, threshold_rule.metric)

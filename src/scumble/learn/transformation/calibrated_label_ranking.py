@@ -116,7 +116,8 @@ class CalibratedLabelRanking(
         The score of a label is its number of votes over the number of labels.
         """
         votes = self._count_votes(X)
-        label_votes, virtual_votes = votes[:, :-1], votes[:, -1:]
+        label_votes = votes[:, :-1]
+        virtual_votes = votes[:, -1:]
         return label_votes >= virtual_votes, label_votes / self.n_labels_
 
     def _count_votes(self, X: Any) -> Array:

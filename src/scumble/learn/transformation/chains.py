@@ -296,14 +296,17 @@ def chain_targets(
     def make_target(index: int) -> Target:
         """Return the target with this index among those of all chains."""
         chain = int(np.searchsorted(starts, index, side="right")) - 1
-        sample, position = samples[chain], index - int(starts[chain])
+        sample = samples[chain]
+        position = index - int(starts[chain])
         target = Target(
             label_targets.label_column(int(sample.order[position])),
             repeats=sample.repeats,
             weights=weights,
             extra=sample.order[:position],
         )
-        return target if seeds is None else undersample_target(target, seeds[index])
+        if seeds is None:
+            return target
+        return undersample_target(target, seeds[index])
 
     return LazyTargets(n_targets, make_target)
 

@@ -251,7 +251,8 @@ def _node_problems(
     Y: sparse.csr_array, nodes: list[HierarchyNode], weights: Array | None
 ) -> list[_NodeProblem]:
     """Return the multilabel problem of each node; ``weights`` are those of the rows of Y."""
-    Y_by_label, n_rows = Y.tocsc(), Y.shape[0]
+    Y_by_label = Y.tocsc()
+    n_rows = Y.shape[0]
     rows_by_label = np.split(Y_by_label.indices.astype(np.int64), Y_by_label.indptr[1:-1])
     problems = []
     for index, node in enumerate(nodes):

@@ -38,7 +38,8 @@ class HierarchyNode:
 
 def list_nodes(hierarchy: Hierarchy) -> list[HierarchyNode]:
     """Return the inner nodes of a hierarchy, level by level from the root."""
-    subtrees, nodes = [hierarchy], []
+    subtrees = [hierarchy]
+    nodes = []
     for children in subtrees:  # grows while it is read
         labels_by_child = [np.array(_leaves(child), np.int64) for child in children]
         node_by_child = []
@@ -336,7 +337,8 @@ def _mulan_initial_centres(
     Return all label indices in the order that the draws leave them in, and the centres, of shape
     (n_centres, n_samples) with at most ``n_clusters`` rows.
     """
-    random, order = JavaRandom(seed), list(range(len(rows_by_label)))
+    random = JavaRandom(seed)
+    order = list(range(len(rows_by_label)))
     centres: list[Array] = []
     for last in range(len(order) - 1, -1, -1):
         drawn = random.next_int(last + 1)

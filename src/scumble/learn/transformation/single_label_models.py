@@ -159,7 +159,9 @@ class SingleLabelFitter:
             if block.stop <= n_in_batches:
                 return [grow_tree_batch(table, targets.make_batch(block), settings)]
             trees = [grow_tree(table, targets[index], settings) for index in block]
-            return trees if len(trees) < _MIN_TREES_TO_JOIN else [concatenate_nodes(trees)]
+            if len(trees) < _MIN_TREES_TO_JOIN:
+                return trees
+            return [concatenate_nodes(trees)]
 
         n_blocks = _BLOCKS_PER_THREAD * thread_count(self.n_jobs)
         small_blocks = _block_ranges(0, n_in_batches, n_blocks)
@@ -201,7 +203,8 @@ class SingleLabelFitter:
         """
         all_rows = np.arange(self.X.shape[0])
         row_indices = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
-        y, weights = np.asarray(target.y), target.weights
+        y = np.asarray(target.y)
+        weights = target.weights
         if target.repeats is not None:
             row_indices = np.repeat(row_indices, target.repeats)
             y = np.repeat(y, target.repeats)
