@@ -27,7 +27,7 @@ scores = cross_val_predict(Ridge(alpha=10), words, tags.toarray().astype(float),
 
 for rule in ("fixed", "capped", "shrunken"):
     table = threshold_table(scores, tags, labels=names, rule=rule)
-    print(f"{rule}: {table.n_silent} of {len(table)} tags are never predicted")
+    print(f"{rule}: {table.n_never_predicted} of {len(table)} tags are never predicted")
 
 # %%
 # F1 at every possible threshold, for tags from the rarest to the most frequent. With few positives

@@ -147,8 +147,8 @@ class KnownTargets(Sequence[Any]):
         return len(self._targets)
 
     def __getitem__(self, label: Any) -> Any:
-        rows = np.flatnonzero(self._removed.codes(label) == 0)
-        return Target(self._targets.codes(label)[rows], rows=rows)
+        rows = np.flatnonzero(self._removed.label_column(label) == 0)
+        return Target(self._targets.label_column(label)[rows], rows=rows)
 
 
 class KnownBR(BinaryRelevance):
@@ -172,7 +172,7 @@ class _KnownPairTargets(_PairwiseTargets):
 
     def __init__(self, labels: Decoupled, Y: sparse.csr_array, pairs: Array) -> None:
         super().__init__(Y, pairs)
-        self._labels = KnownTargets(labels)
+        self._label_targets = KnownTargets(labels)
 
 
 class KnownCLR(CalibratedLabelRanking):
@@ -184,6 +184,6 @@ class KnownCLR(CalibratedLabelRanking):
         n_added = len(labels.sources) - Y.shape[0]
         without_labels = sparse.csr_array((n_added, Y.shape[1]), dtype=bool)
         original = sparse.csr_array(sparse.vstack([Y, without_labels]))
-        self.pairs_ = _separable_label_pairs(Y, stop_at_gap=bool(self.mulan_compat))
+        self.pairs_ = _separable_label_pairs(Y, stop_at_first_inseparable=bool(self.mulan_compat))
         targets = _KnownPairTargets(labels, original, self.pairs_)
         self.models_ = self._fit_targets(X[labels.sources], targets)

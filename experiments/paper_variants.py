@@ -37,5 +37,5 @@ class EarlyIBLR(IBLR):
         """Fit the regressions with the given tolerance."""
         self._store_training_rows(X, Y)
         self._columns = None
-        features = self._describe(self._count_labels(), X)
+        features = self._regression_columns(self._count_labels(), X)
         self.models_ = fit_logistic(features, Y, tolerance=self.tolerance, n_jobs=self.n_jobs)

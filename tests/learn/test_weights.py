@@ -277,13 +277,13 @@ def test_a_chain_is_a_loop_over_labels():
 
 def test_labelsets_are_counted_by_weight():
     Y = sparse.csr_array(np.array([[1, 0], [1, 0], [0, 1], [1, 1]], bool))
-    whole = LabelsetProblem.of(Y, np.array([1.0, 1.0, 5.0, 0.5]))
-    assert whole.sets.toarray().astype(int).tolist() == [[0, 1], [1, 0], [1, 1]]
-    assert whole.sizes().tolist() == [5, 2, 0.5]
+    whole = LabelsetProblem.from_labels(Y, np.array([1.0, 1.0, 5.0, 0.5]))
+    assert whole.labelsets.toarray().astype(int).tolist() == [[0, 1], [1, 0], [1, 1]]
+    assert whole.class_weights().tolist() == [5, 2, 0.5]
     pruned = prune_labelsets(Y, np.array([1.0, 1.0, 5.0, 0.5]), p=1, strategy="A", b=2)
-    assert pruned.sets.shape[0] == 2
+    assert pruned.labelsets.shape[0] == 2
     # The last row stands in for both, with its weight.
-    assert pruned.rows.tolist() == [0, 1, 2, 3, 3]
+    assert pruned.row_indices.tolist() == [0, 1, 2, 3, 3]
     assert pruned.weights.tolist() == [1, 1, 5, 0.5, 0.5]
 
 
@@ -420,10 +420,10 @@ def test_a_regression_with_weights_is_one_on_repeated_rows(seed):
     Y = sparse.csr_array(rng.random((60, 2)) < 0.4)
     weights = rng.integers(1, 4, 60)
     for form in (np.asarray, sparse.csr_array):
-        one = fit_logistic(form(X), Y, weights=weights.astype(float), ridge=0.0)
+        one = fit_logistic(form(X), Y, sample_weight=weights.astype(float), ridge=0.0)
         rows = np.repeat(np.arange(60), weights)
         several = fit_logistic(form(X[rows]), Y[rows], ridge=0.0)
-        np.testing.assert_allclose(one.weights, several.weights, atol=1e-5)
+        np.testing.assert_allclose(one.coefficients, several.coefficients, atol=1e-5)
         np.testing.assert_allclose(one.intercepts, several.intercepts, atol=1e-5)
 
 
@@ -431,10 +431,10 @@ def test_large_regressions_are_weighed_too(monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(80, 4)), sparse.csr_array(rng.random((80, 2)) < 0.4)
     weights = rng.random(80) + 0.2
-    newton = fit_logistic(X, Y, weights=weights)
-    monkeypatch.setattr("scumble.learn.neighbours.logistic.MAX_NEWTON", 2)
+    newton = fit_logistic(X, Y, sample_weight=weights)
+    monkeypatch.setattr("scumble.learn.neighbours.logistic.MAX_NEWTON_COLUMNS", 2)
     np.testing.assert_allclose(
-        fit_logistic(X, Y, weights=weights).weights, newton.weights, atol=1e-3
+        fit_logistic(X, Y, sample_weight=weights).coefficients, newton.coefficients, atol=1e-3
     )
 
 
@@ -687,7 +687,7 @@ def test_classes_are_shared_out_by_weight():
     X = np.array([[0.0], [0], [0], [0]])
     model = BinaryRelevance().fit(X, ["a", "a", "b", "c"], sample_weight=[1, 1, 7, 0])
     assert model.classes_.tolist() == ["a", "b", "c"]
-    assert model._class_shares.tolist() == [2 / 9, 7 / 9, 0]
+    assert model._class_priors.tolist() == [2 / 9, 7 / 9, 0]
     assert model.predict(X).tolist() == ["b"] * 4
 
 

@@ -296,9 +296,9 @@ def _choose_thresholds(
 def _check_output_suffixes(output: str | None, predictions: str | None) -> None:
     """Raise an error for outputs whose suffix names no format, before any work."""
     from scumble.learn.storage.model_predictions import table_suffix
-    from scumble.learn.thresholds.tables import output_suffix
+    from scumble.learn.thresholds.tables import output_format
 
     if output is not None:
-        output_suffix(output)
+        output_format(output)
     if predictions is not None and Path(predictions).suffix.lower() != ".npz":
         table_suffix(predictions)

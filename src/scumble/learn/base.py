@@ -25,8 +25,8 @@ from scumble._core.registry import register
 from scumble._validation.features import FeatureCodes
 from scumble._validation.labels import check_consistent_length
 from scumble._validation.provenance import remembered_sample_weight
-from scumble.learn.features import read_rows, read_training
-from scumble.learn.labels import LabelForm, read_labels
+from scumble.learn.features import validate_features, validate_training_features
+from scumble.learn.labels import LabelFormat, validate_y
 from scumble.learn.weights import (
     check_weights,
     find_estimator_without_sample_weight,
@@ -36,13 +36,16 @@ from scumble.learn.weights import (
 
 @dataclass(frozen=True, eq=False)
 class ValidatedData:
-    """Training rows that have been validated, as `BaseMultilabelClassifier._fit` gets them."""
+    """Training rows that have been validated, as `BaseMultilabelClassifier._fit` gets them.
 
-    #: float64, an ndarray in C order or a canonical csr_array; codes in nominal columns, NaN where
-    #: a value is missing
+    A csr_array is canonical if the column indices of each row are sorted and distinct.
+    """
+
+    #: float64, shape (n_samples, n_features): an ndarray in C order or a canonical csr_array.
+    #: Nominal columns hold codes 0, 1, ...; NaN is a missing value.
     X: Any
-    Y: sparse.csr_array  # bool, canonical
-    sample_weight: Array | None  # positive; None if all weights are 1
+    Y: sparse.csr_array  # bool, canonical, shape (n_samples, n_labels)
+    sample_weight: Array | None  # float64, positive, shape (n_samples,); None if all weights are 1
 
 
 class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -76,7 +79,7 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
 
     ``_fit(X, Y, sample_weight=None)``
         Learn from the training rows. Weights are positive, and None if every row weighs 1; rows
-        of weight 0 have been left out. ``self._codes.n_values`` holds the number of values of
+        of weight 0 have been left out. ``self._codes.n_values`` holds the number of categories of
         each nominal column, and 0 for a numeric column. A subclass that cannot use weights has
         ``_fit(X, Y)``, and a method ``fit(X, y)`` that calls ``super().fit(X, y)``.
     ``_predict_scores(X)``
@@ -127,7 +130,10 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
     def __init_subclass__(
         cls, name: str | None = None, display_group: str = "More", **options: Any
     ) -> None:
-        """Register a subclass under the name it gives itself; without a name it is not listed."""
+        """Put a subclass into the catalogue under its ``name``; without a name, leave it out.
+
+        ``display_group`` is the heading under which it is listed.
+        """
         super().__init_subclass__(**options)
         if name is not None:
             register("classifier", name, cls, display_group=display_group)
@@ -136,18 +142,28 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
 
     @abstractmethod
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Learn from validated features and labels; weights are None if every row weighs 1."""
+        """Fit the classifier to validated data and set its fitted attributes.
+
+        The arguments are those of `ValidatedData`.
+        """
 
     def _predict(self, X: Any) -> Any:
-        """Return the predicted labels of validated rows, a boolean ndarray or csr_array."""
+        """Return the predicted labels of validated rows.
+
+        They are a boolean ndarray or csr_array of shape (n_rows, n_labels).
+        """
         return self._predict_labels_and_scores(X)[0]
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the scores of validated rows, in [0, 1]."""
+        """Return scores in [0, 1] of validated rows, of shape (n_rows, n_labels)."""
         return self._predict_labels_and_scores(X)[1]
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Any, Array]:
-        """Return the predicted labels and the scores of validated rows."""
+        """Return the predicted labels (as `_predict`) and the scores (as `_predict_scores`).
+
+        A subclass overrides either this method or at least one of the other two. If it overrides
+        only `_predict`, the scores are 0 and 1.
+        """
         if self._overrides("_predict_scores"):
             scores = self._predict_scores(X)
             if self._overrides("_predict"):
@@ -161,32 +177,49 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         )
 
     def _predict_class_scores(self, X: Any) -> Array:
-        """Return a number per row and class, the largest for the most probable class."""
+        """Return nonnegative scores of the classes for validated rows, shape (n_rows, n_classes).
+
+        `predict` returns the class with the largest score if the classifier was fitted to one
+        class per row.
+        """
         return self._predict_scores(X)
 
-    def _overrides(self, method: str) -> bool:
-        """Return whether a subclass implements a method that the base class has, too."""
-        return getattr(type(self), method) is not getattr(BaseMultilabelClassifier, method)
+    def _overrides(self, method_name: str) -> bool:
+        """Return whether this object's class replaces a method of `BaseMultilabelClassifier`."""
+        method = getattr(type(self), method_name)
+        return method is not getattr(BaseMultilabelClassifier, method_name)
 
     # The estimator inside -------------------------------------------------------------------------
 
     def _inner_estimator(self) -> Any:
-        """Return the estimator, not fitted, that this one fits copies of; None if there is none."""
+        """Return the unfitted estimator that this one fits copies of; None if there is none.
+
+        None may also stand for a default inner estimator of this package.
+        """
         return None
 
     def _declared_categorical_features(self) -> Any:
-        """Return the `categorical_features` of this classifier, else those of the inner one."""
+        """Return the parameter `categorical_features`, not resolved to column indices.
+
+        If it is None and the inner estimator is a classifier of this package, return that one's.
+        """
         inner = self._inner_estimator()
         if self.categorical_features is None and isinstance(inner, BaseMultilabelClassifier):
             return inner._declared_categorical_features()
         return self.categorical_features
 
     def _passes_raw_features(self) -> bool:
-        """Return whether the inner estimator gets features as the user passed them."""
+        """Return whether the inner estimator gets X exactly as the user passed it.
+
+        Otherwise it gets X of `ValidatedData`.
+        """
         return False
 
     def _find_estimator_without_sample_weight(self) -> str | None:
-        """Return the name of an inner estimator that cannot use weights; None if all can."""
+        """Return the class name of an inner estimator whose `fit` takes no `sample_weight`.
+
+        Return None if all inner estimators take it, or if there are none.
+        """
         return find_estimator_without_sample_weight(self._inner_estimator())
 
     # Fitting --------------------------------------------------------------------------------------
@@ -213,87 +246,111 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         return self
 
     def _fit_validated(
-        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_values: Array
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_categories: Array
     ) -> Self:
-        """Fit to features and labels that an outer estimator has validated.
+        """Fit to data that an outer estimator has validated, and return this classifier.
 
-        X and Y are as in `ValidatedData`; ``n_values`` holds the number of values of each nominal
-        column, and 0 for numeric ones.
+        X and Y are as in `ValidatedData`; weights may be 0. ``n_categories`` holds the number of
+        categories of each nominal column, and 0 for numeric ones.
         """
-        self._call_fit(self._accept_validated_data(X, Y, sample_weight, n_values))
+        self._call_fit(self._accept_validated_data(X, Y, sample_weight, n_categories=n_categories))
         return self
 
     def _call_fit(self, data: ValidatedData) -> None:
-        """Call `_fit`, without weights if every row weighs 1: some subclasses cannot use them."""
+        """Call `_fit`, without weights if all are 1: `_fit` of some subclasses takes none."""
         if data.sample_weight is None:
             self._fit(data.X, data.Y)
         else:
             self._fit(data.X, data.Y, data.sample_weight)
 
     def _validate_training_data(self, X: Any, y: Any, sample_weight: Any) -> ValidatedData:
-        """Check parameters, features, labels and weights, and store the form of the labels."""
+        """Validate the arguments of `fit`, set fitted attributes, and return the data to fit to.
+
+        Checks the parameters, too. Sets the attributes that describe features and labels, and the
+        format of the labels, which predictions will have. Rows of weight 0 are dropped.
+        """
         self.check_parameters()
         caller = type(self).__name__
-        table = self._read_training(X)
-        Y, form, classes = read_labels(y, caller=caller)
-        check_consistent_length(table, Y, caller=caller)
-        weights = resolve_sample_weight(y, sample_weight, Y.shape[0], caller=caller)
-        self._form = form
-        data = self._apply_weights(table, Y, weights)
-        self._set_label_attributes(data, classes)
+        X_validated = self._validate_training_features(X)
+        labels = validate_y(y, caller=caller)
+        check_consistent_length(X_validated, labels.Y, caller=caller)
+        weights = resolve_sample_weight(y, sample_weight, labels.Y.shape[0], caller=caller)
+        self._y_format = labels.y_format
+        data = self._apply_weights(X_validated, labels.Y, weights)
+        self._set_label_attributes(data, labels.classes)
         return data
 
     def _accept_validated_data(
-        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, n_values: Array
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_categories: Array
     ) -> ValidatedData:
-        """Set the attributes that `_validate_training_data` sets, without reading the cells."""
+        """Do what `_validate_training_data` does for X and Y that an outer estimator validated.
+
+        Parameters and weights are checked, the same attributes are set, and rows of weight 0 are
+        dropped; the values of X and Y are not checked again. For ``n_categories`` see
+        `_fit_validated`.
+        """
         self.check_parameters()
         self.n_features_in_ = X.shape[1]
-        self._codes = FeatureCodes(n_values, (None,) * X.shape[1])
-        self._form = LabelForm("sparse", ("bool",))
+        self._codes = FeatureCodes(n_categories, (None,) * X.shape[1])
+        self._y_format = LabelFormat("sparse", ("bool",))
         data = self._apply_weights(X, Y, sample_weight)
         self._set_label_attributes(data, classes=None)
         return data
 
     def _apply_weights(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> ValidatedData:
-        """Check the weights, and leave out rows of weight 0."""
+        """Check the weights, and return the data without the rows of weight 0.
+
+        Weights that an inner estimator cannot use are an error.
+        """
         caller = type(self).__name__
         weights = check_weights(sample_weight, Y.shape[0], caller=caller)
         if weights is not None and not weights.all():
-            rows = np.flatnonzero(weights)
-            X = _safe_indexing(X, rows)
-            Y = Y[rows]
-            weights = check_weights(weights[rows], len(rows), caller=caller)
+            row_indices = np.flatnonzero(weights)
+            X = _safe_indexing(X, row_indices)
+            Y = Y[row_indices]
+            weights = check_weights(weights[row_indices], len(row_indices), caller=caller)
         if weights is not None:
-            unweighted = self._find_estimator_without_sample_weight()
-            if unweighted is not None:
+            unsupported = self._find_estimator_without_sample_weight()
+            if unsupported is not None:
                 raise ParameterError(
-                    f"{caller}: sample_weight was given, but {unweighted} cannot learn from "
+                    f"{caller}: sample_weight was given, but {unsupported} cannot learn from "
                     "weights: its fit has no such parameter. Give another estimator, or no weights."
                 )
         return ValidatedData(X, Y, weights)
 
     def _set_label_attributes(self, data: ValidatedData, classes: Array | None) -> None:
-        """Set `n_labels_`, `label_names_` and `classes_`."""
+        """Set `n_labels_`, `label_names_` and `classes_`, and `_class_priors` for classes.
+
+        ``classes`` are the classes of ``y`` with one class per row, else None.
+        """
         self.n_labels_ = int(data.Y.shape[1])
-        self.label_names_ = self._form.names
+        self.label_names_ = self._y_format.names
         if classes is None:
-            is_named = self._form.kind in ("frame", "lists")
-            dtype = "int64" if is_named else self._form.dtypes[0]
+            is_named = self._y_format.kind in ("frame", "lists")
+            dtype = "int64" if is_named else self._y_format.dtypes[0]
             self.classes_: Any = [np.array([0, 1]).astype(dtype)] * self.n_labels_
         else:
             self.classes_ = classes
-            # Every row has one class, so that the stored cells stand in the order of the rows.
+            # Every row has one class, so that the i-th column index of Y is the class of row i.
             sums = np.bincount(data.Y.indices, data.sample_weight, len(classes))
-            self._class_shares = sums / sums.sum()
+            self._class_priors = sums / sums.sum()
 
-    def _read_training(self, X: Any) -> Any:
-        """Return the validated features of training rows, and store what their columns hold."""
-        table, self._codes = read_training(X, self, self._declared_categorical_features())
-        return table
+    def _validate_training_features(self, X: Any) -> Any:
+        """Return the validated features of training rows, as in `ValidatedData`.
+
+        Sets ``n_features_in_``, ``feature_names_in_`` if the columns have names, and ``_codes``,
+        the categories of the nominal columns.
+        """
+        X_validated, self._codes = validate_training_features(
+            X, self, self._declared_categorical_features()
+        )
+        return X_validated
 
     def _generator(self) -> np.random.Generator:
-        """Return a random number generator made from `random_state`."""
+        """Return a NumPy random generator made from `random_state`, if there is such a parameter.
+
+        Without the parameter, the generator is seeded from the operating system.
+        """
         return as_generator(getattr(self, "random_state", None), caller=type(self).__name__)
 
     # Prediction -----------------------------------------------------------------------------------
@@ -312,17 +369,17 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
             The labels in the form of the training labels: a DataFrame has the same columns, and a
             classifier fitted to label lists returns label lists. Shape (n_samples,) for classes.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self._predict_classes(table)[0]
-        if self._form.kind not in ("sparse", "lists"):
-            return self._form.convert(self._predict(table), X)
-        # Rows are predicted in blocks, so that a dense table of all labels is never needed.
+        X_validated = self._validate_features(X)
+        if self._y_format.kind == "classes":
+            return self._predict_classes(X_validated)[0]
+        if self._y_format.kind not in ("sparse", "lists"):
+            return self._y_format.convert(self._predict(X_validated), X)
+        # Rows are predicted in blocks, so that a dense matrix of all labels is never needed.
         blocks = [
-            sparse.csr_array(self._predict(_safe_indexing(table, rows)))
-            for rows in row_slices(_num_samples(table), self.n_labels_)
+            sparse.csr_array(self._predict(_safe_indexing(X_validated, row_slice)))
+            for row_slice in row_slices(_num_samples(X_validated), self.n_labels_)
         ]
-        return self._form.convert(sparse.vstack(blocks, format="csr"), X)
+        return self._y_format.convert(sparse.vstack(blocks, format="csr"), X)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the score of each row and label.
@@ -338,10 +395,10 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
             Scores in [0, 1]. `predict` may follow another rule than a score of at least 0.5: see
             the class.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self._predict_classes(table)[1]
-        return self._predict_scores(table)
+        X_validated = self._validate_features(X)
+        if self._y_format.kind == "classes":
+            return self._predict_classes(X_validated)[1]
+        return self._predict_scores(X_validated)
 
     def predict_both(self, X: Any) -> tuple[Any, Array]:
         """Return the results of `predict` and `predict_proba`, computed once.
@@ -358,25 +415,33 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         scores : ndarray of shape (n_samples, n_labels)
             See `predict_proba`.
         """
-        table = self._read_rows(X)
-        if self._form.kind == "classes":
-            return self._predict_classes(table)
-        labels, scores = self._predict_labels_and_scores(table)
-        return self._form.convert(labels, X), scores
+        X_validated = self._validate_features(X)
+        if self._y_format.kind == "classes":
+            return self._predict_classes(X_validated)
+        labels, scores = self._predict_labels_and_scores(X_validated)
+        return self._y_format.convert(labels, X), scores
 
-    def _predict_classes(self, table: Any) -> tuple[Array, Array]:
-        """Return the most probable class of each validated row, and the class probabilities."""
-        # The scores of a row add up to one; a row without any gets the training shares.
-        scores = self._predict_class_scores(table)
+    def _predict_classes(self, X: Any) -> tuple[Array, Array]:
+        """Return the most probable class of each validated row, and the class probabilities.
+
+        The shapes are (n_rows,) and (n_rows, n_classes).
+        """
+        # Scores are divided by their sum; a row whose scores are all 0 gets the shares of the
+        # classes in the training rows.
+        scores = self._predict_class_scores(X)
         total = scores.sum(axis=1, keepdims=True)
-        shares = np.broadcast_to(self._class_shares, scores.shape).copy()
-        probabilities = np.divide(scores, total, out=shares, where=total > 0)
+        priors = np.broadcast_to(self._class_priors, scores.shape).copy()
+        probabilities = np.divide(scores, total, out=priors, where=total > 0)
         return self.classes_[probabilities.argmax(axis=1)], probabilities
 
-    def _read_rows(self, X: Any) -> Any:
-        """Return the validated features of rows to predict."""
+    def _validate_features(self, X: Any) -> Any:
+        """Return the features of rows to predict, as in `ValidatedData`.
+
+        Raise an error if the classifier is not fitted, or if the columns differ from those in
+        `fit`.
+        """
         check_is_fitted(self)
-        return read_rows(X, self, self._codes)
+        return validate_features(X, self, self._codes)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: what input the classifier takes."""
@@ -447,7 +512,10 @@ class BaseRanker(BaseMultilabelClassifier):
 
     @abstractmethod
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:
-        """Fit to validated data, and return the out-of-sample scores of the training rows."""
+        """Fit to validated data, and return the out-of-sample scores of the training rows.
+
+        The arguments are those of `ValidatedData`; the scores have the shape of Y.
+        """
 
     def fit_out_of_sample(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Fit the ranker, and return out-of-sample scores of the training rows.
@@ -481,18 +549,18 @@ class BaseRanker(BaseMultilabelClassifier):
         return all_scores
 
     def _fit_out_of_sample_validated(
-        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_values: Array
+        self, X: Any, Y: sparse.csr_array, sample_weight: Array | None, *, n_categories: Array
     ) -> Array:
         """Do what `fit_out_of_sample` does with data that an outer estimator has validated.
 
-        The arguments are those of `_fit_validated`.
+        The arguments are those of `_fit_validated`. Rows of weight 0 get no scores.
         """
         return self._call_fit_out_of_sample(
-            self._accept_validated_data(X, Y, sample_weight, n_values)
+            self._accept_validated_data(X, Y, sample_weight, n_categories=n_categories)
         )
 
     def _call_fit_out_of_sample(self, data: ValidatedData) -> Array:
-        """Call `_fit_out_of_sample`, which needs at least two rows."""
+        """Return the result of `_fit_out_of_sample`; raise an error for fewer than two rows."""
         if data.Y.shape[0] < 2:
             raise DataError(
                 f"{type(self).__name__}: found 1 sample (training row). Expected at least 2: the "
@@ -505,19 +573,22 @@ class BaseRanker(BaseMultilabelClassifier):
 
 
 class ClassifierConstraint(ParameterConstraint):
-    """A classifier inside another one, or None; its own parameters are checked as well."""
+    """Constraint of a parameter that is a classifier or None.
+
+    If the classifier is one of this package, its own parameters are checked as well.
+    """
 
     kind = "hidden"
     error = ParameterTypeError
-    methods: tuple[str, ...]
+    methods: tuple[str, ...]  # names of the methods that the classifier must have
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Return whether the value is None or an object with the methods of a classifier."""
+        """Return whether the value is None or an instance with all of ``methods``."""
         has_methods = all(hasattr(value, name) for name in self.methods)
         return value is None or (has_methods and not isinstance(value, type))
 
     def suggestion(self, value: Any) -> str:
-        """Return a hint to add parentheses if the value is a class, else an empty text."""
+        """Return a hint to add parentheses if the value is a class, else an empty string."""
         if isinstance(value, type):
             return f" Did you mean {value.__name__}()?"
         return ""
@@ -530,19 +601,19 @@ class ClassifierConstraint(ParameterConstraint):
 
 
 class SingleLabelClassifierConstraint(ClassifierConstraint):
-    """A classifier that learns one label or class."""
+    """Constraint of a parameter that is a classifier of one label, or None."""
 
     methods = ("fit", "predict", "get_params")
     description = "None or a scikit-learn classifier with fit and predict"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Return whether the value is None or a classifier; regressors predict no classes."""
+        """Return whether the value is None or a classifier, but not a regressor."""
         has_tags = hasattr(value, "__sklearn_tags__")
         return super().is_satisfied_by(value) and not (has_tags and is_regressor(value))
 
 
 class MultilabelClassifierConstraint(ClassifierConstraint):
-    """A classifier that learns several labels."""
+    """Constraint of a parameter that is a multilabel classifier, or None."""
 
     methods = ("fit", "predict")
     description = "None or a multilabel classifier with fit and predict"

@@ -1,8 +1,8 @@
-"""Validation of labels in any form, and conversion of predictions to the same form."""
+"""Validation of labels in any format, and conversion of predictions to the same format."""
 
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,58 +16,69 @@ from scumble._validation.labels import check_named_labels, label_lists
 
 
 @dataclass(frozen=True, eq=False)
-class LabelForm:
-    """The form of the training labels, as texts, so that any file format can store it."""
+class LabelFormat:
+    """The container and types of the training labels, in which predictions are returned.
+
+    All fields are strings, so that any file format can store them.
+    """
 
     kind: str  # "array", "sparse", "frame", "lists" (a list or column of label lists) or "classes"
-    #: of the cells, or the Python type of label lists; one per column of a frame
+    #: Dtype of the values; one per column of a frame. For label lists, the Python type of a list.
     dtypes: tuple[str, ...] = ("int64",)
-    names: tuple[str, ...] | None = None
-    library: Any = None  # that a frame, or a column of label lists, is from
+    names: tuple[str, ...] | None = None  # of the labels; None if they have none
+    #: Package of a frame or of a column of label lists, such as "pandas"; else None.
+    library: Any = None
 
     def convert(self, labels: Any, X: Any) -> Any:
-        """Return predicted labels in this form; X provides the index of a pandas frame."""
+        """Return predicted labels in this format; classes are returned unchanged.
+
+        ``labels`` is a boolean ndarray or csr_array. A pandas result gets the index of X, which
+        holds the predicted rows as the user passed them.
+        """
         if self.kind == "classes":
             return labels
         if self.kind == "sparse":
             return sparse.csr_array(labels).astype(self.dtypes[0])
         if self.kind == "lists":
             return self._to_lists(sparse.csr_array(labels), X)
-        cells = to_dense(labels)
+        Y = to_dense(labels)
         if self.kind == "array":
-            return cells.astype(self.dtypes[0], copy=False)
-        return self._to_frame(cells, X)
+            return Y.astype(self.dtypes[0], copy=False)
+        return self._to_frame(Y, X)
 
     def _to_lists(self, labels: sparse.csr_array, X: Any) -> Any:
-        """Return the names of the labels of each row, as a list or a column of such lists."""
+        """Return a label list per row, all in a list, ndarray or Series.
+
+        A label list holds names of labels, or their indices if they have no names.
+        """
         names = np.array(range(labels.shape[1]) if self.names is None else self.names, object)
         types = {"tuple": tuple, "set": set, "frozenset": frozenset}
-        row_type = types.get(self.dtypes[0], list)
-        row_names = np.split(names[labels.indices], labels.indptr[1:-1])
-        # numpy.split returns one part even if there are no rows.
-        rows = [row_type(part.tolist()) for part in row_names][: labels.shape[0]]
+        list_type = types.get(self.dtypes[0], list)
+        names_by_row = np.split(names[labels.indices], labels.indptr[1:-1])
+        lists = [list_type(row_names.tolist()) for row_names in names_by_row]
+        lists = lists[: labels.shape[0]]  # numpy.split returns one part even if there are no rows
         if self.library is None:
-            return rows
+            return lists
         if self.library == "numpy":
-            column = np.empty(len(rows), object)
-            column[:] = rows
+            column = np.empty(len(lists), object)
+            column[:] = lists
             return column
         library = import_optional_dependency(
             self.library, purpose="labels as a column of lists", extra="frames"
         )
         if self.library == "pandas":
             index = X.index if hasattr(X, "iloc") else None
-            return library.Series(rows, index=index, dtype=object)
-        return library.Series(rows)
+            return library.Series(lists, index=index, dtype=object)
+        return library.Series(lists)
 
-    def _to_frame(self, cells: Array, X: Any) -> Any:
-        """Return labels as a frame with the columns and types of the training labels."""
+    def _to_frame(self, Y: Array, X: Any) -> Any:
+        """Return labels as a frame with the column names and dtypes of the training labels."""
         import narwhals as nw
 
         assert self.names is not None
         columns = {}
         for label, (name, dtype) in enumerate(zip(self.names, self.dtypes, strict=True)):
-            series = nw.new_series(name, cells[:, label], nw.Boolean, backend=self.library)
+            series = nw.new_series(name, Y[:, label], nw.Boolean, backend=self.library)
             columns[name] = series.cast(getattr(nw, dtype, nw.Int8))
         frame = nw.from_dict(columns, backend=self.library).to_native()
         if self.library == "pandas" and hasattr(X, "iloc"):
@@ -75,39 +86,54 @@ class LabelForm:
         return frame
 
 
-def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Array | None]:
-    """Return the label indicator matrix, the form of Y, and its classes if it has one per row."""
-    if Y is None:
+class ValidatedLabels(NamedTuple):
+    """The result of `validate_y`."""
+
+    Y: sparse.csr_array  # label indicator matrix, bool, shape (n_samples, n_labels)
+    y_format: LabelFormat
+    classes: Array | None  # sorted; the columns of Y. None if y did not hold one class per row
+
+
+def validate_y(y: Any, *, caller: str) -> ValidatedLabels:
+    """Return the label indicator matrix, the format and the classes of labels in any format.
+
+    One class per row becomes a matrix with a column per class.
+    """
+    if y is None:
         raise LabelError(
             f"{caller} requires y to be passed, but the target y is None: give the labels of "
             "each row."
         )
-    is_array_or_frame = isinstance(Y, np.ndarray) or sparse.issparse(Y) or hasattr(Y, "columns")
-    if hasattr(Y, "__array__") and not is_array_or_frame and label_lists(Y) is None:
-        Y = np.asarray(Y)
-    if label_lists(Y) is None and _holds_classes(Y):
-        classes, codes = read_classes(np.asarray(Y), caller=caller)
-        form = LabelForm("classes", dtypes=(str(classes.dtype),))
-        return one_hot_labels(codes, len(classes)), form, classes
-    labels, names = check_named_labels(Y, caller=caller)
-    if labels.shape[1] == 0:
+    is_array_or_frame = isinstance(y, np.ndarray) or sparse.issparse(y) or hasattr(y, "columns")
+    if hasattr(y, "__array__") and not is_array_or_frame and label_lists(y) is None:
+        y = np.asarray(y)
+    if label_lists(y) is None and _holds_classes(y):
+        classes, codes = encode_classes(np.asarray(y), caller=caller)
+        y_format = LabelFormat("classes", dtypes=(str(classes.dtype),))
+        return ValidatedLabels(one_hot_labels(codes, len(classes)), y_format, classes)
+    Y, names = check_named_labels(y, caller=caller)
+    if Y.shape[1] == 0:
         raise LabelError(f"{caller}: Y has no labels. Expected at least one column.")
-    return labels, _form_of(Y, names), None
+    return ValidatedLabels(Y, _format_of(y, names), classes=None)
 
 
-def _holds_classes(Y: Any) -> bool:
-    """Return whether Y holds one class per row; a column of 0 and 1 is one label."""
-    if isinstance(Y, list | tuple):
-        return bool(Y) and not any(isinstance(row, list | tuple | Set | np.ndarray) for row in Y)
-    if not isinstance(Y, np.ndarray):
+def _holds_classes(y: Any) -> bool:
+    """Return whether y holds one class per row.
+
+    A list of numbers or strings does, and an array of one dimension. An array of one column does
+    if it has other values than 0 and 1; otherwise the column is one label.
+    """
+    if isinstance(y, list | tuple):
+        return bool(y) and not any(isinstance(row, list | tuple | Set | np.ndarray) for row in y)
+    if not isinstance(y, np.ndarray):
         return False
-    if Y.ndim == 2 and Y.shape[1] == 1:
-        return Y.dtype.kind in "iuUS" and not np.isin(Y, (0, 1)).all()
-    return Y.ndim == 1
+    if y.ndim == 2 and y.shape[1] == 1:
+        return y.dtype.kind in "iuUS" and not np.isin(y, (0, 1)).all()
+    return y.ndim == 1
 
 
-def read_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
-    """Return the sorted classes, and for each row the index of its class."""
+def encode_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
+    """Return the sorted classes of y, and for each row the index of its class among them."""
     try:
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
@@ -122,32 +148,32 @@ def read_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
 
 
 def one_hot_labels(codes: Array, n_labels: int) -> sparse.csr_array:
-    """Return a label indicator matrix in which each row has one label, given by its index."""
+    """Return a label indicator matrix in which row i has only the label with index ``codes[i]``."""
     n_rows = len(codes)
     indptr = np.arange(n_rows + 1, dtype=np.int32)
-    cells = (np.ones(n_rows, bool), codes.astype(np.int32), indptr)
-    return sparse.csr_array(cells, shape=(n_rows, n_labels))
+    csr_parts = (np.ones(n_rows, bool), codes.astype(np.int32), indptr)
+    return sparse.csr_array(csr_parts, shape=(n_rows, n_labels))
 
 
-def _form_of(Y: Any, names: tuple[str, ...] | None) -> LabelForm:
-    """Return the form of labels."""
-    if sparse.issparse(Y):
-        return LabelForm("sparse", dtypes=(str(Y.dtype),))
-    rows = label_lists(Y)
-    if rows is not None:
-        module = type(Y).__module__.partition(".")[0]
+def _format_of(y: Any, names: tuple[str, ...] | None) -> LabelFormat:
+    """Return the format of labels that are not classes; ``names`` are those of the labels."""
+    if sparse.issparse(y):
+        return LabelFormat("sparse", dtypes=(str(y.dtype),))
+    lists = label_lists(y)
+    if lists is not None:
+        module = type(y).__module__.partition(".")[0]
         library = module if module in ("numpy", "pandas", "polars") else None
-        row_types = {type(row).__name__ for row in rows}
-        row_type = row_types.pop() if len(row_types) == 1 else "list"
-        return LabelForm("lists", dtypes=(row_type,), names=names, library=library)
-    if isinstance(Y, np.ndarray):
-        dtype = "int64" if Y.dtype == object else str(Y.dtype)
-        return LabelForm("array", dtypes=(dtype,))
-    if not hasattr(Y, "columns"):
-        return LabelForm("array", names=names)
+        type_names = {type(label_list).__name__ for label_list in lists}
+        type_name = type_names.pop() if len(type_names) == 1 else "list"
+        return LabelFormat("lists", dtypes=(type_name,), names=names, library=library)
+    if isinstance(y, np.ndarray):
+        dtype = "int64" if y.dtype == object else str(y.dtype)
+        return LabelFormat("array", dtypes=(dtype,))
+    if not hasattr(y, "columns"):
+        return LabelFormat("array", names=names)
     import narwhals as nw
 
-    frame = nw.from_native(Y, eager_only=True)
+    frame = nw.from_native(y, eager_only=True)
     dtypes = tuple(str(dtype) for dtype in frame.schema.values())
     library = nw.get_native_namespace(frame).__name__
-    return LabelForm("frame", dtypes=dtypes, names=names, library=library)
+    return LabelFormat("frame", dtypes=dtypes, names=names, library=library)

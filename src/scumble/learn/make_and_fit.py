@@ -19,10 +19,10 @@ from scumble.resample import run_chain
 
 #: Parameters that every command offers; they are ignored for classifiers without them.
 SHARED = frozenset({"random_state", "n_jobs"})
-#: The name of the base learner for users.
+#: The key of `make_classifier` that names the base learner.
 BASE = "base"
-#: The names of this parameter in classifiers.
-BASES = ("estimator", "classifier")
+#: Names that classifiers have for the parameter that holds their base learner.
+BASE_PARAMETERS = ("estimator", "classifier")
 
 
 def make_classifier(name: str, **parameters: Any) -> Any:
@@ -79,22 +79,29 @@ def make_classifier(name: str, **parameters: Any) -> Any:
 
 
 def find_classifier_class(name: str) -> Any:
-    """Return the class of a classifier by its name or dotted name; ``"c45"`` is a single tree."""
+    """Return the class of a classifier by its name in the catalogue or its dotted name.
+
+    ``"c45"`` is `C45Classifier`, which is not in the catalogue. An unknown name is an error.
+    """
     if name.lower() == "c45":
         return C45Classifier
     return find_class("classifier", name)
 
 
 def base_parameter(name: str) -> str | None:
-    """Return the name of the parameter for the base learner of a classifier, None without one."""
+    """Return the name of the parameter of a classifier that holds its base learner.
+
+    Return None if the classifier called ``name`` has no base learner.
+    """
     names = signature(find_classifier_class(name)).parameters
-    return next((parameter for parameter in BASES if parameter in names), None)
+    return next((parameter for parameter in BASE_PARAMETERS if parameter in names), None)
 
 
 def _make_base(name: str, base_parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the base learner of a classifier by the name of its parameter; empty for none.
+    """Return the base learner of a classifier as a keyword argument; {} if none was requested.
 
-    ``base_parameters`` are the value of ``base`` and of parameters that begin with ``base.``.
+    ``base_parameters`` are the arguments of `make_classifier` that are called ``base``, or whose
+    names begin with ``base.``.
     """
     if all(value is None for value in base_parameters.values()):
         return {}
@@ -116,7 +123,7 @@ def _make_base(name: str, base_parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _construct(cls: Any, name: str, base: dict[str, Any]) -> Any:
-    """Return an instance of a class; missing arguments are an error that names the classifier."""
+    """Return ``cls(**base)``; if the class requires more arguments, raise an error."""
     try:
         return cls(**base)
     except TypeError as error:
@@ -127,7 +134,10 @@ def _construct(cls: Any, name: str, base: dict[str, Any]) -> Any:
 
 
 def _check_third_party_parameters(model: Any) -> None:
-    """Let scikit-learn check the parameters of its estimators now, not only in `fit`."""
+    """Raise an error if scikit-learn rejects the parameters of its estimator.
+
+    By itself scikit-learn would check them in `fit` only.
+    """
     check = getattr(model, "_validate_params", None)
     if check is not None and not hasattr(model, "check_parameters"):
         try:
@@ -183,12 +193,15 @@ def fit_dataset(
     array([[0, 1]])
     """
     texts = TextColumns.of(data)
-    rows = run_chain(texts.transform(data), resamplers)
-    return texts.wrap_model(_fit(classifier, rows, random_state), data)
+    resampled = run_chain(texts.transform(data), resamplers)
+    return texts.wrap_model(_fit(classifier, resampled, random_state), data)
 
 
 def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> Any:
-    """Return a copy of a classifier, fitted to a data set without texts."""
+    """Return a copy of a classifier, fitted to a data set without texts.
+
+    Every ``random_state`` that is None is set, unless the argument is None.
+    """
     if not data.n_features:
         raise DataError(
             f"{data!r} has no column to learn from. Expected at least one: if texts were left out, "
@@ -199,15 +212,18 @@ def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> 
         set_categorical_features(model, data.categorical_features)
     if random_state is not None:
         set_random_states(model, random_state)
-    if hasattr(model, "_know_labels"):  # HOMER groups labels by their names
-        model._know_labels(data.labels)
+    if hasattr(model, "_set_label_names"):  # HOMER groups labels by their names
+        model._set_label_names(data.labels)
     X = adapt_features(model, data.X)
     with translate_errors(model, f"learn from {data!r}"):
         return model.fit(X, adapt_labels(model, data.Y), **_weights_for(model, data))
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
-    """Return the weights of a data set as arguments of ``fit``; none for models without weights."""
+    """Return the weights of a data set as keyword arguments of ``fit``.
+
+    Warn, and return {}, if the model cannot use weights.
+    """
     if data.weights is None or supports_sample_weight(model):
         return sample_weight_fit_params(model, data.weights)
     warnings.warn(

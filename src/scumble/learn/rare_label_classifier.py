@@ -8,10 +8,11 @@ from scumble.learn.rankers.blended_ranker import BlendedRanker
 from scumble.learn.rankers.ridge import RidgeRanker
 from scumble.learn.thresholded_classifier import ThresholdedClassifier
 
+#: Allowed values of the parameter ``quality``.
 QUALITIES = ("fast", "best")
-#: Landmark rows of the kernel regression of quality "fast". They are few, because the cost grows
-#: with the third power of their number.
-LANDMARKS = 500
+#: Number of landmark rows of the kernel regression of quality "fast". It is small, because the cost
+#: grows with its third power.
+FAST_N_LANDMARKS = 500
 
 
 class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For rare labels"):
@@ -101,7 +102,7 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For
         self.n_jobs = n_jobs
 
     def _inner_estimator(self) -> Any:
-        """Return the ranker, not fitted."""
+        """Return the unfitted ranker: ridge regression if quality is "fast", else a blend."""
         if self.quality == "fast":
-            return RidgeRanker("auto", landmarks=LANDMARKS)
+            return RidgeRanker("auto", landmarks=FAST_N_LANDMARKS)
         return BlendedRanker()

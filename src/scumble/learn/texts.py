@@ -14,10 +14,10 @@ from scumble._core.errors import DataError, ParameterTypeError
 from scumble._validation.frames import frame_columns, is_frame
 from scumble.data import Feature, MultilabelDataset
 
-#: Smallest number of training rows that contain a word: a word of a single row says nothing about
+#: Minimum number of training rows that contain a word: a word of a single row says nothing about
 #: other rows.
 MIN_ROWS = 2
-#: Largest number of words of a column; the most frequent ones are used.
+#: Maximum number of words of a column, which bounds memory; the most frequent ones are used.
 MAX_WORDS = 20_000
 #: Regular expression of a word: at least two letters or digits.
 WORD = r"(?u)\b\w\w+\b"
@@ -123,7 +123,10 @@ class TextColumns:
         )  # fmt: skip
 
     def append_words(self, X: Any, data: MultilabelDataset) -> sparse.csr_array:
-        """Return other columns of a data set's rows, followed by the TF-IDF of its texts."""
+        """Return X followed by the TF-IDF features of the text columns of a data set.
+
+        X holds other columns of the same rows. There is a feature per column and word.
+        """
         blocks = [sparse.csr_array(X)]
         for name, words, weights in zip(self.names, self.words, self.weights, strict=True):
             blocks.append(_tf_idf(column_texts(data, name), words, weights))
@@ -184,7 +187,8 @@ class TextModel(ClassifierMixin, BaseEstimator):
     def __init__(self, texts: TextColumns, model: Any, features: Any) -> None:
         self.texts = texts
         self.model = model
-        # Tuples of texts, which a file can store. The texts of the training rows are left out.
+        # By column: name, kind, categories and date format, as tuples of strings, which a file can
+        # store. The texts of the training rows are left out.
         columns = []
         for feature in features:
             categories = () if feature.kind == "text" else feature.categories
@@ -279,7 +283,10 @@ class TextModel(ClassifierMixin, BaseEstimator):
         return adapt_features(self.model, X)
 
     def _as_dataset(self, rows: Any) -> MultilabelDataset:
-        """Return a data set, or the training columns of a frame as a data set without labels."""
+        """Return a data set unchanged, and a frame as a data set without labels.
+
+        Only the training columns of the frame are used. Any other object is an error.
+        """
         if isinstance(rows, MultilabelDataset):
             return rows
         if not is_frame(rows):
@@ -301,30 +308,36 @@ class TextModel(ClassifierMixin, BaseEstimator):
 
 
 def column_texts(data: MultilabelDataset, name: str) -> list[str]:
-    """Return the text of a column for each row; a missing one is empty."""
+    """Return the text of each row in a column of a data set; "" if it is missing.
+
+    Numbers are converted to text. Dates are an error.
+    """
     index = data.feature_names.index(name)
     feature = data.features[index]
-    cells = get_column(data.X, index)
+    values = get_column(data.X, index)
     if feature.kind == "date":
         raise DataError(
             f"Column {name!r} of {data!r} holds dates. Expected texts, as when fitting."
         )
     if not feature.holds_codes:  # a reader took texts such as "12" for numbers
-        return ["" if np.isnan(number) else f"{number:.15g}" for number in cells.tolist()]
-    codes = np.where(np.isnan(cells), len(feature.categories), cells).astype(np.intp)
+        return ["" if np.isnan(number) else f"{number:.15g}" for number in values.tolist()]
+    codes = np.where(np.isnan(values), len(feature.categories), values).astype(np.intp)
     texts = [*feature.categories, ""]
     return [texts[code] for code in codes.tolist()]
 
 
 def _vectorizer(**options: Any) -> Any:
-    """Return scikit-learn's vectorizer with the options that all text columns share."""
+    """Return an unfitted `TfidfVectorizer` with the given options and those of all text columns."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(sublinear_tf=True, token_pattern=WORD, **options)
 
 
 def _fit_vocabulary(texts: list[str]) -> tuple[tuple[str, ...], Array]:
-    """Return the words of texts in alphabetical order, and their inverse document frequencies."""
+    """Return the words of texts in alphabetical order, and their inverse document frequencies.
+
+    Words are those in at least `MIN_ROWS` texts, or in one if there are no such words.
+    """
     for min_rows in (MIN_ROWS, 1):
         vectorizer = _vectorizer(min_df=min_rows, max_features=MAX_WORDS)
         try:
@@ -337,7 +350,10 @@ def _fit_vocabulary(texts: list[str]) -> tuple[tuple[str, ...], Array]:
 
 
 def _tf_idf(texts: list[str], words: tuple[str, ...], weights: Array) -> sparse.csr_array:
-    """Return the TF-IDF features of texts: a row per text and a column per word."""
+    """Return the TF-IDF features of texts, shape (n_texts, n_words).
+
+    ``weights`` are the inverse document frequencies of the words.
+    """
     if not words:
         return sparse.csr_array((len(texts), 0))
     vectorizer = _vectorizer(vocabulary={word: index for index, word in enumerate(words)})

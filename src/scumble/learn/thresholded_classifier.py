@@ -21,7 +21,7 @@ from scumble.learn.inner_classifier import (
 from scumble.learn.rankers.ridge import RidgeRanker
 from scumble.learn.thresholds.selection import (
     RULE_CONSTRAINTS,
-    ScoreColumns,
+    ScoredLabels,
     ThresholdCurve,
     ThresholdRule,
 )
@@ -144,7 +144,7 @@ class ThresholdedClassifier(
         self.n_jobs = n_jobs
 
     def _threshold_rule(self) -> ThresholdRule:
-        """Return the rule by which thresholds are chosen."""
+        """Return the parameters of the rule as one `ThresholdRule`."""
         return ThresholdRule(
             rule=self.rule,
             metric=self.metric,
@@ -153,18 +153,21 @@ class ThresholdedClassifier(
         )
 
     def _inner_estimator(self) -> Any:
-        """Return the estimator that scores labels, not fitted."""
+        """Return the unfitted estimator whose scores are compared with thresholds."""
         return RidgeRanker() if self.estimator is None else self.estimator
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the estimator, and choose thresholds from its out-of-sample scores."""
+        """Set `estimator_`, `thresholds_` and `curves_`.
+
+        The estimator is fitted, and thresholds are chosen from its out-of-sample scores.
+        """
         rule = self._threshold_rule()
         caller = type(self).__name__
         estimator = self._configured_estimator()
         training = TrainingData(
             X=X,
             Y=Y,
-            n_values=self._codes.n_values,
+            n_categories=self._codes.n_values,
             weights=sample_weight,
             generator=self._generator(),
             n_jobs=self.n_jobs,
@@ -178,11 +181,15 @@ class ThresholdedClassifier(
         self.estimator_, scores = fit_with_scores(
             estimator, training, n_folds=int(self.n_folds), caller=caller
         )
-        columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())
-        self.thresholds_, self.curves_ = columns.choose_with_curves(rule, self.n_jobs)
+        scored_labels = ScoredLabels(np.asfortranarray(scores), Y.tocsc())
+        self.thresholds_, self.curves_ = scored_labels.select_with_curves(rule, self.n_jobs)
 
     def _configured_estimator(self) -> Any:
-        """Return the estimator; one that reads X itself has the nominal columns set."""
+        """Return the unfitted inner estimator, with its parameter `categorical_features` set.
+
+        It is set only if the estimator is of another package and this classifier has nominal
+        columns. Raise an error if the estimator has no such parameter.
+        """
         if self.categorical_features is None or not self._passes_raw_features():
             return self._inner_estimator()
         estimator = clone(self._inner_estimator())
@@ -198,19 +205,22 @@ class ThresholdedClassifier(
         return estimator
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the scores of the estimator."""
-        n_values = None if self._passes_raw_features() else self._codes.n_values
-        return self.estimator_.scores(X, n_values, caller=type(self).__name__)
+        """Return the scores of the inner estimator, of shape (n_rows, n_labels)."""
+        n_categories = None if self._passes_raw_features() else self._codes.n_values
+        return self.estimator_.predict_scores(X, n_categories, caller=type(self).__name__)
 
     def _passes_raw_features(self) -> bool:
-        """Return whether the estimator is of another package, and gets X unchanged."""
+        """Return whether the inner estimator is of another package, and thus gets X unchanged."""
         return not isinstance(self._inner_estimator(), BaseMultilabelClassifier)
 
-    def _read_training(self, X: Any) -> Any:
-        """Return the features of training rows; unchanged for an estimator of another package."""
+    def _validate_training_features(self, X: Any) -> Any:
+        """Return validated features of training rows, and set attributes that describe them.
+
+        For an estimator of another package only lists of numbers are converted.
+        """
         if not self._passes_raw_features():
-            return super()._read_training(X)
-        X = _table_if_numbers(X)
+            return super()._validate_training_features(X)
+        X = _array_if_numbers(X)
         n_columns = 0
         if len(getattr(X, "shape", ())) == 2:
             _check_feature_names(self, X, reset=True)
@@ -219,20 +229,23 @@ class ThresholdedClassifier(
         self._codes = FeatureCodes.numeric(n_columns)
         return X
 
-    def _read_rows(self, X: Any) -> Any:
-        """Return the features of rows to predict; unchanged for one of another package."""
+    def _validate_features(self, X: Any) -> Any:
+        """Return validated features of rows to predict.
+
+        For an estimator of another package only lists of numbers are converted.
+        """
         if not self._passes_raw_features():
-            return super()._read_rows(X)
+            return super()._validate_features(X)
         check_is_fitted(self)
-        return _table_if_numbers(X)
+        return _array_if_numbers(X)
 
 
-def _table_if_numbers(X: Any) -> Any:
-    """Return lists of numbers as an array, and anything else unchanged, such as texts."""
+def _array_if_numbers(X: Any) -> Any:
+    """Return lists of equal length as a two-dimensional array, and any other X unchanged."""
     if hasattr(X, "shape"):
         return X
     try:
-        table = np.asarray(X)
+        array = np.asarray(X)
     except ValueError:  # lists of unequal length, which the estimator may be able to read
         return X
-    return table if table.ndim == 2 else X
+    return array if array.ndim == 2 else X

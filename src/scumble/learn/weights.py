@@ -13,12 +13,16 @@ from scumble._core.errors import DataError, ParameterError
 from scumble._core.parameters import ParameterConstraint, Real
 from scumble._validation.provenance import is_resampled, remembered_sample_weight
 
-#: Rules by which class weights are computed.
+#: Rules by which class weights are computed, see `compute_class_weight_factors`.
 RULES = ("balanced", "sqrt")
 
 
 def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | None:
-    """Return one weight per row as float64; None if all are 1."""
+    """Return validated weights of rows as float64, shape (n_rows,); None if all are 1.
+
+    A scalar is the weight of every row. Negative or infinite weights, NaN, and a sum of nearly 0
+    are errors.
+    """
     if sample_weight is None:
         return None
     try:
@@ -38,7 +42,11 @@ def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | No
 
 
 def resolve_sample_weight(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
-    """Return the weights of rows; those of resampled rows if a resampler has changed them."""
+    """Return the weights of the rows of Y, not validated; None if all are 1.
+
+    These are ``sample_weight``, or the weights that a resampler has stored with Y. If a resampler
+    has made other rows but not their weights, weights of another length are an error.
+    """
     weights = remembered_sample_weight(Y, sample_weight)
     if weights is None or not is_resampled(Y):
         return weights
@@ -53,7 +61,7 @@ def resolve_sample_weight(Y: Any, sample_weight: Any, n_rows: int, *, caller: st
 
 
 def _check_values(weights: Array, caller: str) -> None:
-    """Raise an error for weights that are negative, not finite, or too small in total."""
+    """Raise an error for weights that are negative or not finite, or whose sum is below 1e-6."""
     is_wrong = ~(np.isfinite(weights) & (weights >= 0))
     if is_wrong.any():
         row = int(is_wrong.argmax())
@@ -75,13 +83,13 @@ def _check_values(weights: Array, caller: str) -> None:
 
 
 class ClassWeight(ParameterConstraint):
-    """A rule for class weights, a mapping from classes to weights, or None."""
+    """Constraint of a parameter ``class_weight``: None, a rule or a mapping to weights."""
 
     kind = "hidden"
     description = "None, 'balanced', 'sqrt' or a mapping from classes to weights"
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Return whether the value is None, a rule or a mapping."""
+        """Return whether the value is None, one of `RULES` or a mapping, whatever it holds."""
         is_rule = isinstance(value, str) and value in RULES
         return value is None or is_rule or isinstance(value, Mapping)
 
@@ -99,7 +107,12 @@ class ClassWeight(ParameterConstraint):
 
 
 def compute_class_weight_factors(counts: Array, class_weight: Any) -> Array:
-    """Return for each class the factor that the weights of its rows are multiplied by."""
+    """Return for each class the factor that the weights of its rows are multiplied by.
+
+    ``counts`` holds the total weight of each class in its last axis, and the result has its shape.
+    ``class_weight`` is "balanced", "sqrt" or a mapping from class codes to factors; classes that it
+    does not name, and without a mapping classes without rows, get factor 1.
+    """
     # With n_c the total weight of class c, n that of all rows and C the number of classes with any
     # rows, "balanced" is n / (C n_c), and "sqrt" its square root, scaled so that the weights of all
     # rows still sum to n.
@@ -121,7 +134,11 @@ def compute_class_weight_factors(counts: Array, class_weight: Any) -> Array:
 
 
 def apply_class_weight(y: Array, weights: Array | None, n_classes: int, class_weight: Any) -> Any:
-    """Return the weights of rows multiplied by the factors of their classes; None for all 1."""
+    """Return the weights of rows, multiplied by the factors of their classes; None if all are 1.
+
+    ``y`` holds the class code of each row; ``class_weight`` is that of
+    `compute_class_weight_factors`, or None.
+    """
     if class_weight is None:
         return weights
     factors = compute_class_weight_factors(np.bincount(y, weights, n_classes), class_weight)
@@ -130,25 +147,31 @@ def apply_class_weight(y: Array, weights: Array | None, n_classes: int, class_we
     return factors[y] if weights is None else weights * factors[y]
 
 
-def take_weights(weights: Array | None, rows: Array) -> Array | None:
-    """Return the weights of some rows."""
-    return None if weights is None else weights[rows]
-
-
-def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None:
-    """Return for each stored cell the weight of its row."""
+def select_weights(weights: Array | None, row_indices: Array) -> Array | None:
+    """Return the weights of some rows; None, which stands for ones, stays None."""
     if weights is None:
         return None
-    return np.repeat(weights, np.diff(table.indptr))
+    return weights[row_indices]
+
+
+def repeat_weights_by_row(matrix: sparse.csr_array, weights: Array | None) -> Array | None:
+    """Return for each stored value of a matrix the weight of its row; None if all are 1."""
+    if weights is None:
+        return None
+    return np.repeat(weights, np.diff(matrix.indptr))
 
 
 def supports_sample_weight(estimator: Any) -> bool:
-    """Return whether ``fit`` of an estimator uses ``sample_weight``."""
+    """Return whether an estimator, and all estimators inside it, can use ``sample_weight``."""
     return find_estimator_without_sample_weight(estimator) is None
 
 
 def find_estimator_without_sample_weight(estimator: Any) -> str | None:
-    """Return the name of an estimator, or of one inside it, that cannot use weights; else None."""
+    """Return the class name of an estimator that cannot use ``sample_weight``; None if all can.
+
+    This is the estimator itself, the last step of a pipeline, a resampler in a pipeline, or an
+    inner estimator. For the estimator None, which stands for a default, return None.
+    """
     if estimator is None:
         return None
     steps = getattr(estimator, "steps", None)
@@ -164,7 +187,10 @@ def find_estimator_without_sample_weight(estimator: Any) -> str | None:
 
 
 def sample_weight_fit_params(estimator: Any, weights: Any) -> dict[str, Any]:
-    """Return weights as keyword arguments of ``fit``: in a pipeline those of its last step."""
+    """Return keyword arguments that pass weights to ``fit``; {} if the weights are None.
+
+    For a pipeline the key begins with the name of its last step, unless metadata routing is on.
+    """
     if weights is None:
         return {}
     if get_config()["enable_metadata_routing"]:  # requests of the steps decide who gets weights

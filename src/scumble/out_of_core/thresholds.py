@@ -267,12 +267,14 @@ class ThresholdTables(Workspace):
         self._check_n_instances(n_rows, int(arrow_column(best, "n_predicted").max(initial=0)))
         best = _without_equal_scores(best, n_rows)
         n_predicted = arrow_column(best, "n_predicted")
-        middle = in_memory._middle(arrow_column(best, "score"), arrow_column(best, "below"))
+        middle = in_memory.thresholds_between(
+            arrow_column(best, "score"), arrow_column(best, "below")
+        )
         selected = SelectedThresholds.without_predictions(counts)
         positions = find_label_positions(best.column("label").to_pylist(), labels)
         selected.thresholds[positions] = np.where(n_predicted == n_rows, -np.inf, middle)
         selected.n_predicted[positions] = n_predicted
-        selected.hits[positions] = arrow_column(best, "hits")
+        selected.true_positives[positions] = arrow_column(best, "hits")
         selected.expected[positions] = arrow_column(best, "expected")
         self._predict_labels_of_all_rows(selected, n_rows, shared_recall)
         return selected
@@ -287,7 +289,7 @@ class ThresholdTables(Workspace):
             candidates = CandidateThresholds(
                 np.array([-np.inf]), n_predicted, n_predicted, n_rows, 0
             )
-            expected = in_memory._expected_metric(candidates, self._rule, shared_recall)[0]
+            expected = in_memory.expected_metric(candidates, self._rule, shared_recall)[0]
             selected.select(int(label), candidates, 0, expected)
 
     def _fetch_best_candidates(self, shared_recall: Array | None) -> Any:
@@ -348,8 +350,8 @@ class ThresholdTables(Workspace):
         selected = SelectedThresholds.without_predictions(counts)
         positions = find_label_positions(predictions.column("label").to_pylist(), labels)
         selected.n_predicted[positions] = arrow_column(predictions, "n_predicted")
-        selected.hits[positions] = arrow_column(predictions, "hits")
-        return selected.at_threshold(self._rule)
+        selected.true_positives[positions] = arrow_column(predictions, "hits")
+        return selected.with_fixed_threshold(self._rule)
 
     def _invalid_score_error(self) -> ReadError:
         """Build the error for the first row without a valid score, label or instance."""

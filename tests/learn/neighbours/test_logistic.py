@@ -86,7 +86,7 @@ def test_any_labels_give_finite_coefficients(seed, n, p):
     Y = rng.random((n, 3)) < [0.0, 0.5, 1.0]
     models = fit_logistic(X, sparse.csr_array(Y))
 
-    assert np.isfinite(models.weights).all()
+    assert np.isfinite(models.coefficients).all()
     assert np.isfinite(models.intercepts).all()
     found = models.predict_proba(X)
     assert (found[:, 0] < 1e-6).all()
@@ -100,7 +100,7 @@ def test_separable_labels_are_separated():
 
     assert found[X.ravel() <= 0.5].max() < 1e-3
     assert found[X.ravel() > 0.5].min() > 1 - 1e-3
-    assert np.abs(models.weights).max() < 1e5
+    assert np.abs(models.coefficients).max() < 1e5
 
 
 def test_dense_and_sparse_columns_agree():
@@ -109,8 +109,8 @@ def test_dense_and_sparse_columns_agree():
     dense = fit_logistic(X, sparse.csr_array(Y))
     thin = fit_logistic(sparse.csr_array(X), sparse.csr_array(Y))
 
-    assert sparse.csr_array(X).nnz < logistic.DENSE_FROM * X.size
-    assert np.allclose(dense.weights, thin.weights, atol=1e-6)
+    assert sparse.csr_array(X).nnz < logistic.MIN_DENSE_SHARE * X.size
+    assert np.allclose(dense.coefficients, thin.coefficients, atol=1e-6)
     assert np.allclose(dense.intercepts, thin.intercepts, atol=1e-6)
 
 
@@ -123,30 +123,30 @@ def test_more_columns_than_rows_change_nothing(monkeypatch, convert):
     monkeypatch.setattr(logistic, "_rotate", lambda columns: (columns, None))
     plain = fit_logistic(convert(X), Y, ridge=0.1)
 
-    assert np.allclose(turned.weights, plain.weights, atol=1e-6)
+    assert np.allclose(turned.coefficients, plain.coefficients, atol=1e-6)
     assert np.allclose(turned.predict_proba(X), plain.predict_proba(X), atol=1e-6)
 
 
 def test_very_many_columns_and_rows_go_without_second_derivatives(monkeypatch):
     X, Y = random_problem(5)
     expected = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).predict_proba(X)
-    monkeypatch.setattr(logistic, "MAX_NEWTON", 1)
+    monkeypatch.setattr(logistic, "MAX_NEWTON_COLUMNS", 1)
     found = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).predict_proba(X)
     assert np.allclose(found, expected, atol=1e-3)
 
 
-@pytest.mark.parametrize("steps", ["N_STEPS", "N_QUASI_STEPS"])
+@pytest.mark.parametrize("steps", ["MAX_NEWTON_STEPS", "MAX_QUASI_NEWTON_STEPS"])
 def test_a_label_whose_steps_run_out_is_named(monkeypatch, steps):
     X, Y = random_problem(5)
     Y = sparse.csr_array(Y)
-    if steps == "N_QUASI_STEPS":
-        monkeypatch.setattr(logistic, "MAX_NEWTON", 1)
+    if steps == "MAX_QUASI_NEWTON_STEPS":
+        monkeypatch.setattr(logistic, "MAX_NEWTON_COLUMNS", 1)
     monkeypatch.setattr(logistic, steps, 2)
     with pytest.warns(ConvergenceWarning, match="of label 0, .* did not converge"):
         fit_logistic(X, Y)
     names = [f"label {at}" for at in range(Y.shape[1])]
     with pytest.warns(ConvergenceWarning, match="of label 'label 0'"):
-        fit_logistic(X, Y, names=names, n_jobs=2)
+        fit_logistic(X, Y, label_names=names, n_jobs=2)
 
 
 def test_constant_columns_weigh_nothing():
@@ -154,7 +154,7 @@ def test_constant_columns_weigh_nothing():
     X[:, 2] = 0.1  # a mean of these is not exactly 0.1
     for form in (X, sparse.csr_array(X)):
         models = fit_logistic(form, sparse.csr_array(Y))
-        assert (models.weights[2] == 0).all()
+        assert (models.coefficients[2] == 0).all()
 
 
 def test_equal_columns_share_the_weight():
@@ -167,5 +167,5 @@ def test_equal_columns_share_the_weight():
 def test_threads_change_nothing():
     X, Y = random_problem(8, q=6)
     one, three = (fit_logistic(X, sparse.csr_array(Y), n_jobs=n) for n in (1, 3))
-    assert (one.weights == three.weights).all()
+    assert (one.coefficients == three.coefficients).all()
     assert (one.intercepts == three.intercepts).all()

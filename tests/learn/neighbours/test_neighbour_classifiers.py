@@ -161,7 +161,7 @@ def test_iblr_describes_rows_by_the_labels_of_their_neighbours():
     X = np.array([[0.0], [1.0], [2.1], [7.0], [8.0], [9.1]])
     Y = np.array([[1, 0], [1, 0], [0, 0], [0, 1], [1, 1], [0, 1]])
     model = IBLR(n_neighbors=2).fit(X, Y)
-    shares = model._describe(model._count_labels(), X)
+    shares = model._regression_columns(model._count_labels(), X)
     # The neighbours of rows 0..5: (1,2) (0,2) (1,0) (4,5) (3,5) (4,3).
     assert shares.toarray().tolist() == [[0.5, 0], [0.5, 0], [1, 0], [0.5, 1], [0, 1], [0.5, 1]]
 
@@ -325,9 +325,9 @@ def test_ties_by_row_order_are_another_choice():
 
 def test_nominal_features_become_columns_of_the_regression():
     X = np.array([[2.0, 0, 1], [1.0, 1, 0], [0.0, np.nan, 1], [2.0, 0, np.nan]])
-    columns = RegressionColumns.of(X, np.array([3, 0, 2]))
+    columns = RegressionColumns.from_training_rows(X, np.array([3, 0, 2]))
 
-    assert columns.fillings.round(3).tolist() == [0, 0.333, 1]
+    assert columns.fill_values.round(3).tolist() == [0, 0.333, 1]
     expected = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1 / 3, 1], [0, 1, 0, 1]]
     assert columns.transform(X).tolist() == expected
     thin = columns.transform(sparse.csr_array(X))

@@ -11,7 +11,7 @@ from scumble._core.errors import DataError, ParameterError
 from scumble.learn import label_thresholds, threshold_curves, threshold_table
 from scumble.learn.thresholds.selection import (
     PREDICTION_RATES,
-    ScoreColumns,
+    ScoredLabels,
     ThresholdRule,
     mean_recall,
 )
@@ -89,7 +89,7 @@ def problems(draw):
 @given(problems(), st.sampled_from(["shrunken", "capped", "rate", "plain"]))
 def test_the_slow_version_takes_the_same_cuts(problem, rule):
     scores, Y = problem
-    columns = ScoreColumns.read(scores, Y, caller="test")
+    columns = ScoredLabels.from_user(scores, Y, caller="test")
     shared = mean_recall(
         [columns.candidate_thresholds(at, ThresholdRule()) for at in range(columns.n_labels)]
     )
@@ -225,11 +225,13 @@ def test_equal_scores_tell_nothing(rule, form):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_fixed_rule_predicts_no_label_without_positives(form):
-    columns = ScoreColumns.read(form([[0.9, 0.9], [0.8, 0.1]]), [[1, 0], [0, 0]], caller="test")
-    cuts = columns.choose(ThresholdRule("fixed"))
+    columns = ScoredLabels.from_user(
+        form([[0.9, 0.9], [0.8, 0.1]]), [[1, 0], [0, 0]], caller="test"
+    )
+    cuts = columns.select_thresholds(ThresholdRule("fixed"))
 
     assert cuts.thresholds.tolist() == [0.5, np.inf]
-    assert (cuts.n_predicted.tolist(), cuts.hits.tolist()) == ([2, 0], [1, 0])
+    assert (cuts.n_predicted.tolist(), cuts.true_positives.tolist()) == ([2, 0], [1, 0])
     np.testing.assert_allclose(cuts.expected, [2 / 3, np.nan])
 
 

@@ -46,15 +46,15 @@ def test_every_label_is_in_the_tree_once_and_no_node_is_wider_than_wanted(
     tree = build_hierarchy(Y, n_clusters=n_clusters, method=method, generator=rng)
     assert sorted(labels_in(tree)) == list(range(n_labels))
     for node in list_nodes(tree):
-        assert len(node.below) <= n_clusters or n_clusters == 1
+        assert len(node.labels_by_child) <= n_clusters or n_clusters == 1
         assert all((len(below) > 1) == (inner >= 0) for below, inner in _children(node))
     if method == "random" and n_labels > n_clusters > 1:
-        sizes = [len(below) for below in list_nodes(tree)[0].below]
+        sizes = [len(below) for below in list_nodes(tree)[0].labels_by_child]
         assert max(sizes) - min(sizes) <= 1
 
 
 def _children(node):
-    return zip(node.below, node.inner, strict=True)
+    return zip(node.labels_by_child, node.node_by_child, strict=True)
 
 
 @given(
@@ -70,7 +70,7 @@ def test_mulans_tree_has_every_label_once(seed, n_labels, n_clusters, share):
     tree = mulan_hierarchy(Y, order, n_clusters=n_clusters, seed=seed)
     assert sorted(labels_in(tree)) == list(range(n_labels))
     for node in list_nodes(tree):
-        assert len(node.below) <= n_clusters or n_clusters == 1
+        assert len(node.labels_by_child) <= n_clusters or n_clusters == 1
     assert mulan_hierarchy(Y, order, n_clusters=n_clusters, seed=seed) == tree
 
 
@@ -132,9 +132,9 @@ def test_given_trees_are_read_from_any_nesting():
     assert tree == (0, (1, 2), (3, 4))
     assert check_hierarchy([[[0]]], 1, caller="docs") == (0,)
     nodes = list_nodes((0, (1, (2, 3))))
-    assert [node.inner for node in nodes] == [[-1, 1], [-1, 2], [-1, -1]]
-    assert [below.tolist() for below in nodes[0].below] == [[0], [1, 2, 3]]
-    assert np.concatenate(nodes[0].below).tolist() == [0, 1, 2, 3]
+    assert [node.node_by_child for node in nodes] == [[-1, 1], [-1, 2], [-1, -1]]
+    assert [below.tolist() for below in nodes[0].labels_by_child] == [[0], [1, 2, 3]]
+    assert np.concatenate(nodes[0].labels_by_child).tolist() == [0, 1, 2, 3]
 
 
 def slow_homer(X, Y, tree, X_new, inner):

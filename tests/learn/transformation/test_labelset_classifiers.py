@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 from scumble.learn import EnsembleOfPrunedSets, LabelPowerset, PrunedSets
-from scumble.learn.transformation.label_powerset import LabelsetProblem, build_shared_table
+from scumble.learn.transformation.label_powerset import LabelsetProblem, repeat_rows_for_problems
 from scumble.learn.transformation.pruned_sets import prune_labelsets
 
 
@@ -54,11 +54,11 @@ ROWS = [[1, 0, 0]] * 3 + [[0, 1, 0]] * 3 + [[1, 1, 0]] * 3 + [[1, 1, 1], [0, 0, 
 )
 def test_a_rare_labelset_is_taken_apart(strategy, b, expected):
     problem = prune_labelsets(sparse.csr_array(np.array(ROWS, bool)), p=2, strategy=strategy, b=b)
-    names = ["".join(np.array(list("abc"))[row]) for row in problem.sets.toarray()]
+    names = ["".join(np.array(list("abc"))[row]) for row in problem.labelsets.toarray()]
     assert names == ["a", "b", "ab"]
-    assert [names[code] for code in problem.codes[problem.rows == 9]] == expected
-    assert (problem.rows < 10).all()  # {c} and {} are rare and have no part that is kept
-    assert len(problem.rows) == 9 + len(expected)
+    assert [names[code] for code in problem.codes[problem.row_indices == 9]] == expected
+    assert (problem.row_indices < 10).all()  # {c} and {} are rare and have no part that is kept
+    assert len(problem.row_indices) == 9 + len(expected)
 
 
 def slow_pruning(rows, p, strategy, b):
@@ -92,8 +92,10 @@ def slow_pruning(rows, p, strategy, b):
 def test_pruning_equals_the_enumeration(rows, p, strategy, b):
     Y = sparse.csr_array(np.array(rows, bool))
     problem = prune_labelsets(Y, p=p, strategy=strategy, b=b)
-    sets = [tuple(row) for row in problem.sets.toarray().astype(int).tolist()]
-    found = [(int(at), sets[code]) for at, code in zip(problem.rows, problem.codes, strict=True)]
+    sets = [tuple(row) for row in problem.labelsets.toarray().astype(int).tolist()]
+    found = [
+        (int(at), sets[code]) for at, code in zip(problem.row_indices, problem.codes, strict=True)
+    ]
     expected = slow_pruning(rows, p, strategy, b)
     assert found == (expected or list(enumerate(rows)))  # where none is frequent, all are kept
 
@@ -103,7 +105,7 @@ def test_rows_that_count_twice_are_laid_out_twice():
     sets = sparse.csr_array(np.eye(3, dtype=bool))
     first = LabelsetProblem(sets, np.array([0, 1, 1, 3]), np.array([0, 1, 2, 0], np.int32))
     second = LabelsetProblem(sets, np.array([1, 1, 1]), np.array([2, 0, 1], np.int32))
-    table, targets = build_shared_table(X, [first, second])
+    table, targets = repeat_rows_for_problems(X, [first, second])
     assert table.tolist() == X[[0, 1, 2, 3, 1, 1]].tolist()
     assert [target.rows.tolist() for target in targets] == [[0, 1, 3, 4], [1, 4, 5]]
     assert [target.y.tolist() for target in targets] == [[0, 1, 0, 2], [2, 0, 1]]

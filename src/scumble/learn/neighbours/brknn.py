@@ -8,9 +8,9 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice
 from scumble.learn.neighbours.neighbourhood import NeighbourClassifier
-from scumble.learn.weights import cell_weights
+from scumble.learn.weights import repeat_weights_by_row
 
-#: Sums of weights have rounding errors: they count as equal up to this relative difference.
+#: Relative difference up to which sums of weights count as equal, because of rounding errors.
 _RELATIVE_TOLERANCE = 1e-12
 
 
@@ -112,19 +112,21 @@ class BRkNN(NeighbourClassifier, name="brknn", display_group="Neighbours"):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Store the training rows."""
+        """Set `space_`, `labels_`, `n_neighbors_` and `weights_`."""
         self._store_training_rows(X, Y)
         # No training row is predicted here, so that all of them may be neighbours.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0])
         self.weights_: Array | None = sample_weight
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels by the rule of `extension`, and the shares of neighbours."""
+        """Return the labels by the rule of `extension`, and the shares of neighbours as scores."""
         votes, totals = self._count_votes(X)
         labels = 2 * votes >= totals * (1 - _RELATIVE_TOLERANCE)
         if self.extension == "a":
-            empty = np.flatnonzero(~labels.any(axis=1))
-            labels[empty] = self._most_frequent_labels(votes[empty], np.ones(len(empty)))
+            unlabelled = np.flatnonzero(~labels.any(axis=1))
+            labels[unlabelled] = self._most_frequent_labels(
+                votes[unlabelled], np.ones(len(unlabelled))
+            )
         elif self.extension == "b":
             means = votes.sum(axis=1) / totals.ravel()
             n_labels = np.floor(means * (1 + _RELATIVE_TOLERANCE) + 0.5)  # halves round up
@@ -132,7 +134,10 @@ class BRkNN(NeighbourClassifier, name="brknn", display_group="Neighbours"):
         return labels, np.minimum(votes / totals, 1.0)
 
     def _count_votes(self, X: Any) -> tuple[Array, Array]:
-        """Return the total weight of the neighbours with each label, and of all neighbours."""
+        """Return the total weight of the neighbours with each label, and of all neighbours.
+
+        The shapes are (n_rows, n_labels) and (n_rows, 1). Without weights these are counts.
+        """
         neighbours = self._neighbours(X)
         if self.weights_ is not None:
             neighbours.data = self.weights_[neighbours.indices]
@@ -140,9 +145,12 @@ class BRkNN(NeighbourClassifier, name="brknn", display_group="Neighbours"):
         return votes.toarray(), neighbours.sum(axis=1)[:, None]
 
     def _most_frequent_labels(self, votes: Array, n_labels: Array) -> Array:
-        """Return, for each row, as many labels as ``n_labels``, those with the most votes."""
-        cells = cell_weights(self.labels_, self.weights_)
-        training_counts = np.bincount(self.labels_.indices, cells, self.n_labels_)
+        """Return for each row the ``n_labels`` labels with the most votes, as a bool matrix.
+
+        ``votes`` has shape (n_rows, n_labels_), and ``n_labels`` one number per row.
+        """
+        weights = repeat_weights_by_row(self.labels_, self.weights_)
+        training_counts = np.bincount(self.labels_.indices, weights, self.n_labels_)
         by_frequency = np.argsort(-training_counts, kind="stable")
         order = by_frequency[np.argsort(-votes[:, by_frequency], axis=1, kind="stable")]
         labels = np.zeros(votes.shape, bool)

@@ -105,25 +105,28 @@ class IBLR(NeighbourClassifier, name="iblr", display_group="Neighbours"):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit one regression per label."""
+        """Store the training rows, and set `models_`: one regression per label."""
         self._store_training_rows(X, Y)
-        self._columns = RegressionColumns.of(X, self._codes.n_values) if self.features else None
+        self._columns: RegressionColumns | None = None
+        if self.features:
+            self._columns = RegressionColumns.from_training_rows(X, self._codes.n_values)
         self.models_: LogisticModels = fit_logistic(
-            self._describe(self._count_labels(), X),
+            self._regression_columns(self._count_labels(), X),
             Y,
-            weights=sample_weight,
-            names=self.label_names_,
+            sample_weight=sample_weight,
+            label_names=self.label_names_,
             n_jobs=self.n_jobs,
         )
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the probabilities of the regressions."""
-        return self.models_.predict_proba(self._describe(self._count_labels(X), X))
+        """Return the probabilities of the regressions, of shape (n_rows, n_labels)."""
+        return self.models_.predict_proba(self._regression_columns(self._count_labels(X), X))
 
-    def _describe(self, counts: sparse.csr_array, X: Any) -> Any:
-        """Return the columns of the regression: shares of neighbours, and the features for IBLR+.
+    def _regression_columns(self, counts: sparse.csr_array, X: Any) -> Any:
+        """Return X of the regression: the share of neighbours with each label, and the features.
 
-        ``counts`` holds the numbers of neighbours with each label, and becomes the shares.
+        The features X are used by IBLR+ only. ``counts``, the numbers of neighbours with each
+        label, is changed in place.
         """
         counts.data /= max(self.n_neighbors_, 1)
         if self._columns is None:

@@ -7,6 +7,6 @@ def minimize_loss(
     sample_weight: Array,
     ridge: float,
     tolerance: float,
-    n_steps: int,
+    max_steps: int,
     beta: Array,
 ) -> int: ...

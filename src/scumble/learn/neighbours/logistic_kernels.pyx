@@ -1,7 +1,9 @@
 """Newton's method for the logistic regression of one label.
 
-Columns are dense, or sparse by rows; the intercept is one more column of ones at the end.
-Matrices of second derivatives hold their upper triangle only.
+The loss is the negative log-likelihood plus the ridge penalty. The *score* of a row is the linear
+predictor: its values times the coefficients ``beta``, plus the intercept. X is dense, or sparse by
+rows; the intercept is the last coefficient, of one more column of ones. The matrix of second
+derivatives, the Hessian, holds its upper triangle only.
 """
 
 import numpy as np
@@ -18,32 +20,32 @@ cdef extern from "scumble/learn/vector_sums.h" nogil:
     void add_four_multiples_to_four(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
 
 # Sum of the second derivatives of four rows below which they are skipped: their probabilities are
-# so close to 0 or 1 that they change no digit of the matrix.
+# so close to 0 or 1 that they change no digit of the Hessian.
 cdef double NEGLIGIBLE = 1e-18
-# Products between two checks for Ctrl-C, less than a tenth of a second.
+# Number of products between two checks for Ctrl-C; they take less than a tenth of a second.
 cdef double PRODUCTS_PER_CHECK = 1e8
 
 
 cdef struct Problem:
-    # The rows, and which of them have the label.
-    RowsView rows
+    # What the loss depends on, besides the coefficients.
+    RowsView rows  # of X
     Py_ssize_t n_rows
     Py_ssize_t n_columns  # without the intercept
-    const uint8_t* is_positive
-    const double* sample_weight
-    double ridge
+    const uint8_t* is_positive  # by row: has the label
+    const double* sample_weight  # by row
+    double ridge  # factor of the sum of squared coefficients, without the intercept
 
 
 cdef struct State:
-    # The current coefficients and buffers: numbers by column, then numbers by row.
+    # The current coefficients, and buffers: numbers by coefficient, then numbers by row.
     double* beta
-    double* gradient
-    double* step
+    double* gradient  # first derivatives of the loss
+    double* step  # Newton step, which is subtracted from beta
     double* candidate  # coefficients after a step of the current length
-    double* hessian  # (n_columns + 1) squared
-    double* scores
+    double* hessian  # second derivatives of the loss, (n_columns + 1) squared
+    double* scores  # of the rows with beta
     double* score_steps  # change of the scores by a full step
-    double* candidate_scores
+    double* candidate_scores  # of the rows with candidate
     double* exp_scores  # exp(-abs(score)), from the loss computed last
     double* weights  # second derivatives of the loss with respect to the scores
     double n_products  # products since the last check for Ctrl-C
@@ -51,11 +53,13 @@ cdef struct State:
 
 def minimize_loss(
     rows, const uint8_t[::1] is_positive, const double[::1] sample_weight, double ridge,
-    double tolerance, int n_steps, double[::1] beta,
+    double tolerance, int max_steps, double[::1] beta,
 ):
-    """Minimize the loss over ``beta`` in place by Newton's method; return the number of steps.
+    """Minimize the loss by Newton's method, and return the number of steps taken.
 
-    ``rows`` are `RowArrays` with sorted columns.
+    ``rows`` are `RowArrays` of X with sorted columns. ``beta`` holds the initial coefficients, and
+    is set to the last ones; with ``max_steps`` steps they may not have converged. For ``tolerance``
+    see `_minimize`.
     """
     cdef Py_ssize_t n = beta.shape[0]
     cdef Py_ssize_t n_rows = is_positive.shape[0]
@@ -73,31 +77,32 @@ def minimize_loss(
         &by_row[0, 0], &by_row[1, 0], &by_row[2, 0], &by_row[3, 0], &by_row[4, 0], 0.0,
     )
     with nogil:
-        n_done = _minimize(&problem, &state, tolerance, n_steps)
+        n_done = _minimize(&problem, &state, tolerance, max_steps)
     return n_done
 
 
 cdef int _minimize(
-    const Problem* problem, State* state, double tolerance, int n_steps
+    const Problem* problem, State* state, double tolerance, int max_steps
 ) except -1 nogil:
-    """Take Newton steps with backtracking; return how many were taken.
+    """Take Newton steps, and return how many were taken.
 
-    The end is a step with a promised gain below ``tolerance``, or one that gains nothing.
+    A step is halved until the loss falls. The last step is one whose expected gain, from the
+    derivatives, is below ``tolerance``; no step is taken if no length lowers the loss.
     """
     cdef Py_ssize_t n = problem.n_columns + 1
     cdef Py_ssize_t i
     cdef int n_done
-    cdef double loss, new_loss, promised_gain, length
+    cdef double loss, new_loss, expected_gain, length
     _compute_scores(problem, state.beta, state.scores)
     loss = _loss(problem, state.scores, state.beta, state.exp_scores)
-    for n_done in range(n_steps):
+    for n_done in range(max_steps):
         _compute_derivatives(problem, state)
         memcpy(state.step, state.gradient, n * sizeof(double))
         _solve(state, n)
-        promised_gain = 0.0
+        expected_gain = 0.0
         for i in range(n):
-            promised_gain += state.gradient[i] * state.step[i]
-        if not promised_gain > 0.0:
+            expected_gain += state.gradient[i] * state.step[i]
+        if not expected_gain > 0.0:
             return n_done
         _compute_scores(problem, state.step, state.score_steps)
         length = 1.0
@@ -107,7 +112,7 @@ cdef int _minimize(
             for i in range(problem.n_rows):
                 state.candidate_scores[i] = state.scores[i] - length * state.score_steps[i]
             new_loss = _loss(problem, state.candidate_scores, state.candidate, state.exp_scores)
-            if new_loss <= loss - 1e-4 * length * promised_gain:
+            if new_loss <= loss - 1e-4 * length * expected_gain:
                 break
             length *= 0.5
             if length < 1e-9:
@@ -115,13 +120,13 @@ cdef int _minimize(
         memcpy(state.beta, state.candidate, n * sizeof(double))
         state.scores, state.candidate_scores = state.candidate_scores, state.scores
         loss = new_loss
-        if promised_gain < tolerance:
+        if expected_gain < tolerance:
             return n_done + 1
-    return n_steps
+    return max_steps
 
 
 cdef inline int _count_products(State* state, double n_products) except -1 nogil:
-    """Count products, and check for Ctrl-C every so often."""
+    """Add to the count of products, and raise KeyboardInterrupt on Ctrl-C every so often."""
     state.n_products += n_products
     if state.n_products > PRODUCTS_PER_CHECK:
         state.n_products = 0.0
@@ -132,10 +137,10 @@ cdef inline int _count_products(State* state, double n_products) except -1 nogil
 cdef void _compute_scores(
     const Problem* problem, const double* beta, double* scores
 ) noexcept nogil:
-    """Set the scores of all rows: columns times beta, plus the intercept."""
+    """Set the scores of all rows for the coefficients ``beta``."""
     cdef Py_ssize_t intercept = problem.n_columns
     cdef Py_ssize_t row, column
-    cdef int64_t cell
+    cdef int64_t entry
     cdef double total
     cdef const double* values
     for row in range(problem.n_rows):
@@ -145,15 +150,18 @@ cdef void _compute_scores(
             for column in range(problem.n_columns):
                 total += values[column] * beta[column]
         else:
-            for cell in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
-                total += problem.rows.data[cell] * beta[problem.rows.indices[cell]]
+            for entry in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
+                total += problem.rows.data[entry] * beta[problem.rows.indices[entry]]
         scores[row] = total
 
 
 cdef double _loss(
     const Problem* problem, const double* scores, const double* beta, double* exp_scores
 ) noexcept nogil:
-    """Return the negative log-likelihood plus the ridge penalty; set exp(-abs(scores))."""
+    """Return the loss for the scores of the rows and ``beta``; set ``exp_scores``.
+
+    ``exp_scores`` becomes exp(-abs(score)) of each row, which the derivatives use again.
+    """
     cdef double total = 0.0
     cdef double penalty = 0.0
     cdef double margin
@@ -170,13 +178,13 @@ cdef double _loss(
 
 
 cdef int _compute_derivatives(const Problem* problem, State* state) except -1 nogil:
-    """Set the first and second derivatives of the loss at the current scores."""
+    """Set ``weights``, ``gradient`` and ``hessian`` of the state, at its current scores."""
     cdef Py_ssize_t intercept = problem.n_columns
     cdef Py_ssize_t n = problem.n_columns + 1
     cdef Py_ssize_t row, column
-    cdef int64_t cell
+    cdef int64_t entry
     cdef double numerator, denominator, residual
-    cdef double* corner = state.hessian + intercept * n + intercept
+    cdef double* corner = state.hessian + intercept * n + intercept  # second derivative of it
     cdef const double* values
     memset(state.gradient, 0, n * sizeof(double))
     memset(state.hessian, 0, n * n * sizeof(double))
@@ -202,8 +210,8 @@ cdef int _compute_derivatives(const Problem* problem, State* state) except -1 no
             for column in range(problem.n_columns):
                 state.gradient[column] += residual * values[column]
         else:
-            for cell in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
-                state.gradient[problem.rows.indices[cell]] += residual * problem.rows.data[cell]
+            for entry in range(problem.rows.indptr[row], problem.rows.indptr[row + 1]):
+                state.gradient[problem.rows.indices[entry]] += residual * problem.rows.data[entry]
     if problem.rows.is_dense:
         _add_dense_products(problem, state)
     else:
@@ -215,14 +223,17 @@ cdef int _compute_derivatives(const Problem* problem, State* state) except -1 no
 
 
 cdef int _add_dense_products(const Problem* problem, State* state) except -1 nogil:
-    """Add the weighted products of all pairs of columns, four rows at a time."""
+    """Add to the Hessian the weighted products of all pairs of columns of a dense X.
+
+    Four rows are added at a time, which loads and stores the Hessian less often.
+    """
     cdef Py_ssize_t n = problem.n_columns
     cdef Py_ssize_t n_in_fours = problem.n_rows - problem.n_rows % 4
     cdef Py_ssize_t row, i
-    cdef const double* w
-    cdef const double* a
-    cdef double* target
-    cdef double[4] x
+    cdef const double* w  # weights of four rows
+    cdef const double* a  # values of the first of them
+    cdef double* target  # row i of the Hessian, from the diagonal on
+    cdef double[4] x  # weighted values of column i
     for row in range(0, n_in_fours, 4):
         w = state.weights + row
         if w[0] + w[1] + w[2] + w[3] < NEGLIGIBLE:
@@ -250,41 +261,45 @@ cdef int _add_dense_products(const Problem* problem, State* state) except -1 nog
 cdef inline void _add_multiple(
     double* target, Py_ssize_t n, double x, const double* a
 ) noexcept nogil:
-    """Add x times an array of n numbers to another."""
+    """Add x times each of the n numbers ``a`` to the n numbers ``target``."""
     cdef Py_ssize_t i
     for i in range(n):
         target[i] += x * a[i]
 
 
 cdef int _add_sparse_products(const Problem* problem, State* state) except -1 nogil:
-    """Add the weighted products of the pairs of columns that rows store."""
+    """Add to the Hessian the weighted products of all pairs of columns of a sparse X.
+
+    Only pairs of values that a row stores are added.
+    """
     cdef Py_ssize_t intercept = problem.n_columns
     cdef Py_ssize_t n = problem.n_columns + 1
     cdef const int32_t* indices = problem.rows.indices
     cdef const double* data = problem.rows.data
-    cdef int64_t cell, later_cell, stop
+    cdef int64_t entry, later_entry, stop
     cdef Py_ssize_t row
     cdef double n_stored, x
-    cdef double* target
+    cdef double* target  # the row of the Hessian of the column of an entry
     for row in range(problem.n_rows):
         if state.weights[row] < NEGLIGIBLE:
             continue
         stop = problem.rows.indptr[row + 1]
         n_stored = stop - problem.rows.indptr[row]
         _count_products(state, n_stored * n_stored)
-        for cell in range(problem.rows.indptr[row], stop):
-            target = state.hessian + indices[cell] * n
-            x = state.weights[row] * data[cell]
-            for later_cell in range(cell, stop):
-                target[indices[later_cell]] += x * data[later_cell]
+        for entry in range(problem.rows.indptr[row], stop):
+            target = state.hessian + indices[entry] * n
+            x = state.weights[row] * data[entry]
+            for later_entry in range(entry, stop):
+                target[indices[later_entry]] += x * data[later_entry]
             target[intercept] += x
     return 0
 
 
 cdef int _solve(State* state, Py_ssize_t n) except -1 nogil:
-    """Solve hessian * step = step by Cholesky's method; both are overwritten.
+    """Replace ``step``, which holds the gradient, by the solution of hessian * solution = gradient.
 
-    A direction in which only rounding errors are left gets no step.
+    The Hessian is overwritten with its Cholesky factor U. A coefficient whose second derivative is
+    only a rounding error gets the step 0.
     """
     cdef double* matrix = state.hessian
     cdef double* step = state.step
@@ -309,7 +324,10 @@ cdef int _solve(State* state, Py_ssize_t n) except -1 nogil:
 
 
 cdef void _factorize_rows(double* matrix, Py_ssize_t n, Py_ssize_t first) noexcept nogil:
-    """Compute four rows of the Cholesky factor, or the last ones, from the rows above them."""
+    """Compute four rows of the Cholesky factor from ``first`` on, or all that are left.
+
+    The rows above them have been computed already. ``matrix`` has n rows and columns.
+    """
     cdef Py_ssize_t n_block = min(4, n - first)
     cdef Py_ssize_t above, i, k
     cdef const double* a
@@ -340,10 +358,10 @@ cdef void _factorize_rows(double* matrix, Py_ssize_t n, Py_ssize_t first) noexce
 
 
 cdef inline void _divide_by_root(double* values, Py_ssize_t n, double smallest) noexcept nogil:
-    """Divide numbers by the square root of the first one.
+    """Divide the n numbers of a row of the Cholesky factor by the square root of the first one.
 
-    If that is not larger than ``smallest``, and so a rounding error, it becomes very large, which
-    makes the step in its direction 0.
+    If the first one is not above ``smallest``, it is a rounding error. It is then replaced by a very
+    large number, which makes the step of this coefficient 0, and the others by 0.
     """
     cdef double root
     cdef Py_ssize_t i

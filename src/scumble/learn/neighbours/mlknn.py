@@ -8,7 +8,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Real
 from scumble.learn.neighbours.neighbourhood import NeighbourClassifier
-from scumble.learn.weights import cell_weights
+from scumble.learn.weights import repeat_weights_by_row
 
 
 class MLkNN(NeighbourClassifier, name="mlknn", display_group="Neighbours"):
@@ -114,14 +114,14 @@ class MLkNN(NeighbourClassifier, name="mlknn", display_group="Neighbours"):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Estimate priors and likelihoods."""
+        """Store the training rows, and set `priors_`, `present_` and `absent_`."""
         self._store_training_rows(X, Y)
         n_rows = Y.shape[0] if sample_weight is None else sample_weight.sum()
         smoothing = float(self.smoothing)
         n_counts = self.n_neighbors_ + 1
         counts = self._count_labels()
-        n_present = np.bincount(Y.indices, cell_weights(Y, sample_weight), Y.shape[1])
-        # The cellwise product keeps the counts of the rows that have the label themselves.
+        n_present = np.bincount(Y.indices, repeat_weights_by_row(Y, sample_weight), Y.shape[1])
+        # The elementwise product keeps the counts of the rows that have the label themselves.
         counts_with_label = sparse.csr_array(counts.multiply(Y))
         with_label = _count_histogram(counts_with_label, n_counts, sample_weight, totals=n_present)
         all_rows = _count_histogram(counts, n_counts, sample_weight, totals=n_rows)
@@ -131,7 +131,7 @@ class MLkNN(NeighbourClassifier, name="mlknn", display_group="Neighbours"):
         self.absent_ = (smoothing + without_label) / (smoothing * n_counts + n_rows - n_present)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels more probable than their absence, and posterior probabilities."""
+        """Return the labels that are more probable than their absence, and the probabilities."""
         counts = self._count_labels(X).toarray().astype(np.intp)
         labels = np.arange(self.n_labels_)
         present = self.priors_ * self.present_[counts, labels]
@@ -142,14 +142,15 @@ class MLkNN(NeighbourClassifier, name="mlknn", display_group="Neighbours"):
 def _count_histogram(
     counts: sparse.csr_array, n_counts: int, weights: Array | None, *, totals: Any
 ) -> Array:
-    """Return the total weight of the rows with each count, for each label.
+    """Return for c = 0, ..., n_counts - 1 and each label the total weight of the rows with count c.
 
-    The shape is (n_counts, n_labels). ``totals`` holds the total weight of all rows; those that
-    are not stored in ``counts`` have count 0.
+    ``counts`` has shape (n_rows, n_labels), the result (n_counts, n_labels). ``totals``, a number
+    or an array by label, is the total weight of all rows; those that ``counts`` does not store have
+    count 0.
     """
     n_labels = counts.shape[1]
-    cells = counts.data.astype(np.int64) * n_labels + counts.indices
-    histogram = np.bincount(cells, cell_weights(counts, weights), n_counts * n_labels)
+    bins = counts.data.astype(np.int64) * n_labels + counts.indices  # (count, label) as a number
+    histogram = np.bincount(bins, repeat_weights_by_row(counts, weights), n_counts * n_labels)
     histogram = histogram.reshape(n_counts, n_labels)
     histogram[0] += totals - histogram.sum(axis=0)
     return np.maximum(histogram, 0)

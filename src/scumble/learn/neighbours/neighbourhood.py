@@ -22,23 +22,26 @@ class NeighbourClassifier(BaseMultilabelClassifier):
     ties: str
 
     def _store_training_rows(self, X: Any, Y: sparse.csr_array) -> None:
-        """Store the training rows and their labels, for `_count_labels`."""
+        """Set `space_` (the scaled training rows), `labels_` and `n_neighbors_`."""
         self.space_ = Space.of(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
         # A training row is not a neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _count_labels(self, X: Any = None) -> sparse.csr_array:
-        """Return the number of neighbours of each row with each label; by default of training rows.
+        """Return how many neighbours of each row of X have each label, shape (n_rows, n_labels).
 
-        The shape is (n_rows, n_labels).
+        If X is None, the rows are the training rows, which are no neighbours of themselves.
         """
         counts = sparse.csr_array(self._neighbours(X) @ self.labels_.astype(np.float64))
         counts.sort_indices()
         return counts
 
     def _neighbours(self, X: Any = None) -> sparse.csr_array:
-        """Return a matrix of shape (n_rows, n_training_rows) with 1 for the neighbours of a row."""
+        """Return a matrix of shape (n_rows, n_training_rows) with 1 for the neighbours of a row.
+
+        If X is None, the rows are the training rows, which are no neighbours of themselves.
+        """
         n_training_rows = len(self.space_)
         k = self.n_neighbors_
         n_rows = n_training_rows if X is None else X.shape[0]
@@ -48,5 +51,5 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         nearest = nearest_neighbours(
             self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs
         ).rows
-        cells = (np.ones(nearest.size), nearest.ravel(), np.arange(0, nearest.size + 1, k))
-        return sparse.csr_array(cells, shape=(n_rows, n_training_rows))
+        csr_parts = (np.ones(nearest.size), nearest.ravel(), np.arange(0, nearest.size + 1, k))
+        return sparse.csr_array(csr_parts, shape=(n_rows, n_training_rows))

@@ -209,7 +209,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         training = TrainingData(
             X=X,
             Y=Y,
-            n_values=self._codes.n_values,
+            n_categories=self._codes.n_values,
             weights=sample_weight,
             generator=generator,
             n_jobs=self.n_jobs,
@@ -246,7 +246,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         ):
             if weight == 0:
                 continue
-            scores = ranker.scores(X, self._codes.n_values, caller="BlendedRanker")
+            scores = ranker.predict_scores(X, self._codes.n_values, caller="BlendedRanker")
             blended += weight * scale.transform(scores, n_jobs=self.n_jobs)
         if self.second_ is not None:
             blended = self.second_.add_to(blended, n_jobs=self.n_jobs)
@@ -279,9 +279,9 @@ class StackedRidge:
         has the same shape and is what `add_to` returns for new rows, but out of sample.
         """
         ranker = RidgeRanker("rbf", landmarks=_N_LANDMARKS, random_state=seed, n_jobs=n_jobs)
-        n_values = np.zeros(Y.shape[1], np.int64)  # no column is nominal
+        n_categories = np.zeros(Y.shape[1], np.int64)  # no column is nominal
         scores = ranker._fit_out_of_sample_validated(
-            np.ascontiguousarray(blended), Y, weights, n_values=n_values
+            np.ascontiguousarray(blended), Y, weights, n_categories=n_categories
         )
         scale = RankScale.fit(scores, n_jobs=n_jobs)
         stacked = scale.transform(scores, n_jobs=n_jobs)

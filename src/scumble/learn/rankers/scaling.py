@@ -61,7 +61,7 @@ class Scaling:
         ``n_values`` has for each feature 0 if it is numeric, else its number of categories.
         ``weights`` are sample weights; None means 1 for each row.
         """
-        columns = RegressionColumns.of(X, n_values)
+        columns = RegressionColumns.from_training_rows(X, n_values)
         table = columns.transform(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
             return cls(columns, centres=None, divisors=None), normalize_rows(table)

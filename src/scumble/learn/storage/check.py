@@ -137,10 +137,11 @@ def _check_regression_columns(columns: RegressionColumns, n_values: Array) -> No
 
     ``n_values`` are the numbers of categories of the estimator's features; 0 for numeric ones.
     """
-    fillings = columns.fillings
-    fits = are_vectors(fillings, size=len(n_values)) and np.array_equal(columns.n_values, n_values)
+    fill_values = columns.fill_values
+    fits = are_vectors(fill_values, size=len(n_values))
+    fits = fits and np.array_equal(columns.n_categories, n_values)
     ensure(fits, "the columns do not fit the features")
-    is_category = ((fillings >= 0) & (fillings < n_values))[n_values > 0]
+    is_category = ((fill_values >= 0) & (fill_values < n_values))[n_values > 0]
     ensure(is_category.all(), "a missing value is filled with a category that does not exist")
 
 
@@ -415,10 +416,10 @@ def _check_inner_classifier(inner: Any, n_labels: int) -> None:
     ``n_labels`` is the number of labels of the outer classifier.
     """
     ensure(isinstance(inner, InnerClassifier), "the inner classifier is missing")
-    labels = inner.open_labels
-    always = inner.always
+    labels = inner.varying_labels
+    is_always_present = inner.is_always_present
     fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
-    fits = fits and is_vector(always, np.bool_, n_labels)
+    fits = fits and is_vector(is_always_present, np.bool_, n_labels)
     ensure(fits, "the labels of the inner classifier do not fit")
     n_inner_labels = getattr(inner.model, "n_labels_", len(labels))
     ensure(n_inner_labels == len(labels), "the inner classifier was fitted to other labels")

@@ -18,10 +18,11 @@ from scumble._validation.labels import check_labels, check_same_names
 from scumble.learn.predictions import check_same_shape
 
 RULES = ("shrunken", "capped", "plain", "rate", "fixed")
-#: The beta of the F-measure: the weight of recall relative to precision.
+#: The beta of the F-measure of each metric: how many times recall weighs as much as precision.
 METRIC_BETAS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
-#: Predicted rows per positive at which the mean recall of the labels is computed. The range ends
-#: at 4, because only rule "plain" predicts more than four times as many rows as have the label.
+#: Prediction rates at which the mean recall of the labels is computed. The prediction rate of a
+#: label is its number of predicted rows over its number of rows that have it. The range ends at 4,
+#: because only rule "plain" predicts more than four times as many rows as have the label.
 PREDICTION_RATES = np.linspace(0.0, 4.0, 81)
 #: Digits to which the mean recall is rounded: sums in another order of labels differ beyond them.
 RECALL_DIGITS = 9
@@ -37,7 +38,7 @@ RULE_CONSTRAINTS: dict[str, ParameterConstraint] = {
 
 @dataclass(frozen=True)
 class ThresholdRule:
-    """The rule by which thresholds are chosen, with its parameters."""
+    """The rule by which thresholds are selected, with its parameters; see `label_thresholds`."""
 
     rule: str = "shrunken"
     metric: str = "f1"
@@ -45,17 +46,23 @@ class ThresholdRule:
     threshold: float = 0.5
 
     def max_predicted(self, n_positives: int) -> float:
-        """Return the largest number of rows that may be predicted to have a label."""
+        """Return how many rows the rule may predict to have a label with so many positives.
+
+        Infinity if there is no limit.
+        """
         if self.rule == "plain":
             return np.inf
         return max(4 * n_positives, n_positives + 4)
 
     def fixed_thresholds(self, n_positives: Array) -> Array:
-        """Return the thresholds of rule ``"fixed"``: infinity for labels without positives."""
+        """Return the thresholds of rule ``"fixed"``, given the number of positives per label.
+
+        The threshold is infinity for labels without positives.
+        """
         return np.where(n_positives > 0, float(self.threshold), np.inf)
 
     def check(self, *, caller: str) -> ThresholdRule:
-        """Check the parameters, and return the rule."""
+        """Return the rule itself; raise an error that names ``caller`` for invalid parameters."""
         for name, constraint in RULE_CONSTRAINTS.items():
             constraint.check(getattr(self, name), name=name, caller=caller)
         return self
@@ -70,7 +77,7 @@ class ThresholdCurve(TableReprMixin):
     thresholds : ndarray of float64
         The candidates, from high to low. A label is predicted at scores of at least the threshold.
     n_predicted, hits : ndarray of int64
-        Rows predicted at each threshold, and those of them that have the label.
+        Number of rows predicted at each threshold, and number of true positives among them.
     n_positives : int
         Rows that have the label.
     observed : ndarray of float64
@@ -174,8 +181,8 @@ def label_thresholds(
     """
     caller = "label_thresholds"
     threshold_rule = ThresholdRule(rule, metric, strength, threshold).check(caller=caller)
-    columns = ScoreColumns.read(scores, Y, caller=caller)
-    return columns.choose(threshold_rule, n_jobs=n_jobs).thresholds
+    scored_labels = ScoredLabels.from_user(scores, Y, caller=caller)
+    return scored_labels.select_thresholds(threshold_rule, n_jobs=n_jobs).thresholds
 
 
 def threshold_curves(
@@ -213,33 +220,41 @@ def threshold_curves(
     """
     caller = "threshold_curves"
     threshold_rule = ThresholdRule(rule, metric, strength, threshold).check(caller=caller)
-    columns = ScoreColumns.read(scores, Y, caller=caller)
-    candidates, recall = columns.all_candidate_thresholds(threshold_rule, n_jobs)
-    label_indices = range(columns.n_labels) if labels is None else labels
-    return [_curve(candidates[int(label)], threshold_rule, recall) for label in label_indices]
+    scored_labels = ScoredLabels.from_user(scores, Y, caller=caller)
+    candidates, shared_recall = scored_labels.all_candidate_thresholds(threshold_rule, n_jobs)
+    label_indices = range(scored_labels.n_labels) if labels is None else labels
+    return [
+        _make_curve(candidates[int(label)], threshold_rule, shared_recall)
+        for label in label_indices
+    ]
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateThresholds:
-    """The candidate thresholds of one label, between different scores, from high to low."""
+    """The candidate thresholds of one label, from high to low, and their results.
 
-    thresholds: Array  # means of two neighbouring scores
-    n_predicted: Array  # rows with a score of at least the threshold
-    hits: Array  # those of them that have the label
-    n_positives: int  # rows that have the label
-    #: How many candidates a rule may select. One more may follow, which only the recall needs.
+    A candidate threshold lies between two different scores of the training rows; the last one may
+    be minus infinity, below all scores. The arrays have one entry per candidate.
+    """
+
+    thresholds: Array
+    n_predicted: Array  # number of rows with a score of at least the threshold
+    true_positives: Array  # number of these rows that have the label
+    n_positives: int  # number of all rows that have the label
+    #: A rule may select one of the first ``n_allowed`` candidates. One more may follow, which is
+    #: used for the mean recall only.
     n_allowed: int
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedThresholds:
-    """The threshold that is selected for each label, and its results."""
+    """The threshold that is selected for each label, and its results, in arrays by label."""
 
-    thresholds: Array
-    n_positives: Array
-    n_predicted: Array
-    hits: Array  # rows that have the label and are predicted
-    expected: Array  # metric the rule expects on new rows; NaN for a label without positives
+    thresholds: Array  # infinity if the label is never predicted
+    n_positives: Array  # number of rows that have the label
+    n_predicted: Array  # number of rows with a score of at least the threshold
+    true_positives: Array  # number of these rows that have the label
+    expected: Array  # metric that the rule expects on new rows; NaN for a label without positives
 
     @classmethod
     def without_predictions(cls, n_positives: Array) -> SelectedThresholds:
@@ -249,26 +264,34 @@ class SelectedThresholds:
             thresholds=np.full(n_labels, np.inf),
             n_positives=n_positives,
             n_predicted=np.zeros(n_labels, np.int64),
-            hits=np.zeros(n_labels, np.int64),
+            true_positives=np.zeros(n_labels, np.int64),
             expected=np.where(n_positives > 0, 0.0, np.nan),
         )
 
     def select(
         self, label: int, candidates: CandidateThresholds, index: int, expected: float
     ) -> None:
-        """Set the threshold of a label to one of its candidates."""
+        """Set the threshold and the results of a label to those of one of its candidates.
+
+        ``label`` and ``index`` are the indices of the label and of the candidate.
+        """
         self.thresholds[label] = candidates.thresholds[index]
         self.n_predicted[label] = candidates.n_predicted[index]
-        self.hits[label] = candidates.hits[index]
+        self.true_positives[label] = candidates.true_positives[index]
         self.expected[label] = expected
 
-    def at_threshold(self, rule: ThresholdRule) -> SelectedThresholds:
-        """Return a copy with the fixed threshold of a rule, and the metric observed there."""
+    def with_fixed_threshold(self, rule: ThresholdRule) -> SelectedThresholds:
+        """Return a copy with the thresholds of rule ``"fixed"``.
+
+        The results of this object must be those of the fixed threshold. The expected metric is
+        computed from them; labels without positives count as never predicted.
+        """
         beta_squared = METRIC_BETAS[rule.metric] ** 2
         has_positives = self.n_positives > 0
         n_predicted = np.where(has_positives, self.n_predicted, 0)
         denominator = n_predicted + beta_squared * self.n_positives
-        metric = (1 + beta_squared) * self.hits / np.where(has_positives, denominator, 1.0)
+        denominator = np.where(has_positives, denominator, 1.0)
+        metric = (1 + beta_squared) * self.true_positives / denominator
         return replace(
             self,
             thresholds=rule.fixed_thresholds(self.n_positives),
@@ -278,80 +301,98 @@ class SelectedThresholds:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreColumns:
-    """Scores and true labels, stored by column, because labels are processed one by one."""
+class ScoredLabels:
+    """Scores and true labels of the same rows, stored by column to process labels one by one."""
 
-    scores: Any  # ndarray in Fortran order, or csc_array
-    labels: sparse.csc_array
+    scores: Any  # ndarray in Fortran order or csc_array, shape (n_samples, n_labels)
+    Y: sparse.csc_array  # bool, of the same shape
 
     @classmethod
-    def read(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
-        """Validate scores and labels from a user."""
+    def from_user(cls, scores: Any, Y: Any, *, caller: str) -> ScoredLabels:
+        """Validate scores and labels that a user passes to the public function ``caller``."""
         check_same_names(Y, scores, noun="scores", caller=caller)
-        labels = check_labels(Y, caller=f"{caller}, Y")
-        table = _read_scores(scores, caller=caller)
-        check_same_shape(table.shape, labels.shape, noun="scores", caller=caller)
-        return cls(table, labels.tocsc())
+        Y_validated = check_labels(Y, caller=f"{caller}, Y")
+        scores_validated = _validate_scores(scores, caller=caller)
+        check_same_shape(scores_validated.shape, Y_validated.shape, noun="scores", caller=caller)
+        return cls(scores_validated, Y_validated.tocsc())
 
     @property
     def n_labels(self) -> int:
         """Number of labels."""
-        return int(self.labels.shape[1])
+        return int(self.Y.shape[1])
 
-    def choose(self, rule: ThresholdRule, *, n_jobs: int | None = None) -> SelectedThresholds:
-        """Choose a threshold for each label."""
+    def select_thresholds(
+        self, rule: ThresholdRule, *, n_jobs: int | None = None
+    ) -> SelectedThresholds:
+        """Return the threshold of each label by a rule, with its results."""
         if rule.rule == "fixed":
             return self._apply_fixed_threshold(rule)
-        candidates, recall = self.all_candidate_thresholds(rule, n_jobs)
-        return _select_best(candidates, recall, rule)
+        candidates, shared_recall = self.all_candidate_thresholds(rule, n_jobs)
+        return _select_best(candidates, shared_recall, rule)
 
-    def choose_with_curves(
+    def select_with_curves(
         self, rule: ThresholdRule, n_jobs: int | None
     ) -> tuple[Array, list[ThresholdCurve]]:
-        """Return the chosen threshold of each label, and the results of all candidates."""
-        candidates, recall = self.all_candidate_thresholds(rule, n_jobs)
-        curves = [_curve(label_candidates, rule, recall) for label_candidates in candidates]
-        return _select_best(candidates, recall, rule).thresholds, curves
+        """Return the selected threshold and the results of all candidates of each label.
+
+        The rule must not be ``"fixed"``.
+        """
+        candidates, shared_recall = self.all_candidate_thresholds(rule, n_jobs)
+        curves = [
+            _make_curve(label_candidates, rule, shared_recall) for label_candidates in candidates
+        ]
+        return _select_best(candidates, shared_recall, rule).thresholds, curves
 
     def all_candidate_thresholds(
         self, rule: ThresholdRule, n_jobs: int | None
     ) -> tuple[list[CandidateThresholds], Array | None]:
-        """Return the candidates of each label, and the mean recall if the rule needs it."""
-        n_blocks = max(1, min(self.n_labels, 8 * thread_count(n_jobs)))
-        blocks = np.array_split(np.arange(self.n_labels), n_blocks)
+        """Return the candidates of each label, and the result of `mean_recall` for all labels.
 
-        def process(block: Array) -> list[CandidateThresholds]:
-            return [self.candidate_thresholds(label, rule) for label in block]
+        The mean recall is None unless the rule is ``"shrunken"``.
+        """
+        n_blocks = max(1, min(self.n_labels, 8 * thread_count(n_jobs)))
+        label_blocks = np.array_split(np.arange(self.n_labels), n_blocks)
+
+        def process(labels: Array) -> list[CandidateThresholds]:
+            """Return the candidates of some labels."""
+            return [self.candidate_thresholds(label, rule) for label in labels]
 
         candidates: list[CandidateThresholds] = []
-        for block_candidates in run_in_threads(process, blocks, n_jobs=n_jobs):
+        for block_candidates in run_in_threads(process, label_blocks, n_jobs=n_jobs):
             candidates.extend(block_candidates)
-        recall = mean_recall(candidates) if rule.rule == "shrunken" else None
-        return candidates, recall
+        shared_recall = mean_recall(candidates) if rule.rule == "shrunken" else None
+        return candidates, shared_recall
 
     def _apply_fixed_threshold(self, rule: ThresholdRule) -> SelectedThresholds:
-        """Return the results of the fixed threshold of a rule."""
+        """Return the threshold of rule ``"fixed"`` for each label, with its results."""
         predicted = predict_labels(self.scores, np.full(self.n_labels, float(rule.threshold)))
-        selected = SelectedThresholds.without_predictions(self.labels.sum(axis=0))
+        selected = SelectedThresholds.without_predictions(self.Y.sum(axis=0))
         selected.n_predicted[:] = predicted.sum(axis=0)
-        selected.hits[:] = predicted.multiply(self.labels).sum(axis=0).astype(np.int64)
-        return selected.at_threshold(rule)
+        selected.true_positives[:] = predicted.multiply(self.Y).sum(axis=0).astype(np.int64)
+        return selected.with_fixed_threshold(rule)
 
     def candidate_thresholds(self, label: int, rule: ThresholdRule) -> CandidateThresholds:
-        """Return the candidate thresholds of one label."""
-        rows = self.labels.indices[self.labels.indptr[label] : self.labels.indptr[label + 1]]
-        n_rows = self.labels.shape[0]
-        n_positives = len(rows)
+        """Return the candidate thresholds of the label with this index; none without positives.
+
+        The rule limits how many rows may be predicted.
+        """
+        rows_with_label = self.Y.indices[self.Y.indptr[label] : self.Y.indptr[label + 1]]
+        n_rows = self.Y.shape[0]
+        n_positives = len(rows_with_label)
         if n_positives == 0:
             empty = np.zeros(0, np.int64)
             return CandidateThresholds(
-                thresholds=np.zeros(0), n_predicted=empty, hits=empty, n_positives=0, n_allowed=0
+                thresholds=np.zeros(0),
+                n_predicted=empty,
+                true_positives=empty,
+                n_positives=0,
+                n_allowed=0,
             )
-        column = self._stored_scores(label, rows)
-        scores, lowest = column.scores, column.default
+        stored = self._stored_scores(label, rows_with_label)
+        scores, lowest = stored.scores, stored.default
         max_predicted = rule.max_predicted(n_positives)
         is_positive = np.zeros(len(scores), bool)
-        is_positive[column.positive] = True
+        is_positive[stored.positive_indices] = True
         if max_predicted + 1 < len(scores):
             # Only the highest scores matter, and those equal to the last of them.
             index = len(scores) - int(max_predicted) - 1
@@ -361,95 +402,107 @@ class ScoreColumns:
             scores, is_positive = scores[top], is_positive[top]
         order = np.argsort(-scores, kind="stable")
         ordered = scores[order]
-        n_hits = np.cumsum(is_positive[order])
+        n_positives_before = np.cumsum(is_positive[order])  # up to and including each score
         # Between equal scores there is no threshold: candidates follow the last one of each value.
         last = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
         above = ordered[last]
         below = np.append(ordered[last[:-1] + 1], lowest)[: len(last)]
-        thresholds = _middle(above, below)
+        thresholds = thresholds_between(above, below)
         n_predicted = last + 1
-        hits = n_hits[last]
+        true_positives = n_positives_before[last]
         n_allowed = int(np.searchsorted(n_predicted, max_predicted, side="right"))
         if len(last) and n_predicted[-1] == n_rows:
             thresholds[-1] = -np.inf  # every row is predicted, whatever its score
         elif n_allowed == len(last):
             # The rows that a sparse matrix does not store have the lowest score.
-            n_predicted, hits = np.append(n_predicted, n_rows), np.append(hits, n_positives)
+            n_predicted = np.append(n_predicted, n_rows)
+            true_positives = np.append(true_positives, n_positives)
             thresholds = np.append(thresholds, -np.inf)
         return CandidateThresholds(
             thresholds=thresholds,
             n_predicted=n_predicted,
-            hits=hits.astype(np.int64),
+            true_positives=true_positives.astype(np.int64),
             n_positives=n_positives,
             n_allowed=n_allowed,
         )
 
-    def _stored_scores(self, label: int, rows: Array) -> _StoredScores:
-        """Return the scores of a label; ``rows`` are those that have it."""
+    def _stored_scores(self, label: int, rows_with_label: Array) -> _StoredScores:
+        """Return the scores of the label with this index, which these rows have."""
         if not sparse.issparse(self.scores):
-            return _StoredScores(self.scores[:, label], positive=rows, default=-np.inf)
-        cells = slice(self.scores.indptr[label], self.scores.indptr[label + 1])
-        is_above_zero = self.scores.data[cells] > 0
-        stored_rows = self.scores.indices[cells][is_above_zero]
-        scores = self.scores.data[cells][is_above_zero]
-        index = np.searchsorted(stored_rows, rows)
-        is_stored = np.append(stored_rows, -1)[index] == rows
-        return _StoredScores(scores, positive=index[is_stored], default=0.0)
+            return _StoredScores(
+                self.scores[:, label], positive_indices=rows_with_label, default=-np.inf
+            )
+        column = slice(self.scores.indptr[label], self.scores.indptr[label + 1])
+        is_above_zero = self.scores.data[column] > 0
+        stored_rows = self.scores.indices[column][is_above_zero]
+        scores = self.scores.data[column][is_above_zero]
+        index = np.searchsorted(stored_rows, rows_with_label)
+        is_stored = np.append(stored_rows, -1)[index] == rows_with_label
+        return _StoredScores(scores, positive_indices=index[is_stored], default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _StoredScores:
-    """The scores of one label: all of them, or those above 0 in a sparse matrix."""
+    """The scores of one label: those of all rows, or those above 0 in a sparse matrix."""
 
-    scores: Array
-    positive: Array  # indices of the scores whose rows have the label
-    default: float  # score of rows that are not stored; minus infinity if all are
+    scores: Array  # in the order of the rows
+    positive_indices: Array  # indices into ``scores``, of rows that have the label
+    default: float  # score of the other rows; minus infinity if the scores are those of all rows
 
 
-def _middle(above: Array, below: Array) -> Array:
-    """Return the means of pairs of scores; the higher score if there is no number in between."""
+def thresholds_between(above: Array, below: Array) -> Array:
+    """Return a threshold for each pair of a higher and a lower score: their mean.
+
+    If rounding leaves no number in between, it is the higher score.
+    """
     with np.errstate(invalid="ignore"):
         midpoints = below + (above - below) / 2
     return np.where(np.isfinite(midpoints) & (midpoints > below), midpoints, above)
 
 
 def _best_index(candidates: CandidateThresholds, rule: ThresholdRule, expected: Array) -> int:
-    """Return the index of the candidate to select, -1 if the label is never to be predicted."""
+    """Return the index of the candidate that a rule selects, -1 to never predict the label.
+
+    ``expected`` is the expected metric at each candidate.
+    """
     scores_are_equal = candidates.n_allowed == 0 or candidates.thresholds[0] == -np.inf
     if scores_are_equal:
-        all_rows_have_it = (
-            len(candidates.thresholds) and candidates.n_predicted[0] == candidates.hits[0]
+        all_rows_have_label = (
+            len(candidates.thresholds) and candidates.n_predicted[0] == candidates.true_positives[0]
         )
-        return 0 if all_rows_have_it else -1
+        return 0 if all_rows_have_label else -1
     if rule.rule == "rate":
         n_predicted = candidates.n_predicted[: candidates.n_allowed]
         return int(np.abs(n_predicted - candidates.n_positives).argmin())
     return int(expected[: candidates.n_allowed].argmax())
 
 
-def _expected_metric(
-    candidates: CandidateThresholds, rule: ThresholdRule, recall: Array | None
+def expected_metric(
+    candidates: CandidateThresholds, rule: ThresholdRule, shared_recall: Array | None
 ) -> Array:
-    """Return the metric that a rule expects on new rows, at each candidate.
+    """Return the metric that a rule expects on new rows, at each candidate of a label.
 
-    ``recall`` is the mean recall of the labels in rule ``"shrunken"``, else None.
+    In rule ``"shrunken"`` the recall of the label is combined with ``shared_recall``, the result of
+    `mean_recall`. If this is None, return the metric on the rows the candidates come from.
     """
     n_positives, n_predicted = candidates.n_positives, candidates.n_predicted
-    hits = candidates.hits.astype(np.float64)
-    if recall is not None and n_positives:
-        label_recall = np.interp(n_predicted / n_positives, PREDICTION_RATES, recall)
-        shrunken = (hits + rule.strength * label_recall) / (n_positives + rule.strength)
-        hits = n_positives * shrunken
+    true_positives = candidates.true_positives.astype(np.float64)
+    if shared_recall is not None and n_positives:
+        mean_at_rate = np.interp(n_predicted / n_positives, PREDICTION_RATES, shared_recall)
+        shrunken_recall = (true_positives + rule.strength * mean_at_rate) / (
+            n_positives + rule.strength
+        )
+        true_positives = n_positives * shrunken_recall
     beta_squared = METRIC_BETAS[rule.metric] ** 2
-    return (1 + beta_squared) * hits / (n_predicted + beta_squared * n_positives)
+    return (1 + beta_squared) * true_positives / (n_predicted + beta_squared * n_positives)
 
 
-def _curve(
-    candidates: CandidateThresholds, rule: ThresholdRule, recall: Array | None
+def _make_curve(
+    candidates: CandidateThresholds, rule: ThresholdRule, shared_recall: Array | None
 ) -> ThresholdCurve:
-    """Return the results of the candidates that a rule may select."""
-    observed = _expected_metric(candidates, rule, None)
-    expected = _expected_metric(candidates, rule, recall)
+    """Return the results of the candidates of a label that a rule may select."""
+    observed = expected_metric(candidates, rule, None)
+    expected = expected_metric(candidates, rule, shared_recall)
     selected = -1 if rule.rule == "fixed" else _best_index(candidates, rule, expected)
     n_allowed = candidates.n_allowed
     if selected >= n_allowed:  # all rows have the label, and a sparse matrix stores no score
@@ -457,7 +510,7 @@ def _curve(
     return ThresholdCurve(
         thresholds=candidates.thresholds[:n_allowed],
         n_predicted=candidates.n_predicted[:n_allowed],
-        hits=candidates.hits[:n_allowed],
+        hits=candidates.true_positives[:n_allowed],
         n_positives=candidates.n_positives,
         observed=observed[:n_allowed],
         expected=expected[:n_allowed],
@@ -466,13 +519,13 @@ def _curve(
 
 
 def _select_best(
-    candidates: Sequence[CandidateThresholds], recall: Array | None, rule: ThresholdRule
+    candidates: Sequence[CandidateThresholds], shared_recall: Array | None, rule: ThresholdRule
 ) -> SelectedThresholds:
-    """Select the best candidate of each label."""
+    """Return the best candidate of each label, with its results."""
     n_positives = [label_candidates.n_positives for label_candidates in candidates]
     selected = SelectedThresholds.without_predictions(np.array(n_positives, np.int64))
     for label, label_candidates in enumerate(candidates):
-        expected = _expected_metric(label_candidates, rule, recall)
+        expected = expected_metric(label_candidates, rule, shared_recall)
         index = _best_index(label_candidates, rule, expected)
         if index >= 0:
             selected.select(label, label_candidates, index, expected[index])
@@ -480,9 +533,10 @@ def _select_best(
 
 
 def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
-    """Return the mean recall of the labels with two positives or more, by prediction rate.
+    """Return the mean recall of the labels at each of `PREDICTION_RATES`.
 
-    Rows of equal score count as if in random order.
+    Labels with less than two positives do not count; without any other label, return the recall of
+    perfect scores. Rows of equal score count as if in random order.
     """
     total = np.zeros(len(PREDICTION_RATES))
     n_labels = 0
@@ -490,8 +544,9 @@ def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
         n_positives = label_candidates.n_positives
         if n_positives >= 2:
             n_predicted = np.append(0, label_candidates.n_predicted)
-            hits = np.append(0, label_candidates.hits)
-            total += np.interp(PREDICTION_RATES * n_positives, n_predicted, hits) / n_positives
+            true_positives = np.append(0, label_candidates.true_positives)
+            n_predicted_at_rates = PREDICTION_RATES * n_positives
+            total += np.interp(n_predicted_at_rates, n_predicted, true_positives) / n_positives
             n_labels += 1
     if n_labels == 0:
         return np.minimum(PREDICTION_RATES, 1.0)
@@ -499,44 +554,52 @@ def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
 
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
-    """Return the labels whose scores are at least the threshold."""
+    """Return a label indicator matrix: the scores that are at least the threshold of their label.
+
+    ``thresholds`` has shape (n_labels,). In sparse scores only values above 0 are predicted, except
+    for labels with threshold minus infinity, which are predicted for all rows.
+    """
     if not sparse.issparse(scores):
         return sparse.csr_array(np.asarray(scores) >= thresholds)
-    cells = sparse.coo_array(scores)
-    is_predicted = (cells.data > 0) & (cells.data >= thresholds[cells.col])
-    rows, labels = cells.row[is_predicted], cells.col[is_predicted]
-    always = np.flatnonzero(thresholds == -np.inf)
-    if len(always):
-        is_other = ~np.isin(labels, always)
-        rows = np.append(rows[is_other], np.tile(np.arange(cells.shape[0]), len(always)))
-        labels = np.append(labels[is_other], np.repeat(always, cells.shape[0]))
-    return sparse.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=cells.shape)
+    stored = sparse.coo_array(scores)
+    n_rows = stored.shape[0]
+    is_predicted = (stored.data > 0) & (stored.data >= thresholds[stored.col])
+    rows, labels = stored.row[is_predicted], stored.col[is_predicted]
+    labels_of_all_rows = np.flatnonzero(thresholds == -np.inf)
+    if len(labels_of_all_rows):
+        is_other = ~np.isin(labels, labels_of_all_rows)
+        rows = np.append(rows[is_other], np.tile(np.arange(n_rows), len(labels_of_all_rows)))
+        labels = np.append(labels[is_other], np.repeat(labels_of_all_rows, n_rows))
+    return sparse.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=stored.shape)
 
 
-def _read_scores(scores: Any, *, caller: str) -> Any:
-    """Return scores as a csc_array or as an ndarray in Fortran order, without NaN."""
+def _validate_scores(scores: Any, *, caller: str) -> Any:
+    """Return scores as a float64 csc_array, or as a float64 ndarray in Fortran order.
+
+    Raise an error unless they are a matrix of numbers without NaN.
+    """
     if sparse.issparse(scores):
-        table = sparse.csc_array(scores).astype(np.float64)
-        table.sum_duplicates()
-        cells = table.data
+        matrix = sparse.csc_array(scores).astype(np.float64)
+        matrix.sum_duplicates()
+        stored_scores = matrix.data
     else:
-        table = np.asarray(scores.to_numpy() if hasattr(scores, "to_numpy") else scores)
+        matrix = np.asarray(scores.to_numpy() if hasattr(scores, "to_numpy") else scores)
         try:
-            table = np.asfortranarray(table, np.float64)
+            matrix = np.asfortranarray(matrix, np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"{caller}: scores must hold numbers ({error}).") from None
-        cells = table
-    if table.ndim != 2:
+        stored_scores = matrix
+    if matrix.ndim != 2:
         raise DataError(
             f"{caller}: scores must be a table, one row per instance and one column per label. "
-            f"Got an array of shape {table.shape} instead."
+            f"Got an array of shape {matrix.shape} instead."
         )
-    if np.isnan(cells).any():
-        missing = sparse.coo_array(table != table)  # NaN is the only value unequal to itself
+    if np.isnan(stored_scores).any():
+        missing = sparse.coo_array(matrix != matrix)  # NaN is the only value unequal to itself
         raise DataError(
             f"{caller}: the score of row {missing.row[0]} for label {missing.col[0]} is NaN. "
             "Expected a number for every cell: a threshold among scores that are not numbers would "
             "mean nothing. See why the model gives none (missing values in X, or a label it could "
             "not learn), or leave the label out."
         )
-    return table
+    return matrix

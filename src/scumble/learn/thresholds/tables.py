@@ -16,10 +16,11 @@ from scumble._core.files import CompressiblePath, atomic_write
 from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.text import STDIO_PATH
 from scumble._validation.labels import check_named_labels, check_same_names
-from scumble.learn.thresholds.selection import ScoreColumns, SelectedThresholds, ThresholdRule
+from scumble.learn.thresholds.selection import ScoredLabels, SelectedThresholds, ThresholdRule
 
+#: Columns of the printed table and of CSV files.
 COLUMNS = ("label", "positives", "threshold", "predicted", "hits", "expected")
-#: Suffixes of the files that `ThresholdTable.write` writes.
+#: Suffixes of the files that `ThresholdTable.write` writes, without those for compression.
 SUFFIXES = (".csv", ".json")
 
 
@@ -32,12 +33,12 @@ class ThresholdTable(TableReprMixin):
     labels : tuple
         Names of the labels, or their indices.
     positives : ndarray of int64
-        Rows that have the label.
+        Number of rows that have the label.
     thresholds : ndarray of float64
         A label is predicted at scores of at least its threshold; infinity if it is never
         predicted, minus infinity if it always is.
     predicted, hits : ndarray of int64
-        Rows that are predicted to have the label, and those of them that have it.
+        Number of rows that are predicted to have the label, and of true positives among them.
     expected : ndarray of float64
         The metric that the rule expects on new rows; NaN for a label without positives.
     metric : str
@@ -66,20 +67,21 @@ class ThresholdTable(TableReprMixin):
 
     def _repr_title(self) -> str:
         """Return the line above the printed table."""
-        return f"ThresholdTable: {len(self):,} labels, {self.n_silent:,} of them never predicted"
+        n_labels, n_never_predicted = len(self), self.n_never_predicted
+        return f"ThresholdTable: {n_labels:,} labels, {n_never_predicted:,} of them never predicted"
 
     def _repr_table(self) -> TableView:
         """Return the printed table: one row per label."""
         return TableView(COLUMNS, (tuple(row.values()) for row in self.rows()), len(self))
 
     @property
-    def n_silent(self) -> int:
-        """Number of labels that are predicted for no row."""
+    def n_never_predicted(self) -> int:
+        """Number of labels that are predicted for none of the rows."""
         return int((self.predicted == 0).sum())
 
     @property
     def mean_expected(self) -> float:
-        """Mean of the expected metric over labels with positives; NaN without any."""
+        """Mean of the expected metric over the labels with positives; NaN if there are none."""
         defined = self.expected[~np.isnan(self.expected)]
         return float(defined.mean()) if len(defined) else float("nan")
 
@@ -109,35 +111,34 @@ class ThresholdTable(TableReprMixin):
         Returns
         -------
         dict
-            ``metric``, ``mean_expected``, ``n_silent``, and ``labels``: a list with one mapping per
-            label.
+            ``metric``, ``mean_expected``, ``n_silent`` (the number of labels that are never
+            predicted), and ``labels``: a list with one mapping per label.
         """
         mean = self.mean_expected
         return {
             "metric": self.metric,
             "mean_expected": None if np.isnan(mean) else mean,
-            "n_silent": self.n_silent,
+            "n_silent": self.n_never_predicted,
             "labels": [
                 row | {"threshold": _infinity_as_text(row["threshold"])} for row in self.rows()
             ],
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file; if that fails, no part of the file is left.
+        """Write the table to a CSV or JSON file; if that fails, no part of the file is left.
 
         Parameters
         ----------
         path : str or Path
             A file that ends in ``.csv`` or ``.json``; a further suffix such as ``.gz``
-            compresses it.
+            compresses it. ``"-"`` writes CSV to standard output.
         """
-        suffix = output_suffix(path)
-        text = self._to_csv() if suffix == ".csv" else self._to_json()
-        with atomic_write(path) as target, target.open() as stream:
+        text = self._to_csv() if output_format(path) == ".csv" else self._to_json()
+        with atomic_write(path) as output_file, output_file.open() as stream:
             stream.write(text.encode())
 
     def _to_csv(self) -> str:
-        """Return the table as CSV."""
+        """Return the table as CSV text: a header and a line per label."""
         stream = io.StringIO()
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
@@ -145,7 +146,7 @@ class ThresholdTable(TableReprMixin):
         return stream.getvalue()
 
     def _to_json(self) -> str:
-        """Return the table as JSON."""
+        """Return the result of `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -199,28 +200,32 @@ def threshold_table(
     if len(labels) != n_labels:
         raise DataError(f"{caller}: {n_labels} labels need as many names. Got {len(labels)}.")
     check_same_names(Y, scores, noun="scores", caller=caller)
-    columns = ScoreColumns.read(scores, true_labels, caller=caller)
-    selected = columns.choose(threshold_rule, n_jobs=n_jobs)
+    scored_labels = ScoredLabels.from_user(scores, true_labels, caller=caller)
+    selected = scored_labels.select_thresholds(threshold_rule, n_jobs=n_jobs)
     return table_from_thresholds(labels, selected, threshold_rule.metric)
 
 
 def table_from_thresholds(
     labels: Sequence[Any], selected: SelectedThresholds, metric: str
 ) -> ThresholdTable:
-    """Return a table of selected thresholds with the names of the labels."""
+    """Return the table of selected thresholds, given the names of the labels and of the metric."""
     return ThresholdTable(
         labels=tuple(labels),
         positives=selected.n_positives,
         thresholds=selected.thresholds,
         predicted=selected.n_predicted,
-        hits=selected.hits,
+        hits=selected.true_positives,
         expected=selected.expected,
         metric=metric,
     )
 
 
-def output_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of a file of thresholds, which determines its format, or raise an error."""
+def output_format(path: str | os.PathLike[str]) -> str:
+    """Return the format in which thresholds are written to a path: ``".csv"`` or ``".json"``.
+
+    This is the suffix of the path, without one for compression such as ``.gz``; ``"-"``, standard
+    output, is CSV. Any other suffix is an error.
+    """
     if os.fspath(path) == STDIO_PATH:
         return ".csv"
     suffix = CompressiblePath(path).suffix
@@ -233,5 +238,5 @@ def output_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _infinity_as_text(value: float) -> float | str:
-    """Return a number that JSON can hold, or ``"inf"`` or ``"-inf"``."""
+    """Return a finite number unchanged, and infinity as ``"inf"`` or ``"-inf"`` for JSON."""
     return value if np.isfinite(value) else str(value)

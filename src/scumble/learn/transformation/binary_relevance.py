@@ -95,7 +95,10 @@ class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group=
         self.n_jobs = n_jobs
 
     def _check_parameter_combinations(self) -> None:
-        """Raise an error for class weights of other classes, or that the estimator cannot use."""
+        """Raise an error if `class_weight` names other classes than 0 and 1.
+
+        Also raise one if the base learner can use neither class weights nor sample weights.
+        """
         caller = type(self).__name__
         class_weight, estimator = self.class_weight, self.estimator
         if isinstance(class_weight, Mapping) and not set(class_weight) <= {0, 1}:
@@ -114,18 +117,21 @@ class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group=
             )
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit one model per label."""
+        """Set `models_`: a copy of the base learner per label."""
         targets = LabelTargets(Y, weights=sample_weight)
         self.models_ = self._fit_targets(X, targets, class_weight=self.class_weight)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels that are at least as probable as their absence, and probabilities."""
-        return labels_and_scores_from_probabilities(
-            self.models_.predict_proba(X, n_jobs=self.n_jobs)
-        )
+        """Return the labels with a probability of at least one half, and the probabilities."""
+        probabilities = self.models_.predict_proba(X, n_jobs=self.n_jobs)
+        return labels_and_scores_from_probabilities(probabilities)
 
 
 def labels_and_scores_from_probabilities(probabilities: Array) -> tuple[Array, Array]:
-    """Return labels and scores, given the probabilities of absence and presence of each label."""
+    """Return predicted labels and scores, both of shape (n_rows, n_labels).
+
+    ``probabilities`` has shape (n_rows, 2 * n_labels): for each label the probability that a row
+    has not the label, then the probability that it has it, which is the score.
+    """
     absent, present = probabilities[:, 0::2], probabilities[:, 1::2]
     return present >= absent, np.ascontiguousarray(present)

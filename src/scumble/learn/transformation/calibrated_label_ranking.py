@@ -15,7 +15,7 @@ from scumble.learn.trees.c45.forest import Forest, run_kernel_on_rows
 from scumble.learn.trees.c45.growing import TargetBatch
 from scumble.learn.trees.c45.predict import count_pair_votes, find_exclusive_rows
 
-#: Models per thread whose predictions are held in memory at once; they are dense.
+#: Models per thread whose predictions, dense arrays, are held in memory at once.
 _MODELS_PER_THREAD = 16
 
 
@@ -104,19 +104,27 @@ class CalibratedLabelRanking(
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the models of the pairs, and those of the labels."""
-        self.pairs_: Array = _separable_label_pairs(Y, stop_at_gap=bool(self.mulan_compat))
+        """Set `pairs_`, and `models_`: those of the pairs, then those of the labels."""
+        self.pairs_: Array = _separable_label_pairs(
+            Y, stop_at_first_inseparable=bool(self.mulan_compat)
+        )
         self.models_ = self._fit_targets(X, _PairwiseTargets(Y, self.pairs_, sample_weight))
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels with at least the votes of the virtual label, and shares of votes."""
+        """Return the labels with at least as many votes as the virtual label, and scores.
+
+        The score of a label is its number of votes over the number of labels.
+        """
         votes = self._count_votes(X)
         label_votes = votes[:, :-1]
         virtual_votes = votes[:, -1:]
         return label_votes >= virtual_votes, label_votes / self.n_labels_
 
     def _count_votes(self, X: Any) -> Array:
-        """Return the votes for each label, and for the virtual label in the last column."""
+        """Return the number of votes for each label, shape (n_rows, n_labels + 1).
+
+        The last column is that of the virtual label.
+        """
         labels = np.arange(self.n_labels_)
         virtual_label = np.full_like(labels, self.n_labels_)
         pairs = np.vstack([self.pairs_, np.column_stack([labels, virtual_label])]).astype(np.int64)
@@ -129,31 +137,34 @@ class CalibratedLabelRanking(
 
 
 class _PairwiseTargets(LazyTargets):
-    """The targets of all pairs, then of all labels; computed on access, as there may be millions.
+    """The targets of all pairs of labels, then of all labels.
 
-    The first ``n_listed`` targets have two classes and few rows; `listed` returns many of them.
+    They are computed on access, because there may be millions. Those of pairs, the first
+    ``n_in_batches`` targets, can also be computed many at a time by `make_batch`. The target of a
+    pair holds the rows that have exactly one of the two labels: class 0 for the first, 1 for the
+    second label.
     """
 
     def __init__(self, Y: sparse.csr_array, pairs: Array, weights: Array | None = None) -> None:
-        self._labels = LabelTargets(Y, weights=weights)
+        self._label_targets = LabelTargets(Y, weights=weights)
         self._weights = weights
         self._pairs = np.ascontiguousarray(pairs, np.int32)
-        self.n_listed = len(pairs)
-        self._indptr = self._labels.by_label.indptr.astype(np.int64)
-        self._rows = self._labels.by_label.indices.astype(np.uint32)
-        super().__init__(self.n_listed + len(self._labels), self._make_target)
+        self.n_in_batches = len(pairs)
+        self._indptr = self._label_targets.Y_by_label.indptr.astype(np.int64)
+        self._rows = self._label_targets.Y_by_label.indices.astype(np.uint32)
+        super().__init__(self.n_in_batches + len(self._label_targets), self._make_target)
 
     def _make_target(self, index: int) -> Target:
-        """Return the target of a pair or of a label."""
-        if index >= self.n_listed:
-            return self._labels[index - self.n_listed]
-        batch = self.listed(range(index, index + 1))
+        """Return the target with this index, which is that of a pair or of a label."""
+        if index >= self.n_in_batches:
+            return self._label_targets[index - self.n_in_batches]
+        batch = self.make_batch(range(index, index + 1))
         weights = batch.weights if len(batch.weights) else None
         return Target(batch.y, rows=batch.rows, weights=weights)
 
-    def listed(self, block: range) -> TargetBatch:
-        """Return the targets of a block of pairs, one after the other in flat arrays."""
-        pairs = self._pairs[block.start : block.stop]
+    def make_batch(self, pair_indices: range) -> TargetBatch:
+        """Return the targets of some pairs, one after the other in flat arrays."""
+        pairs = self._pairs[pair_indices.start : pair_indices.stop]
         max_rows = int(np.diff(self._indptr)[pairs].sum())
         starts = np.zeros(len(pairs) + 1, np.int64)
         rows, y = np.empty(max_rows, np.uint32), np.empty(max_rows, np.uint8)
@@ -164,21 +175,22 @@ class _PairwiseTargets(LazyTargets):
         return TargetBatch(starts, rows, y, weights=self._weights[rows])
 
 
-def _separable_label_pairs(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
-    """Return the pairs of labels for which a row has exactly one of the two.
+def _separable_label_pairs(Y: sparse.csr_array, *, stop_at_first_inseparable: bool) -> Array:
+    """Return the pairs of labels that some row tells apart, as int32 of shape (n_pairs, 2).
 
-    With ``stop_at_gap``, return only the pairs before the first one without such a row.
+    Such a row has exactly one of the two labels; a pair without one has no training rows. With
+    ``stop_at_first_inseparable``, return only the pairs before the first one without such a row.
     """
-    by_label = Y.tocsc()
-    rows_of_label = np.split(by_label.indices, by_label.indptr[1:-1])
-    # Labels that occur on the same rows get the same number.
-    number_of_rows: dict[bytes, int] = {}
-    numbers = np.array(
-        [number_of_rows.setdefault(rows.tobytes(), len(number_of_rows)) for rows in rows_of_label]
+    Y_by_label = Y.tocsc()
+    rows_by_label = np.split(Y_by_label.indices, Y_by_label.indptr[1:-1])
+    # Labels that occur on the same rows get the same group number.
+    group_of_rows: dict[bytes, int] = {}
+    groups = np.array(
+        [group_of_rows.setdefault(rows.tobytes(), len(group_of_rows)) for rows in rows_by_label]
     )
     first, second = np.triu_indices(Y.shape[1], 1)
-    is_separable = numbers[first] != numbers[second]
-    if stop_at_gap and not is_separable.all():
+    is_separable = groups[first] != groups[second]
+    if stop_at_first_inseparable and not is_separable.all():
         is_separable[int(is_separable.argmin()) :] = False
     return np.column_stack([first[is_separable], second[is_separable]]).astype(np.int32)
 
@@ -186,16 +198,20 @@ def _separable_label_pairs(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
 def _count_votes_of_sklearn_models(
     models: Any, pairs: Array, X: Any, votes: Array, *, n_jobs: int | None
 ) -> None:
-    """Add the vote of each scikit-learn model for one label of its pair to ``votes``."""
+    """Add the votes of scikit-learn models for the rows of X to ``votes``.
 
-    def votes_for_second(model: int) -> Array:
-        probabilities = models.predict_proba_of(model, X)
+    Model i votes for one of the two labels ``pairs[i]``; ``votes`` has a column per label.
+    """
+
+    def is_vote_for_second(model_index: int) -> Array:
+        """Return whether a model votes for the second label of its pair, for each row."""
+        probabilities = models.predict_proba_of(model_index, X)
         return probabilities[:, 0] > probabilities[:, 1]
 
     block_size = _MODELS_PER_THREAD * thread_count(n_jobs)
     for start in range(0, len(pairs), block_size):
         block = range(start, min(start + block_size, len(pairs)))
-        results = run_in_threads(votes_for_second, block, n_jobs=n_jobs)
+        results = run_in_threads(is_vote_for_second, block, n_jobs=n_jobs)
         for (first, second), is_second in zip(
             pairs[block.start : block.stop], results, strict=True
         ):

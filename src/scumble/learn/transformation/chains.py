@@ -104,17 +104,20 @@ class ClassifierChain(ProblemTransformationClassifier, name="cc", display_group=
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the models of the chain."""
+        """Set `order_` and `models_`."""
         self.order_: Array = self._check_order(Y.shape[1])
         targets = chain_targets(Y, [ChainSample(self.order_)], sample_weight)
-        self.models_ = self._fit_targets(X, targets, extra=Y)
+        self.models_ = self._fit_targets(X, targets, X_extra=Y)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels that the chain predicts, and their probabilities."""
+        """Return the labels that the chain predicts, and the probabilities of all labels."""
         return predict_chains(self, [self.order_], X)
 
     def _check_order(self, n_labels: int) -> Array:
-        """Return the order of the chain; raise an error unless it holds each label once."""
+        """Return the labels in the order of the chain, int64; all labels in turn by default.
+
+        Raise an error unless the parameter `order` holds the index of each label once.
+        """
         if self.order is None:
             return np.arange(n_labels)
         try:
@@ -228,7 +231,7 @@ class EnsembleOfClassifierChains(
         self.n_jobs = n_jobs
 
     def _check_parameter_combinations(self) -> None:
-        """Raise an error for samples without replacement that are larger than the data."""
+        """Raise an error if `sample` is above 1 and rows are drawn without replacement."""
         if self.sample is not None and not self.bootstrap:
             share = Real(minimum=0, maximum=1, closed="right")
             share.check(self.sample, name="sample", caller=type(self).__name__)
@@ -236,39 +239,41 @@ class EnsembleOfClassifierChains(
     def _draw_samples(
         self, n_rows: int, n_labels: int, generator: np.random.Generator
     ) -> list[ChainSample]:
-        """Draw the rows and the order of each chain."""
+        """Draw the rows and the order of the labels of each chain."""
         default_share = 1.0 if self.bootstrap else 0.67
-        size = max(1, int((self.sample or default_share) * n_rows + 0.5))
+        sample_size = max(1, int((self.sample or default_share) * n_rows + 0.5))
         samples = []
         for _ in range(self.n_estimators):
             if self.bootstrap:
-                rows = generator.integers(n_rows, size=size)
+                rows = generator.integers(n_rows, size=sample_size)
             else:
-                rows = generator.permutation(n_rows)[:size]
+                rows = generator.permutation(n_rows)[:sample_size]
             repeats = np.bincount(rows, minlength=n_rows)
             samples.append(ChainSample(generator.permutation(n_labels), repeats))
         return samples
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the models of all chains."""
+        """Set `orders_` and `models_`."""
         generator = self._generator()
         samples = self._draw_samples(Y.shape[0], Y.shape[1], generator)
         self.orders_: Array = np.array([sample.order for sample in samples], np.int64)
         targets = chain_targets(Y, samples, sample_weight)
-        self.models_ = self._fit_targets(X, targets, extra=Y, generator=generator)
+        self.models_ = self._fit_targets(X, targets, X_extra=Y, generator=generator)
 
     def _predict_scores(self, X: Any) -> Array:
-        """Return the means of the probabilities, or of the predictions, of the chains."""
-        _, sums = predict_chains(self, list(self.orders_), X, hard=not self.use_confidences)
+        """Return the means over the chains of the probabilities, or of the predicted labels."""
+        _, sums = predict_chains(
+            self, list(self.orders_), X, use_predictions=not self.use_confidences
+        )
         return sums / len(self.orders_)
 
 
 @dataclass(frozen=True, eq=False)
 class ChainSample:
-    """The labels of a chain in their order, and the rows that it is fitted to."""
+    """The labels of a chain in their order, and the rows that its models are fitted to."""
 
-    order: Array
-    repeats: Array | None = None  # by row: how often it was drawn; None if each counts once
+    order: Array  # int64: indices of labels
+    repeats: Array | None = None  # by row: how often it was drawn; None if every row counts once
 
 
 def chain_targets(
@@ -277,21 +282,24 @@ def chain_targets(
     weights: Array | None = None,
     generator: Any = None,
 ) -> LazyTargets:
-    """Return the targets of all chains, in their order; each may use the labels before it.
+    """Return the targets of all chains, chain after chain, with one target per label of a chain.
 
-    With a generator, each target is undersampled to as many rows with the label as without.
+    The extra columns of a target are the labels before it in its chain; the label matrix Y holds
+    the extra columns of all targets. With a generator, each target is undersampled to as many rows
+    with the label as without.
     """
-    labels = LabelTargets(Y)
+    label_targets = LabelTargets(Y)
     starts = np.cumsum([0, *(len(sample.order) for sample in samples)])
     n_targets = int(starts[-1])
     seeds = None if generator is None else spawn_seeds(generator, n_targets)
 
     def make_target(index: int) -> Target:
+        """Return the target with this index among those of all chains."""
         chain = int(np.searchsorted(starts, index, side="right")) - 1
         sample = samples[chain]
         position = index - int(starts[chain])
         target = Target(
-            labels.codes(int(sample.order[position])),
+            label_targets.label_column(int(sample.order[position])),
             repeats=sample.repeats,
             weights=weights,
             extra=sample.order[:position],
@@ -308,12 +316,14 @@ def predict_chains(
     orders: Sequence[Array],
     X: Any,
     *,
-    hard: bool = False,
+    use_predictions: bool = False,
 ) -> tuple[Array, Array]:
     """Return the labels that the last chain predicts, and the sums of the scores of all chains.
 
-    The models of a chain get the labels predicted before. With ``hard``, scores are predictions
-    instead of probabilities.
+    Both have shape (n_rows, n_labels). ``orders`` holds the labels of each chain, whose models
+    follow each other in ``classifier.models_``. A model gets the labels that the chain predicted
+    before it as extra columns. Scores are probabilities, or with ``use_predictions`` predicted
+    labels, 0 and 1; a label that is not in a chain adds nothing.
     """
     models = classifier.models_
     starts = np.cumsum([0, *map(len, orders)])
@@ -322,17 +332,25 @@ def predict_chains(
     if isinstance(models, Forest):
         chains = starts, np.concatenate([np.asarray(order, np.int64) for order in orders])
         run_kernel_on_rows(
-            predict_chain_rows, models, X, chains, hard, labels, sums, n_jobs=classifier.n_jobs
+            predict_chain_rows,
+            models,
+            X,
+            chains,
+            use_predictions,
+            labels,
+            sums,
+            n_jobs=classifier.n_jobs,
         )
         return labels, sums
 
     def predict_chain(chain: int) -> tuple[Array, Array]:
+        """Return the labels and the scores that the chain with this index predicts."""
         predicted, scores = np.zeros_like(labels), np.zeros_like(sums)
-        for model, label in enumerate(orders[chain], start=int(starts[chain])):
-            probabilities = models.predict_proba_of(model, X, sparse.csr_array(predicted))
+        for model_index, label in enumerate(orders[chain], start=int(starts[chain])):
+            probabilities = models.predict_proba_of(model_index, X, sparse.csr_array(predicted))
             absent, present = probabilities[:, 0], probabilities[:, 1]
             predicted[:, label] = present >= absent
-            scores[:, label] = predicted[:, label] if hard else present
+            scores[:, label] = predicted[:, label] if use_predictions else present
         return predicted, scores
 
     predictions = run_in_threads(predict_chain, range(len(orders)), n_jobs=classifier.n_jobs)

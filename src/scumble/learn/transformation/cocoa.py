@@ -121,15 +121,19 @@ class COCOA(ProblemTransformationClassifier, name="cocoa", display_group="Pairs 
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit all models, and choose the thresholds."""
+        """Set `couples_`, `models_` and `thresholds_`.
+
+        The thresholds have the largest F1 on the training rows.
+        """
         generator = self._generator()
         self.couples_: Array = _draw_couples(Y.shape[1], int(self.n_couples), generator)
         n_targets = len(self.couples_) + self.couples_.size
         seeds = spawn_seeds(generator, n_targets)
-        labels = LabelTargets(Y, weights=sample_weight)
+        label_targets = LabelTargets(Y, weights=sample_weight)
 
         def make_target(index: int) -> Target:
-            target = _coupled_target(labels, self.couples_, index)
+            """Return the undersampled target of the model with this index."""
+            target = _coupled_target(label_targets, self.couples_, index)
             return undersample_target(target, seeds[index])
 
         targets = LazyTargets(n_targets, make_target)
@@ -141,29 +145,33 @@ class COCOA(ProblemTransformationClassifier, name="cocoa", display_group="Pairs 
         """Return the mean probability of each label over its models."""
         n_models_per_label = 1 + self.couples_.shape[1]
         scores = np.empty((X.shape[0], self.n_labels_))
-        for rows, probabilities in self._predict_positive_proba_blocks(self.models_, X):
+        for block, probabilities in self._predict_positive_proba_blocks(self.models_, X):
             by_label = probabilities.reshape(-1, self.n_labels_, n_models_per_label)
-            scores[rows] = by_label.mean(axis=2)
+            scores[block] = by_label.mean(axis=2)
         return scores
 
 
 def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator) -> Array:
-    """Draw some of the other labels for each label."""
-    size = min(n_couples, n_labels - 1)
-    samples = [generator.permutation(n_labels - 1)[:size] for _ in range(n_labels)]
+    """Draw the labels that each label is coupled with, as int64 of shape (n_labels, n_couples).
+
+    If there are fewer other labels than ``n_couples``, all of them are couples.
+    """
+    n_drawn = min(n_couples, n_labels - 1)
+    samples = [generator.permutation(n_labels - 1)[:n_drawn] for _ in range(n_labels)]
     couples = np.array(samples, np.int64)
     # The numbers drawn count the other labels: from the label itself on, they are one too low.
     return couples + (couples >= np.arange(n_labels)[:, None])
 
 
-def _coupled_target(labels: LabelTargets, couples: Array, index: int) -> Target:
+def _coupled_target(label_targets: LabelTargets, couples: Array, model_index: int) -> Target:
     """Return the target of one model, with all rows.
 
-    The class is 1 for rows with the label, 2 for rows with its couple only, 0 for the others.
+    Each label has a model of its own, then one for each label it is coupled with. The class is 1
+    for rows with the label, 2 for rows with the other label only, 0 for all others.
     """
-    label, couple = divmod(index, 1 + couples.shape[1])
-    target = labels[label]
-    if couple == 0:  # the model of the label alone
+    label, number = divmod(model_index, 1 + couples.shape[1])
+    target = label_targets[label]
+    if number == 0:  # the model of the label alone
         return target
-    has_couple = labels.codes(int(couples[label, couple - 1]))
+    has_couple = label_targets.label_column(int(couples[label, number - 1]))
     return replace(target, y=target.y + 2 * has_couple * (1 - target.y), n_classes=3)

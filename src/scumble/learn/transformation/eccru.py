@@ -140,15 +140,18 @@ class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains
         self.n_jobs = n_jobs
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:
-        """Return the number of chains that hold each label."""
+        """Return the number of chains that hold each label, shape (n_labels,).
+
+        For the formula see Notes of the class.
+        """
         n_rows, n_labels = Y.shape
         n_chains = int(self.n_estimators)
         n_models = np.full(n_labels, n_chains)
         if self.variant == 1:
             return n_models
         n_present = np.bincount(Y.indices, minlength=n_labels)
-        n_rarer = np.minimum(n_present, n_rows - n_present)
-        labels = np.flatnonzero(n_rarer)  # those that have both values
+        n_rarer = np.minimum(n_present, n_rows - n_present)  # rows with the rarer value of a label
+        labels = np.flatnonzero(n_rarer)  # labels that have both values
         minimum = 1 if self.variant == 2 else max(1, int(n_chains * self.theta_min))
         maximum = max(1, int(n_chains * self.theta_max))
         quotients = n_chains * n_rarer.sum() // (len(labels) * n_rarer[labels])
@@ -158,7 +161,10 @@ class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains
     def _draw_samples(
         self, Y: sparse.csr_array, generator: np.random.Generator
     ) -> list[ChainSample]:
-        """Draw rows and order of each chain, until every label has enough models."""
+        """Draw the rows and the labels, in random order, of each chain.
+
+        A chain holds the labels that still need models after the chains before it.
+        """
         n_rows = Y.shape[0]
         n_models = self._models_per_label(Y)
         samples = []
@@ -169,12 +175,15 @@ class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains
         return samples
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the models of all chains, and choose the thresholds."""
+        """Set `orders_`, `models_` and `thresholds_`.
+
+        The thresholds have the largest F1 on the training rows.
+        """
         generator = self._generator()
         samples = self._draw_samples(Y, generator)
         self.orders_: list[Array] = [sample.order for sample in samples]
         targets = chain_targets(Y, samples, sample_weight, generator)
-        self.models_ = self._fit_targets(X, targets, extra=Y, generator=generator)
+        self.models_ = self._fit_targets(X, targets, X_extra=Y, generator=generator)
         scores = self._predict_scores(X)
         self.thresholds_: Array = label_thresholds(scores, Y, rule="plain", n_jobs=self.n_jobs)
 

@@ -30,7 +30,7 @@ from scumble.learn.transformation.label_powerset import (
 from scumble.learn.transformation.single_label_models import Models, SingleLabelFitter
 from scumble.learn.transformation.targets import LabelTargets
 from scumble.learn.trees.c45 import Target
-from scumble.learn.weights import take_weights
+from scumble.learn.weights import select_weights
 
 
 class HOMER(BaseMultilabelClassifier, name="homer", display_group="Labelsets"):
@@ -148,30 +148,35 @@ class HOMER(BaseMultilabelClassifier, name="homer", display_group="Labelsets"):
         self.n_jobs = n_jobs
 
     def _inner_estimator(self) -> Any:
-        """Return the classifier at each node, not fitted."""
+        """Return the unfitted classifier of the nodes; None for `BinaryRelevance`."""
         return self.classifier
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Build the hierarchy, and fit the classifiers of its nodes."""
+        """Set `hierarchy_`, and fit the classifiers of its nodes."""
         generator = self._generator()
         self.hierarchy_: Any = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         classifier = BinaryRelevance() if self.classifier is None else self.classifier
         problems = _node_problems(Y, self._nodes, sample_weight)
         if type(classifier) in (BinaryRelevance, LabelPowerset):
-            self._node_models: _Shared | _Single = _Shared(classifier, problems)
+            self._node_models: _JointNodeModels | _SeparateNodeModels = _JointNodeModels(
+                classifier, problems
+            )
         else:
-            self._node_models = _Single(classifier, problems)
+            self._node_models = _SeparateNodeModels(classifier, problems)
         self._node_models.fit(
-            X, n_values=self._codes.n_values, generator=generator, n_jobs=self.n_jobs
+            X, n_categories=self._codes.n_values, generator=generator, n_jobs=self.n_jobs
         )
 
-    def _know_labels(self, names: Sequence[str]) -> None:
-        """Store the names of the labels for the next call of `fit`, whose ``y`` is a matrix."""
+    def _set_label_names(self, names: Sequence[str]) -> None:
+        """Store the names of the labels for the next call of `fit`, whose ``y`` has no names."""
         self._label_names_for_fit: tuple[str, ...] | None = tuple(names)
 
     def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Any:
-        """Return the hierarchy that the user passed, or build one."""
+        """Return the parameter `hierarchy` as nested tuples, or cluster the labels if it is None.
+
+        Uses, and forgets, the names of labels that `_set_label_names` has stored.
+        """
         names = getattr(self, "_label_names_for_fit", None) or self.label_names_
         self._label_names_for_fit = None
         if self.hierarchy is not None:
@@ -188,36 +193,41 @@ class HOMER(BaseMultilabelClassifier, name="homer", display_group="Labelsets"):
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         """Return the labels that each row reaches, and the scores of all labels."""
         predictions = self._node_models.predict(X, n_jobs=self.n_jobs)
-        return descend(
+        return combine_node_predictions(
             self._nodes, predictions, self.n_labels_, mulan_scores=bool(self.mulan_compat)
         )
 
 
-def descend(
+def combine_node_predictions(
     nodes: list[HierarchyNode],
     predictions: list[LabelsAndScores],
     n_labels: int,
     *,
     mulan_scores: bool,
 ) -> LabelsAndScores:
-    """Return the labels and scores of all rows, given the predictions of each node for them."""
+    """Return the labels and scores of all rows, given what each node predicts for its children.
+
+    A row descends from the root to every predicted child; a label is predicted for the rows that
+    reach it. ``predictions[i]`` has a column per child of ``nodes[i]``, and all rows. For
+    ``mulan_scores`` see Notes of `HOMER`.
+    """
     n_rows = len(predictions[0][0])
     labels = np.zeros((n_rows, n_labels), bool)
     scores = np.zeros((n_rows, n_labels))
-    # By node: the rows that reach it, and the product of the scores on the path to it.
+    # By node: whether each row reaches it, and the product of the scores on the path to it.
     reached = {0: (np.ones(n_rows, bool), np.ones(n_rows))}
     for index, (node, (is_predicted, child_scores)) in enumerate(
         zip(nodes, predictions, strict=True)
     ):
-        is_at_node, path_scores = reached.pop(index)
+        reaches_node, path_scores = reached.pop(index)
         for child, (child_labels, child_node) in enumerate(
-            zip(node.below, node.inner, strict=True)
+            zip(node.labels_by_child, node.node_by_child, strict=True)
         ):
-            descends = is_at_node & is_predicted[:, child]
+            descends = reaches_node & is_predicted[:, child]
             if child_node >= 0:
                 reached[child_node] = descends, path_scores * child_scores[:, child]
                 if mulan_scores:
-                    rejected = is_at_node & ~descends
+                    rejected = reaches_node & ~descends
                     scores[np.ix_(rejected, child_labels)] = child_scores[rejected, child][:, None]
                 continue
             [label] = child_labels
@@ -230,44 +240,44 @@ def descend(
 
 
 class _NodeProblem(NamedTuple):
-    """The training rows of a node, and the children that they belong to."""
+    """The multilabel problem of a node: its training rows, with its children as labels."""
 
-    rows: Array | None  # None for the root, which has all rows
-    Y: sparse.csr_array  # shape (n_rows_of_node, n_children)
-    weights: Array | None
+    row_indices: Array | None  # rows of X that have a label of the group; None for all (the root)
+    Y: sparse.csr_array  # bool, shape (n_rows_of_node, n_children): has any label of the child
+    weights: Array | None  # by row of Y; None if all are 1
 
 
 def _node_problems(
     Y: sparse.csr_array, nodes: list[HierarchyNode], weights: Array | None
 ) -> list[_NodeProblem]:
-    """Return the training rows of each node, and the children that they belong to."""
-    by_label = Y.tocsc()
+    """Return the multilabel problem of each node; ``weights`` are those of the rows of Y."""
+    Y_by_label = Y.tocsc()
     n_rows = Y.shape[0]
-    rows_of_label = np.split(by_label.indices.astype(np.int64), by_label.indptr[1:-1])
+    rows_by_label = np.split(Y_by_label.indices.astype(np.int64), Y_by_label.indptr[1:-1])
     problems = []
     for index, node in enumerate(nodes):
-        n_children = len(node.below)
-        # A cell of the table rows x children as one number; a row may have several labels of a
-        # child, and thus the same cell several times.
-        cells: list[Array] = []
-        for child, labels in enumerate(node.below):
-            cells.extend(rows_of_label[label] * n_children + child for label in labels)
-        cell_rows, cell_children = np.divmod(np.unique(np.concatenate(cells)), n_children)
+        n_children = len(node.labels_by_child)
+        # A pair of a row and a child as one number, row * n_children + child. A row may have
+        # several labels of a child, and thus the same pair several times.
+        pairs: list[Array] = []
+        for child, labels in enumerate(node.labels_by_child):
+            pairs.extend(rows_by_label[label] * n_children + child for label in labels)
+        pair_rows, pair_children = np.divmod(np.unique(np.concatenate(pairs)), n_children)
         is_root = index == 0
-        node_rows = np.arange(n_rows) if is_root else np.unique(cell_rows)
-        indptr = np.searchsorted(cell_rows, np.append(node_rows, n_rows))
-        parts = (np.ones(len(cell_children), bool), cell_children, indptr)
+        node_rows = np.arange(n_rows) if is_root else np.unique(pair_rows)
+        indptr = np.searchsorted(pair_rows, np.append(node_rows, n_rows))
+        csr_parts = (np.ones(len(pair_children), bool), pair_children, indptr)
         problem = _NodeProblem(
-            rows=None if is_root else node_rows,
-            Y=sparse.csr_array(parts, shape=(len(node_rows), n_children)),
-            weights=take_weights(weights, node_rows),
+            row_indices=None if is_root else node_rows,
+            Y=sparse.csr_array(csr_parts, shape=(len(node_rows), n_children)),
+            weights=select_weights(weights, node_rows),
         )
         problems.append(problem)
     return problems
 
 
-class _Shared:
-    """Binary relevance or label powerset at all nodes: their models are fitted together.
+class _JointNodeModels:
+    """Binary relevance or label powerset at all nodes, whose models are fitted together.
 
     Stored with a model: the names of class and attributes are part of the file format.
     """
@@ -275,35 +285,39 @@ class _Shared:
     def __init__(self, classifier: Any, problems: list[_NodeProblem]) -> None:
         self._estimator = classifier.estimator
         self._class_weight = getattr(classifier, "class_weight", None)
-        self._powerset = isinstance(classifier, LabelPowerset)
-        self._widths = [problem.Y.shape[1] for problem in problems]  # numbers of children
+        self._is_powerset = isinstance(classifier, LabelPowerset)
+        self._n_children = [problem.Y.shape[1] for problem in problems]  # by node
         self._targets: list[Target] = []
         #: By node: its labelsets that are classes; None for binary relevance.
-        self._sets: list[Any] = []
+        self._labelsets: list[Any] = []
         ends = [0]  # by node: the end of its columns among the class probabilities
         for problem in problems:
-            targets, labelsets = self._targets_of_node(problem)
+            targets, labelsets = self._make_targets(problem)
             self._targets.extend(targets)
-            self._sets.append(labelsets)
+            self._labelsets.append(labelsets)
             ends.append(ends[-1] + sum(target.n_classes for target in targets))
-        self._spans: list[tuple[int, int]] = list(pairwise(ends))
+        #: By node: start and stop of its columns among the class probabilities of all models.
+        self._column_ranges: list[tuple[int, int]] = list(pairwise(ends))
         self._models: Models
 
-    def _targets_of_node(self, problem: _NodeProblem) -> tuple[list[Target], Any]:
-        """Return the targets of the models of a node, and its labelsets for label powerset."""
+    def _make_targets(self, problem: _NodeProblem) -> tuple[list[Target], Any]:
+        """Return the targets of the models of a node, and its labelsets that are classes.
+
+        The labelsets are None for binary relevance. A node without training rows has no targets.
+        """
         if problem.Y.shape[0] == 0:  # no training row has any label of the group
             return [], None
-        if not self._powerset:
-            return list(LabelTargets(problem.Y, problem.rows, problem.weights)), None
-        labelset_problem = LabelsetProblem.of(problem.Y, problem.weights)
-        return [labelset_problem.target(problem.rows)], labelset_problem.sets
+        if not self._is_powerset:
+            return list(LabelTargets(problem.Y, problem.row_indices, problem.weights)), None
+        labelset_problem = LabelsetProblem.from_labels(problem.Y, problem.weights)
+        return [labelset_problem.make_target(problem.row_indices)], labelset_problem.labelsets
 
-    def fit(self, X: Any, *, n_values: Array, generator: Any, n_jobs: int | None) -> None:
-        """Fit the models of all nodes."""
+    def fit(self, X: Any, *, n_categories: Array, generator: Any, n_jobs: int | None) -> None:
+        """Fit the models of all nodes; the arguments are those of `SingleLabelFitter`."""
         fitter = SingleLabelFitter(
             estimator=self._estimator,
             X=X,
-            n_values=n_values,
+            n_categories=n_categories,
             generator=generator,
             class_weight=self._class_weight,
             n_jobs=n_jobs,
@@ -312,12 +326,12 @@ class _Shared:
         self._targets = []  # frees the training labels
 
     def predict(self, X: Any, *, n_jobs: int | None) -> list[LabelsAndScores]:
-        """Return labels and scores of the children of each node, for all rows."""
+        """Return the predicted children of each node and their scores, for all rows."""
         all_probabilities = self._models.predict_proba(X, n_jobs=n_jobs)
         n_rows = len(all_probabilities)
         predictions: list[LabelsAndScores] = []
         for (start, stop), n_children, labelsets in zip(
-            self._spans, self._widths, self._sets, strict=True
+            self._column_ranges, self._n_children, self._labelsets, strict=True
         ):
             probabilities = all_probabilities[:, start:stop]
             if start == stop:  # a node without training rows
@@ -332,31 +346,34 @@ class _Shared:
         return predictions
 
 
-class _Single:
-    """Any multilabel classifier, of which a copy is fitted at each node.
+class _SeparateNodeModels:
+    """Copies of any multilabel classifier, one per node, which are fitted one by one.
 
     Stored with a model: the names of class and attributes are part of the file format.
     """
 
     def __init__(self, classifier: Any, problems: list[_NodeProblem]) -> None:
-        self._inner = classifier
+        self._classifier = classifier
         self._problems = problems
-        self._fitted: list[InnerClassifier] = []
+        self._fitted: list[InnerClassifier] = []  # by node
 
-    def fit(self, X: Any, *, n_values: Array, generator: Any, n_jobs: int | None) -> None:
-        """Fit a copy of the classifier at each node."""
+    def fit(self, X: Any, *, n_categories: Array, generator: Any, n_jobs: int | None) -> None:
+        """Fit a copy of the classifier at each node; the arguments are those of `TrainingData`."""
         for problem in self._problems:
             training = TrainingData(
-                X=X if problem.rows is None else X[problem.rows],
+                X=X if problem.row_indices is None else X[problem.row_indices],
                 Y=problem.Y,
-                n_values=n_values,
+                n_categories=n_categories,
                 weights=problem.weights,
                 generator=generator,
                 n_jobs=n_jobs,
             )
-            self._fitted.append(training.fit(self._inner))
+            self._fitted.append(training.fit(self._classifier))
         self._problems = []  # frees the training labels
 
     def predict(self, X: Any, *, n_jobs: int | None) -> list[LabelsAndScores]:
-        """Return labels and scores of the children of each node, for all rows."""
+        """Return the predicted children of each node and their scores, for all rows.
+
+        ``n_jobs`` is not used: the classifiers have their own parameter.
+        """
         return [classifier.predict_labels_and_scores(X) for classifier in self._fitted]

@@ -1,4 +1,8 @@
-"""Hierarchies of labels: similar labels are in the same subtree."""
+"""Hierarchies of labels: similar labels are in the same subtree.
+
+A hierarchy is a tree. Its leaves are the indices of labels, and an inner node is the tuple of its
+children.
+"""
 
 import itertools
 from bisect import insort
@@ -14,41 +18,43 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.java import JavaRandom, mulan_label_order
 
-Hierarchy = Any  # the number of a label, or a tuple of hierarchies
+#: The index of a label, or a tuple of hierarchies.
+Hierarchy = Any
 
+#: Allowed values of the parameter ``method`` of HOMER.
 CLUSTERING_METHODS = ("balanced", "kmeans", "random", "mulan")
 
-#: Rounds after which k-means stops, as in MULAN.
-MAX_ROUNDS = 20
+#: Maximum number of iterations of k-means, as in MULAN.
+MAX_ITERATIONS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class HierarchyNode:
     """An inner node of a hierarchy."""
 
-    below: list[Array]  # by child: the labels in its subtree
-    inner: list[int]  # by child: its index in the list of inner nodes, -1 for a label
+    labels_by_child: list[Array]  # int64: indices of the labels in the subtree of each child
+    node_by_child: list[int]  # index of each child in the list of inner nodes; -1 for a label
 
 
 def list_nodes(hierarchy: Hierarchy) -> list[HierarchyNode]:
-    """Return the inner nodes, level by level from the root."""
-    groups = [hierarchy]
+    """Return the inner nodes of a hierarchy, level by level from the root."""
+    subtrees = [hierarchy]
     nodes = []
-    for children in groups:  # grows while it is read
-        labels = [np.array(_leaves(child), np.int64) for child in children]
-        indices = []
+    for children in subtrees:  # grows while it is read
+        labels_by_child = [np.array(_leaves(child), np.int64) for child in children]
+        node_by_child = []
         for child in children:
             if isinstance(child, tuple):
-                indices.append(len(groups))
-                groups.append(child)
+                node_by_child.append(len(subtrees))
+                subtrees.append(child)
             else:
-                indices.append(-1)
-        nodes.append(HierarchyNode(below=labels, inner=indices))
+                node_by_child.append(-1)
+        nodes.append(HierarchyNode(labels_by_child, node_by_child))
     return nodes
 
 
 def _leaves(hierarchy: Hierarchy) -> list[int]:
-    """Return the labels of a hierarchy, from left to right."""
+    """Return the label indices of a hierarchy, from left to right."""
     if not isinstance(hierarchy, tuple):
         return [hierarchy]
     leaves = []
@@ -58,7 +64,10 @@ def _leaves(hierarchy: Hierarchy) -> list[int]:
 
 
 def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Hierarchy:
-    """Return nested sequences as tuples; raise an error unless they hold each label once."""
+    """Return nested sequences of label indices as nested tuples.
+
+    Raise an error unless they hold each label once.
+    """
     checked = _as_tuples(hierarchy, caller)
     if not isinstance(checked, tuple):
         checked = (checked,)
@@ -68,16 +77,19 @@ def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Hierarchy:
     return checked
 
 
-def _as_tuples(part: Any, caller: str) -> Hierarchy:
-    """Return nested sequences as tuples; a sequence of one item becomes the item."""
-    if isinstance(part, int | np.integer) and not isinstance(part, bool):
-        return int(part)
-    if isinstance(part, Sequence | np.ndarray) and not isinstance(part, str) and len(part):
-        children = tuple(_as_tuples(child, caller) for child in part)
+def _as_tuples(value: Any, caller: str) -> Hierarchy:
+    """Return nested sequences as nested tuples; a sequence of one item becomes the item.
+
+    Raise an error for an item that is neither a sequence nor an integer, and for an empty sequence.
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value):
+        children = tuple(_as_tuples(child, caller) for child in value)
         return children if len(children) > 1 else children[0]
     raise ParameterError(
         f"The 'hierarchy' parameter of {caller} must be nested sequences of label numbers. "
-        f"Found {part!r} in it."
+        f"Found {value!r} in it."
     )
 
 
@@ -92,8 +104,8 @@ def make_hierarchy(
 ) -> Hierarchy:
     """Return a hierarchy of the labels by one of `CLUSTERING_METHODS`.
 
-    ``names`` and ``seed`` are used by MULAN's method only, ``generator`` by the others, or if the
-    seed is not an int.
+    Method "mulan" uses ``names`` of the labels, or None, and ``seed``, the parameter `random_state`
+    of HOMER. The other methods use ``generator``, which also draws the seed if it is no int.
     """
     if method != "mulan":
         return build_hierarchy(Y, n_clusters=n_clusters, method=method, generator=generator)
@@ -106,14 +118,19 @@ def make_hierarchy(
 def build_hierarchy(
     Y: csr_array, *, n_clusters: int, method: str, generator: Generator
 ) -> Hierarchy:
-    """Divide the labels into clusters, and these again, down to groups of ``n_clusters`` labels."""
-    by_label = Y.T.tocsr().astype(np.float64)
+    """Return a hierarchy of the labels, by any of the methods but "mulan".
+
+    The labels are divided into clusters, and these again, down to groups of at most ``n_clusters``
+    labels.
+    """
+    rows_by_label = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> list[Array]:
-        parts = divide_labels(by_label[labels], n_clusters, method, generator)
-        if len(parts) == 1:
-            parts = _random_parts(len(labels), n_clusters, generator)
-        return [labels[part] for part in parts]
+        """Divide label indices into clusters; at random if k-means finds only one."""
+        clusters = cluster_labels(rows_by_label[labels], n_clusters, method, generator)
+        if len(clusters) == 1:
+            clusters = _random_clusters(len(labels), n_clusters, generator)
+        return [labels[cluster] for cluster in clusters]
 
     return _divide_recursively(np.arange(Y.shape[1]), n_clusters, divide)
 
@@ -121,48 +138,56 @@ def build_hierarchy(
 def _divide_recursively(
     labels: Array, n_clusters: int, divide: Callable[[Array], Sequence[Array]]
 ) -> Hierarchy:
-    """Divide labels, and their parts, until a part has at most ``n_clusters`` labels."""
+    """Return the hierarchy that results if labels are divided by ``divide`` again and again.
+
+    ``labels`` are label indices. A cluster of at most ``n_clusters`` labels is not divided further;
+    with ``n_clusters`` of 1, the labels are not divided at all.
+    """
     if len(labels) <= n_clusters or n_clusters == 1:
         return tuple(labels.tolist())
     children: list[Hierarchy] = []
-    for part in divide(labels):
-        if len(part) > 1:
-            children.append(_divide_recursively(part, n_clusters, divide))
+    for cluster in divide(labels):
+        if len(cluster) > 1:
+            children.append(_divide_recursively(cluster, n_clusters, divide))
         else:
-            children.append(int(part[0]))
+            children.append(int(cluster[0]))
     return tuple(children)
 
 
-def divide_labels(
-    rows_of_labels: csr_array, n_clusters: int, method: str, generator: Generator
+def cluster_labels(
+    rows_by_label: csr_array, n_clusters: int, method: str, generator: Generator
 ) -> list[Array]:
-    """Cluster labels by the rows that have them; return the label positions of each cluster.
+    """Cluster labels by the rows that have them; return the label indices of each cluster.
 
-    ``rows_of_labels`` has shape (n_labels, n_samples).
+    ``rows_by_label`` has shape (n_labels, n_samples) and holds 1 where a row has the label. There
+    may be less than ``n_clusters`` clusters; none of them is empty.
     """
-    n_labels = rows_of_labels.shape[0]
+    n_labels = rows_by_label.shape[0]
     if method == "random":
-        return _random_parts(n_labels, n_clusters, generator)
-    sizes = np.diff(rows_of_labels.indptr)
-    centres = rows_of_labels[_distinct_labels(rows_of_labels, n_clusters, generator)].toarray()
+        return _random_clusters(n_labels, n_clusters, generator)
+    n_rows_of_label = np.diff(rows_by_label.indptr)  # squared norms
+    initial_labels = _draw_distinct_labels(rows_by_label, n_clusters, generator)
+    centres = rows_by_label[initial_labels].toarray()
     # If there are fewer centres than clusters, these must still hold all labels.
     capacity = -(-n_labels // len(centres)) if method == "balanced" else n_labels
-    clusters = np.full(n_labels, -1)
-    for _ in range(MAX_ROUNDS):
-        distances = sizes[:, None] - 2 * (rows_of_labels @ centres.T) + (centres**2).sum(axis=1)
-        new_clusters = assign_to_clusters(distances, capacity)
+    clusters = np.full(n_labels, -1)  # by label
+    for _ in range(MAX_ITERATIONS):
+        products = rows_by_label @ centres.T
+        squared_distances = n_rows_of_label[:, None] - 2 * products + (centres**2).sum(axis=1)
+        new_clusters = assign_to_clusters(squared_distances, capacity)
         if (new_clusters == clusters).all():
             break
         clusters = new_clusters
-        centres = _cluster_means(rows_of_labels, clusters, centres)
-    parts = [np.flatnonzero(clusters == cluster) for cluster in range(len(centres))]
-    return [part for part in parts if len(part)]
+        centres = _cluster_means(rows_by_label, clusters, centres)
+    labels_by_cluster = [np.flatnonzero(clusters == cluster) for cluster in range(len(centres))]
+    return [labels for labels in labels_by_cluster if len(labels)]
 
 
 def assign_to_clusters(distances: Array, capacity: int) -> Array:
-    """Return the cluster of each label: the nearest one, within the capacity of the clusters.
+    """Return the index of the cluster of each label: the nearest one that can hold it.
 
-    A full cluster passes its farthest label on to the next nearest one.
+    ``distances`` has shape (n_labels, n_clusters); a cluster holds at most ``capacity`` labels. The
+    farthest label of a full cluster moves to the next nearest one.
     """
     assignment = _assign_within_capacity(
         distances, range(len(distances)), capacity, tie_breaker=lambda label: label
@@ -174,18 +199,23 @@ def assign_to_clusters(distances: Array, capacity: int) -> Array:
 
 
 class _ClusterAssignment(NamedTuple):
-    """Labels in clusters of limited capacity."""
+    """The result of `_assign_within_capacity`."""
 
-    members: list[list[tuple[float, int, int]]]  # by cluster: sorted (distance, tie, label)
-    last_clusters: Array  # by label: the cluster that took the label it displaced last, or itself
+    #: By cluster: its labels as sorted tuples (distance, tie breaker, label index).
+    members: list[list[tuple[float, int, int]]]
+    #: By label: the cluster to which the last label moved that had to move when this label was
+    #: added; the cluster of the label itself if none had to move.
+    last_clusters: Array
 
 
 def _assign_within_capacity(
     distances: Array, order: Iterable[int], capacity: int, *, tie_breaker: Callable[[int], int]
 ) -> _ClusterAssignment:
-    """Put labels into their nearest clusters one by one; full ones pass their farthest label on.
+    """Add labels to their nearest clusters one by one, in the given order.
 
-    Of labels at the same distance, the one with the larger ``tie_breaker`` counts as farther.
+    If a cluster then has more than ``capacity`` labels, its farthest label moves to its next
+    nearest cluster, and so on. Of labels at the same distance, the one with the larger
+    ``tie_breaker(label)`` counts as farther. ``distances`` has shape (n_labels, n_clusters).
     """
     open_distances = distances.copy()  # infinity once a cluster has passed on a label
     clusters: list[list[tuple[float, int, int]]] = [[] for _ in range(distances.shape[1])]
@@ -204,105 +234,134 @@ def _assign_within_capacity(
     return _ClusterAssignment(clusters, last_clusters)
 
 
-def _distinct_labels(rows_of_labels: csr_array, amount: int, generator: Generator) -> list[int]:
-    """Draw labels that occur on different rows; fewer if there are not as many."""
-    rows = np.split(rows_of_labels.indices, rows_of_labels.indptr[1:-1])
-    first: dict[bytes, int] = {}
-    for label in generator.permutation(rows_of_labels.shape[0]).tolist():
-        first.setdefault(rows[label].tobytes(), label)
-    return list(first.values())[:amount]
+def _draw_distinct_labels(
+    rows_by_label: csr_array, n_drawn: int, generator: Generator
+) -> list[int]:
+    """Draw indices of labels of which no two occur on the same rows.
+
+    If there are not ``n_drawn`` such labels, return fewer.
+    """
+    row_indices = np.split(rows_by_label.indices, rows_by_label.indptr[1:-1])
+    label_of_rows: dict[bytes, int] = {}
+    for label in generator.permutation(rows_by_label.shape[0]).tolist():
+        label_of_rows.setdefault(row_indices[label].tobytes(), label)
+    return list(label_of_rows.values())[:n_drawn]
 
 
-def _cluster_means(rows_of_labels: csr_array, clusters: Array, centres: Array) -> Array:
-    """Return the mean of the labels of each cluster; an empty cluster keeps its centre."""
+def _cluster_means(rows_by_label: csr_array, clusters: Array, centres: Array) -> Array:
+    """Return the mean of the labels of each cluster, of shape (n_clusters, n_samples).
+
+    ``clusters`` holds the cluster of each label. An empty cluster keeps its row of ``centres``.
+    """
     n_labels = len(clusters)
     counts = np.bincount(clusters, minlength=len(centres))
-    cells = (np.ones(n_labels), (clusters, np.arange(n_labels)))
-    membership = csr_array(cells, shape=(len(centres), n_labels))
-    sums = (membership @ rows_of_labels).toarray()
+    coo_parts = (np.ones(n_labels), (clusters, np.arange(n_labels)))
+    membership = csr_array(coo_parts, shape=(len(centres), n_labels))
+    sums = (membership @ rows_by_label).toarray()
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
 
 
-def _random_parts(n_labels: int, n_parts: int, generator: Generator) -> list[Array]:
-    """Divide label positions at random into parts of equal size; leave out empty ones."""
-    parts = np.array_split(generator.permutation(n_labels), n_parts)
-    return [np.sort(part) for part in parts if len(part)]
+def _random_clusters(n_labels: int, n_clusters: int, generator: Generator) -> list[Array]:
+    """Divide label indices at random into clusters whose sizes differ by at most one.
+
+    Empty clusters are left out.
+    """
+    clusters = np.array_split(generator.permutation(n_labels), n_clusters)
+    return [np.sort(cluster) for cluster in clusters if len(cluster)]
 
 
 # MULAN's hierarchy: balanced k-means that records some labels in the wrong clusters --------------
 
 
 def mulan_hierarchy(Y: csr_array, order: Sequence[int], *, n_clusters: int, seed: int) -> Hierarchy:
-    """Return the hierarchy that MULAN builds of labels in this order, with one seed at each node.
+    """Return the hierarchy that MULAN builds of label indices in this order.
+
+    The random generator is seeded with ``seed`` at each node.
 
     If all labels end in one cluster, MULAN divides them at random without a seed; here they are
     divided into equal parts in their order. If a cluster becomes empty and the others have no
     capacity for all labels, MULAN's rules are undefined; here the capacity grows.
     """
-    by_label = Y.T.tocsr().astype(np.float64)
+    rows_by_label = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> Sequence[Array]:
-        clusters = _mulan_clusters(by_label[labels].toarray(), n_clusters, seed)
-        parts = [labels[clusters == cluster] for cluster in np.unique(clusters)]
-        if len(parts) > 1:
-            return parts
-        return np.array_split(labels, n_clusters)
+        """Divide label indices into clusters."""
+        clusters = _mulan_clusters(rows_by_label[labels].toarray(), n_clusters, seed)
+        labels_by_cluster = [labels[clusters == cluster] for cluster in np.unique(clusters)]
+        if len(labels_by_cluster) == 1:
+            return np.array_split(labels, n_clusters)
+        return labels_by_cluster
 
     return _divide_recursively(np.array(order), n_clusters, divide)
 
 
 def mulan_order(names: Sequence[str] | None, n_labels: int) -> list[int]:
-    """Return the labels ordered by the hashes of their names, as in MULAN; as they are if None."""
+    """Return label indices ordered by the hashes of the labels' names, as in MULAN.
+
+    Without names, return them in ascending order.
+    """
     if names is None:
         return list(range(n_labels))
-    position = {name: index for index, name in enumerate(names)}
-    return [position[name] for name in mulan_label_order(names)]
+    index_of_name = {name: index for index, name in enumerate(names)}
+    return [index_of_name[name] for name in mulan_label_order(names)]
 
 
-def _mulan_clusters(labels: Array, n_clusters: int, seed: int) -> Array:
-    """Return the cluster of each label; ``labels`` has shape (n_labels, n_samples)."""
-    order, centres = _mulan_initial_centres(labels, n_clusters, seed)
-    min_capacity = -(-len(labels) // n_clusters)
-    clusters = np.zeros(len(labels), np.int64)
-    for _ in range(MAX_ROUNDS + 1):
+def _mulan_clusters(rows_by_label: Array, n_clusters: int, seed: int) -> Array:
+    """Return the index of the cluster that MULAN records for each label.
+
+    ``rows_by_label`` has shape (n_labels, n_samples) and holds 1 where a row has the label.
+    """
+    order, centres = _mulan_initial_centres(rows_by_label, n_clusters, seed)
+    n_labels = len(rows_by_label)
+    min_capacity = -(-n_labels // n_clusters)
+    clusters = np.zeros(n_labels, np.int64)
+    for _ in range(MAX_ITERATIONS + 1):
         previous = clusters
-        clusters = _mulan_assign(labels, centres, order, min_capacity)
+        clusters = _mulan_assign(rows_by_label, centres, order, min_capacity)
         means = []
         for cluster in range(len(centres)):
             members = [label for label in order if clusters[label] == cluster]
             if members:
-                means.append(_sequential_sum(labels[members], axis=0) / len(members))
+                means.append(_sequential_sum(rows_by_label[members], axis=0) / len(members))
         centres = np.array(means)
         if (clusters == previous).all():
             break
-    return _mulan_assign(labels, centres, range(len(labels)), min_capacity)
+    return _mulan_assign(rows_by_label, centres, range(n_labels), min_capacity)
 
 
-def _mulan_initial_centres(labels: Array, n_clusters: int, seed: int) -> tuple[list[int], Array]:
-    """Draw different labels as centres; return the order after these draws, and the centres."""
+def _mulan_initial_centres(
+    rows_by_label: Array, n_clusters: int, seed: int
+) -> tuple[list[int], Array]:
+    """Draw labels that occur on different rows as centres, as MULAN does.
+
+    Return all label indices in the order that the draws leave them in, and the centres, of shape
+    (n_centres, n_samples) with at most ``n_clusters`` rows.
+    """
     random = JavaRandom(seed)
-    order = list(range(len(labels)))
+    order = list(range(len(rows_by_label)))
     centres: list[Array] = []
     for last in range(len(order) - 1, -1, -1):
         drawn = random.next_int(last + 1)
-        label = labels[order[drawn]]
-        if not any(np.array_equal(label, centre) for centre in centres):
-            centres.append(label)
+        label_rows = rows_by_label[order[drawn]]
+        if not any(np.array_equal(label_rows, centre) for centre in centres):
+            centres.append(label_rows)
         order[last], order[drawn] = order[drawn], order[last]
         if len(centres) == n_clusters:
             break
     return order, np.array(centres)
 
 
-def _mulan_assign(labels: Array, centres: Array, order: Iterable[int], min_capacity: int) -> Array:
-    """Return the cluster that MULAN records for each label.
+def _mulan_assign(
+    rows_by_label: Array, centres: Array, order: Iterable[int], min_capacity: int
+) -> Array:
+    """Return the index of the cluster that MULAN records for each label.
 
-    If a label displaces others from full clusters, MULAN records the cluster that took the last
-    of these for the label itself.
+    Labels are added in the given order. If other labels have to move when a label is added to a
+    full cluster, MULAN records for the added label the cluster to which the last of them moved.
     """
-    capacity = max(min_capacity, -(-len(labels) // len(centres)))
+    capacity = max(min_capacity, -(-len(rows_by_label) // len(centres)))
     distances = np.column_stack(
-        [_sequential_sum((labels - centre) ** 2, axis=1) for centre in centres]
+        [_sequential_sum((rows_by_label - centre) ** 2, axis=1) for centre in centres]
     )
     # A label that is added later counts as nearer than those at the same distance.
     ties = itertools.count(0, -1)
@@ -313,5 +372,8 @@ def _mulan_assign(labels: Array, centres: Array, order: Iterable[int], min_capac
 
 
 def _sequential_sum(numbers: Array, *, axis: int) -> Array:
-    """Return sums rounded as in Java, which adds number by number; numpy adds in pairs."""
+    """Return sums along an axis, rounded as in Java, which adds number by number.
+
+    NumPy adds in pairs.
+    """
     return np.add.accumulate(numbers, axis=axis).take(-1, axis=axis)

@@ -11,87 +11,99 @@ from scumble._core.parameters import Choice, Int, Real
 from scumble.learn.transformation.label_powerset import (
     LabelPowerset,
     LabelsetProblem,
-    build_shared_table,
+    repeat_rows_for_problems,
 )
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
-from scumble.learn.weights import take_weights
+from scumble.learn.weights import select_weights
 
 #: Constraints of the parameters that both classes have.
 _PRUNING_CONSTRAINTS = {"p": Int(minimum=0), "strategy": Choice("A", "B"), "b": Int(minimum=0)}
 
-#: Rejected labelsets that are compared with the kept ones at once. It bounds memory.
+#: Number of rare labelsets that are compared with the frequent ones at once; it bounds memory.
 _LABELSETS_PER_BLOCK = 4096
 
 
 def prune_labelsets(
     Y: sparse.csr_array, weights: Array | None = None, *, p: int, strategy: str, b: int
 ) -> LabelsetProblem:
-    """Keep the frequent labelsets; rows of the others count for frequent subsets of theirs.
+    """Return a multiclass problem whose classes are the frequent labelsets of Y.
 
-    The parameters are those of `PrunedSets`.
+    A labelset is frequent if its rows weigh more than ``p``. A row with a rare labelset becomes an
+    example of each of some frequent subsets of it, and is left out if there are none. If no
+    labelset is frequent, all are classes. The parameters are those of `PrunedSets`.
     """
-    problem = LabelsetProblem.of(Y, weights)
-    sizes = problem.sizes()
-    n_kept = int(np.count_nonzero(sizes > p))
-    if n_kept in (0, problem.sets.shape[0]):
+    problem = LabelsetProblem.from_labels(Y, weights)
+    class_weights = problem.class_weights()
+    n_frequent = int(np.count_nonzero(class_weights > p))
+    if n_frequent in (0, problem.labelsets.shape[0]):
         return problem
-    # The classes are in the order of their sizes, so that the kept ones have the lowest codes.
-    substitutes = _substitute_labelsets(problem.sets, sizes, n_kept=n_kept, strategy=strategy, b=b)
+    # Classes are in descending order of their weights: frequent labelsets have the lowest codes.
+    substitutes = _substitute_labelsets(
+        problem.labelsets, class_weights, n_frequent=n_frequent, strategy=strategy, b=b
+    )
     substitutes_of_rows = substitutes[problem.codes]
-    rows = np.repeat(problem.rows, np.diff(substitutes_of_rows.indptr))
+    row_indices = np.repeat(problem.row_indices, np.diff(substitutes_of_rows.indptr))
     return LabelsetProblem(
-        sets=problem.sets[:n_kept],
-        rows=rows,
+        labelsets=problem.labelsets[:n_frequent],
+        row_indices=row_indices,
         codes=substitutes_of_rows.indices.astype(np.int32),
-        weights=take_weights(weights, rows),
+        weights=select_weights(weights, row_indices),
     )
 
 
 def _substitute_labelsets(
-    sets: sparse.csr_array, sizes: Array, *, n_kept: int, strategy: str, b: int
+    labelsets: sparse.csr_array, class_weights: Array, *, n_frequent: int, strategy: str, b: int
 ) -> sparse.csr_array:
-    """Return, for each labelset, the kept labelsets that its rows count for, in a matrix.
+    """Return the frequent labelsets that the rows of each labelset count for.
 
-    A kept labelset counts for itself. The columns of the matrix are the kept labelsets.
+    The result is a bool matrix of shape (n_labelsets, n_frequent); the first ``n_frequent``
+    labelsets are frequent, and count for themselves. ``class_weights`` are the total weights of the
+    rows of each labelset.
     """
-    # Rejected labelsets are compared with kept ones; their subsets are never enumerated.
-    kept_sets = sets[:n_kept].astype(np.int32)
-    rejected_sets = sets[n_kept:].astype(np.int32)
-    n_kept_labels = np.diff(kept_sets.indptr)
-    rank = np.empty(n_kept, np.int64)
-    rank[_preference_order(sets[:n_kept], sizes[:n_kept])] = np.arange(n_kept)
-    kept_by_label = kept_sets.T.tocsr()
-    indices = [np.arange(n_kept)]
-    lengths = [np.ones(n_kept, np.int64)]
-    for start in range(0, rejected_sets.shape[0], _LABELSETS_PER_BLOCK):
-        block = rejected_sets[start : start + _LABELSETS_PER_BLOCK]
-        n_common = (block @ kept_by_label).tocsr()
-        labelset = np.repeat(np.arange(n_common.shape[0]), np.diff(n_common.indptr))
-        is_subset = n_common.data == n_kept_labels[n_common.indices]
-        labelset = labelset[is_subset]
-        codes = n_common.indices[is_subset]
-        order = np.lexsort((rank[codes], labelset))
-        labelset, codes = labelset[order], codes[order]
+    # Rare labelsets are compared with frequent ones; their subsets are never enumerated.
+    frequent_sets = labelsets[:n_frequent].astype(np.int32)
+    rare_sets = labelsets[n_frequent:].astype(np.int32)
+    set_sizes = np.diff(frequent_sets.indptr)  # numbers of labels of the frequent labelsets
+    rank = np.empty(n_frequent, np.int64)
+    order = _preference_order(labelsets[:n_frequent], class_weights[:n_frequent])
+    rank[order] = np.arange(n_frequent)
+    frequent_sets_by_label = frequent_sets.T.tocsr()
+    substitutes = [np.arange(n_frequent)]
+    n_substitutes = [np.ones(n_frequent, np.int64)]
+    for start in range(0, rare_sets.shape[0], _LABELSETS_PER_BLOCK):
+        block = rare_sets[start : start + _LABELSETS_PER_BLOCK]
+        n_common_labels = (block @ frequent_sets_by_label).tocsr()
+        n_rare = n_common_labels.shape[0]
+        # Pairs of a rare labelset and a frequent one with which it shares labels.
+        rare = np.repeat(np.arange(n_rare), np.diff(n_common_labels.indptr))
+        frequent = n_common_labels.indices
+        is_subset = n_common_labels.data == set_sizes[frequent]
+        rare, frequent = rare[is_subset], frequent[is_subset]
+        order = np.lexsort((rank[frequent], rare))
+        rare, frequent = rare[order], frequent[order]
         if strategy == "A":
-            position = np.arange(len(codes)) - np.searchsorted(labelset, labelset)
+            position = np.arange(len(frequent)) - np.searchsorted(rare, rare)
             is_used = position < b
         else:
-            is_used = n_kept_labels[codes] > b
-        indices.append(codes[is_used])
-        lengths.append(np.bincount(labelset[is_used], minlength=n_common.shape[0]))
-    all_indices = np.concatenate(indices)
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    cells = (np.ones(len(all_indices), bool), all_indices, indptr)
-    return sparse.csr_array(cells, shape=(len(indptr) - 1, n_kept))
+            is_used = set_sizes[frequent] > b
+        substitutes.append(frequent[is_used])
+        n_substitutes.append(np.bincount(rare[is_used], minlength=n_rare))
+    indices = np.concatenate(substitutes)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(n_substitutes))])
+    csr_parts = (np.ones(len(indices), bool), indices, indptr)
+    return sparse.csr_array(csr_parts, shape=(len(indptr) - 1, n_frequent))
 
 
-def _preference_order(sets: sparse.csr_array, sizes: Array) -> Array:
-    """Order labelsets: those with more labels first, then more frequent ones, then by labels."""
+def _preference_order(labelsets: sparse.csr_array, class_weights: Array) -> Array:
+    """Return the indices of labelsets in the order in which rare labelsets are replaced by them.
+
+    Labelsets with more labels come first, then more frequent ones, then those with earlier labels.
+    """
     # MULAN enumerates subsets by a binary counter, whose highest bit is the first label. lexsort
     # sorts by the last key first.
-    bits = sets.toarray()
-    n_labels = np.diff(sets.indptr)
-    return np.lexsort((*bits.T[::-1], -sizes, -n_labels))
+    columns = labelsets.toarray().T
+    n_labels = np.diff(labelsets.indptr)
+    return np.lexsort((*columns[::-1], -class_weights, -n_labels))
 
 
 class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
@@ -178,12 +190,15 @@ class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _make_problem(self, Y: sparse.csr_array, sample_weight: Array | None) -> LabelsetProblem:
-        """Keep the frequent labelsets as classes."""
+    def _to_multiclass(self, Y: sparse.csr_array, sample_weight: Array | None) -> LabelsetProblem:
+        """Return the multiclass problem whose classes are the frequent labelsets.
+
+        Rows with rare labelsets count for frequent subsets, or are left out; see `prune_labelsets`.
+        """
         return prune_labelsets(Y, sample_weight, p=self.p, strategy=self.strategy, b=self.b)
 
     def _label_scores(self, labels: Array, probabilities: Array) -> Array:
-        """Return the total probability of the labelsets with each label."""
+        """Return for each row and label the total probability of the labelsets with the label."""
         return probabilities @ self.labelsets_
 
 
@@ -288,27 +303,32 @@ class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_
         self.n_jobs = n_jobs
 
     def _draw_samples(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
-        """Draw the rows of each member."""
-        size = max(1, int(self.sample * n_rows + 0.5))
-        return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
+        """Draw the row indices of each member, without replacement."""
+        sample_size = max(1, int(self.sample * n_rows + 0.5))
+        return [generator.permutation(n_rows)[:sample_size] for _ in range(self.n_estimators)]
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit one model per sample."""
+        """Set `labelsets_` and `models_`, with one entry per member."""
         generator = self._generator()
         problems = []
-        for sample in self._draw_samples(Y.shape[0], generator):
-            rows = np.sort(sample)
-            weights = take_weights(sample_weight, rows)
-            problem = prune_labelsets(Y[rows], weights, p=self.p, strategy=self.strategy, b=self.b)
-            problems.append(replace(problem, rows=rows[problem.rows]))
-        self.labelsets_: list[sparse.csr_array] = [problem.sets for problem in problems]
-        shared = build_shared_table(X, problems)
+        for drawn_rows in self._draw_samples(Y.shape[0], generator):
+            sample = np.sort(drawn_rows)
+            problem = prune_labelsets(
+                Y[sample],
+                select_weights(sample_weight, sample),
+                p=self.p,
+                strategy=self.strategy,
+                b=self.b,
+            )
+            problems.append(replace(problem, row_indices=sample[problem.row_indices]))
+        self.labelsets_: list[sparse.csr_array] = [problem.labelsets for problem in problems]
+        shared = repeat_rows_for_problems(X, problems)
         self.models_ = self._fit_targets(shared.X, shared.targets, generator=generator)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels with enough votes, and the shares of the votes."""
-        votes = np.zeros((X.shape[0], self.n_labels_))
-        for rows, member, probabilities in self._predict_proba_by_model(X):
-            votes[rows] += self.labelsets_[member][probabilities.argmax(axis=1)].toarray()
-        votes /= len(self.labelsets_)
-        return votes >= self.threshold, votes
+        """Return the labels with enough votes, and for each label its share of the votes."""
+        scores = np.zeros((X.shape[0], self.n_labels_))
+        for block, member, probabilities in self._predict_proba_by_model(X):
+            scores[block] += self.labelsets_[member][probabilities.argmax(axis=1)].toarray()
+        scores /= len(self.labelsets_)
+        return scores >= self.threshold, scores

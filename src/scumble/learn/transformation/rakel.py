@@ -15,7 +15,7 @@ from scumble.learn.transformation.label_powerset import (
 )
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
 from scumble.learn.transformation.targets import LazyTargets
-from scumble.learn.weights import cell_weights
+from scumble.learn.weights import repeat_weights_by_row
 
 
 class RAkEL(ProblemTransformationClassifier, name="rakel", display_group="Labelsets"):
@@ -123,75 +123,84 @@ class RAkEL(ProblemTransformationClassifier, name="rakel", display_group="Labels
         self.n_jobs = n_jobs
 
     def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
-        """Draw the labels of each group."""
-        size = min(int(self.size), n_labels)
+        """Draw the label indices of each group, ascending within a group."""
+        group_size = min(int(self.size), n_labels)
         if not self.overlapping:
-            return draw_disjoint_labelsets(n_labels, size, generator)
+            return draw_disjoint_labelsets(n_labels, group_size, generator)
         n_groups = 2 * n_labels if self.n_labelsets is None else int(self.n_labelsets)
-        return draw_overlapping_labelsets(n_labels, size, n_groups, generator)
+        return draw_overlapping_labelsets(n_labels, group_size, n_groups, generator)
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit one model per group."""
+        """Set `labelsets_` and `models_`, with one entry per group of labels."""
         generator = self._generator()
         groups = self._draw_labelsets(Y.shape[1], generator)
         self.labelsets_: list[Array] = groups
-        by_label = Y.tocsc()
+        Y_by_label = Y.tocsc()
 
-        def make_problem(group: int) -> LabelsetProblem:
-            return LabelsetProblem.of(by_label[:, groups[group]].tocsr(), sample_weight)
+        def to_multiclass(group: int) -> LabelsetProblem:
+            """Return the problem whose classes are the labelsets of the group with this index."""
+            return LabelsetProblem.from_labels(Y_by_label[:, groups[group]].tocsr(), sample_weight)
 
-        # By group: the labelsets that are classes, as rows of a table of its labels.
-        self._combinations = [make_problem(group).sets.toarray() for group in range(len(groups))]
+        # By group: the labelsets that are classes, bool of shape (n_classes, n_labels_of_group).
+        self._group_labelsets = [
+            to_multiclass(group).labelsets.toarray() for group in range(len(groups))
+        ]
         n_rows = Y.shape[0] if sample_weight is None else sample_weight.sum()
-        counts = np.bincount(Y.indices, cell_weights(Y, sample_weight), Y.shape[1])
-        self._shares = counts / n_rows
-        targets = LazyTargets(len(groups), lambda group: make_problem(group).target())
+        counts = np.bincount(Y.indices, repeat_weights_by_row(Y, sample_weight), Y.shape[1])
+        self._label_priors = counts / n_rows  # by label: its share of the training rows
+        targets = LazyTargets(len(groups), lambda group: to_multiclass(group).make_target())
         self.models_ = self._fit_targets(X, targets, generator=generator)
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels and scores; by votes if the groups overlap."""
+        """Return the labels and scores of all rows.
+
+        If the groups overlap, the score of a label is the share of its groups that vote for it.
+        """
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
         scores = np.zeros(labels.shape)
-        for rows, group, probabilities in self._predict_proba_by_model(X):
-            group_labels = self._combinations[group][probabilities.argmax(axis=1)]
+        for block, group, probabilities in self._predict_proba_by_model(X):
+            group_labels = self._group_labelsets[group][probabilities.argmax(axis=1)]
             if self.overlapping:
-                scores[rows, self.labelsets_[group]] += group_labels
+                scores[block, self.labelsets_[group]] += group_labels
             else:
                 group_scores = most_probable_labelset_scores(group_labels, probabilities)
-                scores[rows, self.labelsets_[group]] = group_scores
-                labels[rows, self.labelsets_[group]] = group_labels
+                scores[block, self.labelsets_[group]] = group_scores
+                labels[block, self.labelsets_[group]] = group_labels
         if not self.overlapping:
             return labels, scores
         n_groups_of_label = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
         scores /= np.maximum(n_groups_of_label, 1)
         is_in_no_group = n_groups_of_label == 0
-        scores[:, is_in_no_group] = self._shares[is_in_no_group]
+        scores[:, is_in_no_group] = self._label_priors[is_in_no_group]
         return scores >= 0.5, scores
 
 
 def draw_overlapping_labelsets(
-    n_labels: int, size: int, n_groups: int, generator: np.random.Generator
+    n_labels: int, group_size: int, n_groups: int, generator: np.random.Generator
 ) -> list[Array]:
-    """Draw groups of labels without repetition; all possible groups if there are not as many."""
-    n_possible = math.comb(n_labels, size)
+    """Draw different groups of label indices; all possible groups if there are not as many."""
+    n_possible = math.comb(n_labels, group_size)
     if 2 * n_groups >= n_possible:
         # Drawing groups until enough are different would take long.
-        groups = np.array(list(itertools.combinations(range(n_labels), size)), np.int64)
+        groups = np.array(list(itertools.combinations(range(n_labels), group_size)), np.int64)
         sample = np.sort(generator.permutation(n_possible)[:n_groups])
         return list(groups[sample])
     distinct: dict[tuple[int, ...], None] = {}  # a set that keeps the order
     while len(distinct) < n_groups:
-        labels = generator.choice(n_labels, size, replace=False)
+        labels = generator.choice(n_labels, group_size, replace=False)
         distinct[tuple(sorted(labels.tolist()))] = None
     return [np.array(labels, np.int64) for labels in distinct]
 
 
 def draw_disjoint_labelsets(
-    n_labels: int, size: int, generator: np.random.Generator
+    n_labels: int, group_size: int, generator: np.random.Generator
 ) -> list[Array]:
-    """Divide all labels at random into groups; a group of one label joins the group before."""
+    """Divide all label indices at random into groups; the last group has the remaining labels.
+
+    If this is a single label, it joins the group before.
+    """
     order = generator.permutation(n_labels)
-    starts = list(range(size, n_labels, size))
-    if starts and size > 1 and n_labels - starts[-1] == 1:
+    starts = list(range(group_size, n_labels, group_size))
+    if starts and group_size > 1 and n_labels - starts[-1] == 1:
         starts.pop()
     return [np.sort(group) for group in np.split(order, starts)]

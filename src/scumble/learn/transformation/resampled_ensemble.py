@@ -16,7 +16,7 @@ from scumble.learn.thresholds.selection import label_thresholds
 from scumble.learn.transformation.binary_relevance import BinaryRelevance
 from scumble.resample import make_chain
 
-#: Description of the values of the parameter ``resampler``.
+#: Description of the allowed values of the parameter ``resampler``, for messages.
 RESAMPLERS = "a name such as 'mlsol' or a resampler with fit_resample"
 
 
@@ -125,15 +125,15 @@ class ResampledEnsemble(
         self.n_jobs = n_jobs
 
     def _check_parameter_combinations(self) -> None:
-        """Raise an error if the resamplers cannot be made."""
+        """Raise an error if the parameter `resampler` is invalid."""
         self._make_resamplers()
 
     def _inner_estimator(self) -> Any:
-        """Return the classifier that is fitted to each copy, not fitted."""
+        """Return the unfitted classifier of the members; None for `BinaryRelevance`."""
         return self.estimator
 
     def _make_resamplers(self) -> list[Any]:
-        """Return the resamplers that are applied to each copy, in order."""
+        """Return new resamplers, which are applied in this order to make a resampled copy."""
         if isinstance(self.resampler, str):
             return list(make_chain(self.resampler))
         if isinstance(self.resampler, type) or not hasattr(self.resampler, "fit_resample"):
@@ -142,7 +142,10 @@ class ResampledEnsemble(
         return [clone(self.resampler)]
 
     def _resample(self, training: TrainingData) -> TrainingData:
-        """Return a resampled copy of the training rows, with the weights of their sources."""
+        """Return a resampled copy of the training data.
+
+        A resampled row has the weight of the row it comes from.
+        """
         X, Y, weights = training.X, training.Y, training.weights
         for resampler in self._make_resamplers():
             resampler.set_params(**training.inherited_parameters(resampler))
@@ -152,7 +155,10 @@ class ResampledEnsemble(
         return replace(training, X=X, Y=sparse.csr_array(Y), weights=weights)
 
     def _source_rows(self, resampler: Any) -> Array:
-        """Return the input row that each row of a resampler's result comes from."""
+        """Return the indices of the input rows that the rows of a resampler's result come from.
+
+        Raise an error if the fitted resampler does not have this attribute.
+        """
         if not hasattr(resampler, "sample_indices_"):
             raise ParameterError(
                 f"{type(self).__name__}: sample_weight was given, but {type(resampler).__name__} "
@@ -162,11 +168,11 @@ class ResampledEnsemble(
         return np.asarray(resampler.sample_indices_)
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the members, and choose the thresholds on the original rows."""
+        """Set `members_`, and the `thresholds_` with the largest F1 on the original rows."""
         training = TrainingData(
             X=X,
             Y=Y,
-            n_values=self._codes.n_values,
+            n_categories=self._codes.n_values,
             weights=sample_weight,
             generator=self._generator(),
             n_jobs=self.n_jobs,

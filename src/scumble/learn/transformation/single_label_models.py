@@ -1,8 +1,13 @@
-"""Models of many single-label problems on one table: C4.5 trees, or scikit-learn classifiers."""
+"""Models of many targets on the same X: a C4.5 tree or a scikit-learn classifier for each.
+
+A *target* is what one model is fitted to: the class of each of some rows, the weights of these
+rows, and the extra columns that the model may use besides X; see `scumble.learn.trees.c45.Target`.
+A multilabel classifier makes a target per label, per pair of labels, or of the labelsets.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -23,46 +28,57 @@ from scumble.learn.weights import (
     sample_weight_fit_params,
 )
 
-#: From this many trees in a block on, they are joined at once: many small objects take memory.
-_JOIN_FROM_TREES = 256
-#: Most trees that one call of the kernel grows; a call cannot be interrupted.
+#: Number of trees in a block from which on their nodes are joined as soon as the block is grown:
+#: many small objects take memory.
+_MIN_TREES_TO_JOIN = 256
+#: Maximum number of trees that one call of the kernel grows; a call cannot be interrupted.
 _MAX_TREES_PER_CALL = 4096
 #: Blocks of trees per thread: enough that no thread waits long for the last one.
 _BLOCKS_PER_THREAD = 16
 
 
 def uses_c45(estimator: Any) -> bool:
-    """Return whether the base learner is C4.5 itself, whose trees are grown together."""
-    # A class derived from C45Classifier may override any method, and is fitted like any other.
+    """Return whether the base learner is C4.5, the default, whose trees are grown together.
+
+    A subclass of `C45Classifier` may override any method, and is fitted like any other classifier.
+    """
     return estimator is None or type(estimator) is C45Classifier
 
 
 def _block_ranges(start: int, stop: int, n_blocks: int) -> list[range]:
-    """Divide a range into at least ``n_blocks`` blocks of about equal and limited length."""
-    n_parts = max(n_blocks, -(-(stop - start) // _MAX_TREES_PER_CALL))
-    return [range(start + first, start + end) for first, end in even_ranges(stop - start, n_parts)]
+    """Divide the tree indices from ``start`` to ``stop`` into ranges of about equal length.
+
+    There are ``n_blocks`` of them, or more if each would exceed ``_MAX_TREES_PER_CALL``.
+    """
+    n_ranges = max(n_blocks, -(-(stop - start) // _MAX_TREES_PER_CALL))
+    return [range(start + first, start + end) for first, end in even_ranges(stop - start, n_ranges)]
 
 
 @dataclass(frozen=True, eq=False)
 class SklearnModels:
-    """Fitted scikit-learn classifiers, one per problem."""
+    """Fitted scikit-learn classifiers, one per target."""
 
-    models: list[Any]  # fitted classifiers; an int instead if there was only this class
-    n_classes: Array
-    extra: list[Any]  # by model: the extra columns that it uses, or None
+    models: list[Any]  # classifiers; an int, the class code, if the target had only this class
+    n_classes: Array  # int64, by model
+    #: By model: indices of the extra columns that it uses after those of X; None for none.
+    extra_column_indices: list[Any]
 
     def __len__(self) -> int:
         """Return the number of models."""
         return len(self.models)
 
-    def predict_proba_of(self, index: int, X: Any, extra: Any = None) -> Array:
-        """Return the class probabilities of one model, shape (n_rows, n_classes)."""
+    def predict_proba_of(self, index: int, X: Any, X_extra: Any = None) -> Array:
+        """Return the class probabilities of the model with this index, shape (n_rows, n_classes).
+
+        ``X_extra`` holds all extra columns, in csr format, if the model uses some of them. A model
+        without ``predict_proba`` gives its predicted class the probability 1.
+        """
         model = self.models[index]
         probabilities = np.zeros((X.shape[0], int(self.n_classes[index])))
         if isinstance(model, int):
             probabilities[:, model] = 1.0
             return probabilities
-        X = _append_extra_columns(X, extra, self.extra[index])
+        X = _append_extra_columns(X, X_extra, self.extra_column_indices[index])
         if hasattr(model, "predict_proba"):
             probabilities[:, model.classes_] = model.predict_proba(X)
         else:
@@ -70,19 +86,26 @@ class SklearnModels:
         return probabilities
 
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Array:
-        """Return the class probabilities of all models, side by side."""
-        parts = run_in_threads(
+        """Return the class probabilities of all models, which use no extra columns.
+
+        The shape is (n_rows, sum of ``n_classes``): the columns of the first model, then those of
+        the second one, and so on.
+        """
+        probabilities = run_in_threads(
             lambda index: self.predict_proba_of(index, X), range(len(self)), n_jobs=n_jobs
         )
-        return np.hstack(parts) if parts else np.zeros((X.shape[0], 0))
+        return np.hstack(probabilities) if probabilities else np.zeros((X.shape[0], 0))
 
 
-#: Fitted models of many problems.
+#: Fitted models, one per target.
 Models = Forest | SklearnModels
 
 
 def predict_positive_proba(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
-    """Return the probability of class 1 by every model, shape (n_rows, n_models)."""
+    """Return the probability of class 1 by every model, shape (n_rows, n_models).
+
+    The models use no extra columns.
+    """
     if isinstance(models, Forest):
         return models.positive_only().predict_proba(X, n_jobs=n_jobs)
     columns = run_in_threads(
@@ -91,81 +114,100 @@ def predict_positive_proba(models: Models, X: Any, *, n_jobs: int | None = None)
     return np.column_stack(columns)
 
 
+class _FittedTarget(NamedTuple):
+    """The model that was fitted to a target, and properties of the target."""
+
+    model: Any  # a fitted classifier, or the class code if there was only this class
+    n_classes: int
+    extra_column_indices: Array | None
+
+
 @dataclass(frozen=True, eq=False)
 class SingleLabelFitter:
-    """Fits a copy of an estimator to each of many targets on the same table."""
+    """Fits a copy of an estimator to each of many targets on the same X."""
 
-    estimator: Any
-    X: Any
-    n_values: Array
-    extra: Any = None  # columns of which a target may choose some
-    generator: Any = None  # numpy Generator that seeds are drawn from
-    class_weight: Any = None
+    estimator: Any  # None for C4.5
+    X: Any  # as in `scumble.learn.base.ValidatedData`
+    n_categories: Array  # int64, by column of X: categories of a nominal one, 0 for a numeric one
+    X_extra: Any = None  # csr_array of bool: the extra columns, of which a target may use some
+    generator: Any = None  # numpy Generator that seeds are drawn from; None sets no seeds
+    class_weight: Any = None  # replaces that of the estimator; None leaves it
     n_jobs: int | None = None
 
     def fit(self, targets: Sequence[Target]) -> Models:
         """Return one fitted model per target."""
         if not uses_c45(self.estimator):
             return self._fit_sklearn_models(targets)
-        tree = C45Classifier() if self.estimator is None else clone(self.estimator)
+        unfitted_tree = C45Classifier() if self.estimator is None else clone(self.estimator)
         if self.class_weight is not None:
-            tree.set_params(class_weight=self.class_weight)
-        return self._grow_forest(tree, targets)
+            unfitted_tree.set_params(class_weight=self.class_weight)
+        return self._grow_forest(unfitted_tree, targets)
 
-    def _grow_forest(self, tree: C45Classifier, targets: Any) -> Forest:
-        """Grow a tree for each target on one prepared table."""
-        table = prepare_table(self.X, self.n_values, extra=self.extra, n_jobs=self.n_jobs)
-        settings = tree.settings()
-        # Some targets have small first problems of two classes, which `listed` returns in batches.
-        n_listed = getattr(targets, "n_listed", 0)
+    def _grow_forest(self, unfitted_tree: C45Classifier, targets: Any) -> Forest:
+        """Return a C4.5 tree for each target, grown with the parameters of ``unfitted_tree``.
+
+        All trees use one prepared table, that is X with every column sorted. ``targets`` may have
+        an attribute ``n_in_batches`` and a method ``make_batch``: the first ``n_in_batches``
+        targets have two classes and few rows, and their trees are grown in batches.
+        """
+        table = prepare_table(self.X, self.n_categories, extra=self.X_extra, n_jobs=self.n_jobs)
+        settings = unfitted_tree.settings()
+        n_in_batches = getattr(targets, "n_in_batches", 0)
 
         def grow_block(block: range) -> Sequence[Tree | Nodes]:
-            if block.stop <= n_listed:
-                return [grow_tree_batch(table, targets.listed(block), settings)]
+            """Return the trees of some targets; as joined nodes if there are many."""
+            if block.stop <= n_in_batches:
+                return [grow_tree_batch(table, targets.make_batch(block), settings)]
             trees = [grow_tree(table, targets[index], settings) for index in block]
-            if len(trees) < _JOIN_FROM_TREES:
+            if len(trees) < _MIN_TREES_TO_JOIN:
                 return trees
             return [concatenate_nodes(trees)]
 
         n_blocks = _BLOCKS_PER_THREAD * thread_count(self.n_jobs)
-        small_blocks = _block_ranges(0, n_listed, n_blocks)
-        large_blocks = _block_ranges(n_listed, len(targets), n_blocks)
+        small_blocks = _block_ranges(0, n_in_batches, n_blocks)
+        large_blocks = _block_ranges(n_in_batches, len(targets), n_blocks)
         # Small blocks come last, so that the threads finish at about the same time.
         results = run_in_threads(grow_block, [*large_blocks, *small_blocks], n_jobs=self.n_jobs)
         n_large = len(large_blocks)
         trees: list[Tree | Nodes] = []
         for block_trees in [*results[n_large:], *results[:n_large]]:
             trees.extend(block_trees)
-        return Forest.from_trees(trees, laplace=bool(tree.laplace))
+        return Forest.from_trees(trees, laplace=bool(unfitted_tree.laplace))
 
     def _fit_sklearn_models(self, targets: Sequence[Target]) -> SklearnModels:
-        """Fit a copy of the estimator to each target."""
+        """Return a copy of the estimator for each target, fitted to it."""
         n_targets = len(targets)
         seed_names = [] if self.generator is None else unset_random_states(self.estimator)
         seeds = np.zeros(n_targets, np.int64)
         if seed_names:
             seeds = self.generator.integers(2**31 - 1, size=n_targets)
 
-        def fit_target(index: int) -> tuple[Any, int, Any]:
+        def fit_target(index: int) -> _FittedTarget:
+            """Return the model of the target with this index."""
             target = targets[index]
             model = self._fit_model(target, dict.fromkeys(seed_names, int(seeds[index])))
-            return model, target.n_classes, target.extra
+            return _FittedTarget(model, target.n_classes, target.extra)
 
         results = run_in_threads(fit_target, range(n_targets), n_jobs=self.n_jobs)
         return SklearnModels(
-            models=[model for model, _, _ in results],
-            n_classes=np.array([n_classes for _, n_classes, _ in results], np.int64),
-            extra=[extra for _, _, extra in results],
+            models=[result.model for result in results],
+            n_classes=np.array([result.n_classes for result in results], np.int64),
+            extra_column_indices=[result.extra_column_indices for result in results],
         )
 
     def _fit_model(self, target: Target, seeds: dict[str, int]) -> Any:
-        """Return a model fitted to the rows of a target, or the class if there is only one."""
+        """Return a copy of the estimator fitted to a target.
+
+        If all rows of the target are of one class, return the code of this class instead. ``seeds``
+        holds values of parameters ``random_state`` by name.
+        """
         all_rows = np.arange(self.X.shape[0])
-        rows = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
+        row_indices = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
         y = np.asarray(target.y)
         weights = target.weights
         if target.repeats is not None:
-            rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
+            row_indices = np.repeat(row_indices, target.repeats)
+            y = np.repeat(y, target.repeats)
             weights = None if weights is None else np.repeat(weights, target.repeats)
         if y.min() == y.max():
             return int(y[0])
@@ -177,19 +219,26 @@ class SingleLabelFitter:
             model.set_params(**{parameter: _sklearn_class_weight(y, weights, self.class_weight)})
         else:
             weights = apply_class_weight(y, weights, target.n_classes, self.class_weight)
-        X = _append_extra_columns(self.X, self.extra, target.extra)
-        return model.fit(X[rows], y, **sample_weight_fit_params(model, weights))
+        X = _append_extra_columns(self.X, self.X_extra, target.extra)
+        return model.fit(X[row_indices], y, **sample_weight_fit_params(model, weights))
 
 
 def class_weight_parameter(estimator: Any) -> str | None:
-    """Return the name of the class weight of an estimator, or of the last one of a pipeline."""
+    """Return the name of the parameter ``class_weight`` of an estimator; None if it has none.
+
+    For a pipeline this is the parameter of its last step, such as ``"svc__class_weight"``.
+    """
     steps = getattr(estimator, "steps", None)
     name = f"{steps[-1][0]}__class_weight" if steps else "class_weight"
     return name if name in estimator.get_params(deep=True) else None
 
 
 def _sklearn_class_weight(y: Array, weights: Array | None, class_weight: Any) -> Any:
-    """Return a class weight that scikit-learn accepts: its own rule, or a weight per class."""
+    """Return a value of the parameter ``class_weight`` of a scikit-learn classifier.
+
+    ``class_weight`` is that of `compute_class_weight_factors`. Except for "balanced" without sample
+    weights, the result is a mapping from the class codes in ``y`` to factors.
+    """
     # scikit-learn computes "balanced" from numbers of rows, and does not know "sqrt".
     if class_weight == "balanced" and weights is None:
         return class_weight
@@ -197,11 +246,22 @@ def _sklearn_class_weight(y: Array, weights: Array | None, class_weight: Any) ->
     return {code: float(factors[code]) for code in np.unique(y).tolist()}
 
 
-def _append_extra_columns(X: Any, extra: Any, columns: Any) -> Any:
-    """Append some of the extra columns, in their order."""
-    if columns is None or len(columns) == 0:
+def _append_extra_columns(X: Any, X_extra: Any, column_indices: Any) -> Any:
+    """Return X followed by the columns of ``X_extra`` with these indices, in ascending order.
+
+    Without indices, or if they are None, return X unchanged.
+    """
+    if column_indices is None or len(column_indices) == 0:
         return X
-    return append_columns(X, extra[:, np.sort(columns)].astype(np.float64))
+    return append_columns(X, X_extra[:, np.sort(column_indices)].astype(np.float64))
+
+
+class ModelProbabilities(NamedTuple):
+    """The class probabilities of one model for a block of rows."""
+
+    block: slice  # of the rows
+    model_index: int
+    probabilities: Array  # shape (n_rows_of_block, n_classes of the model)
 
 
 class ProblemTransformationClassifier(BaseMultilabelClassifier):
@@ -236,11 +296,14 @@ class ProblemTransformationClassifier(BaseMultilabelClassifier):
         self.n_jobs = n_jobs
 
     def _inner_estimator(self) -> Any:
-        """Return the base learner, not fitted."""
+        """Return the unfitted base learner; None for C4.5."""
         return self.estimator
 
     def _declared_categorical_features(self) -> Any:
-        """Return the `categorical_features` of this classifier, else those of a C4.5 tree."""
+        """Return the parameter `categorical_features`; if it is None, that of the base learner.
+
+        This is so for C4.5 only: any other base learner gets encoded features.
+        """
         if self.categorical_features is None and uses_c45(self.estimator):
             return getattr(self.estimator, "categorical_features", None)
         return self.categorical_features
@@ -250,16 +313,19 @@ class ProblemTransformationClassifier(BaseMultilabelClassifier):
         X: Any,
         targets: Sequence[Target],
         *,
-        extra: Any = None,
+        X_extra: Any = None,
         generator: Any = None,
         class_weight: Any = None,
     ) -> Models:
-        """Return a fitted copy of the base learner for each target; see `SingleLabelFitter`."""
+        """Return a fitted copy of the base learner for each target.
+
+        For ``X_extra``, ``generator`` and ``class_weight`` see `SingleLabelFitter`.
+        """
         fitter = SingleLabelFitter(
             estimator=self.estimator,
             X=X,
-            n_values=self._codes.n_values,
-            extra=extra,
+            n_categories=self._codes.n_values,
+            X_extra=X_extra,
             generator=generator,
             class_weight=class_weight,
             n_jobs=self.n_jobs,
@@ -267,20 +333,26 @@ class ProblemTransformationClassifier(BaseMultilabelClassifier):
         return fitter.fit(targets)
 
     def _predict_proba_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks of rows, with the class probabilities of all models side by side."""
-        for rows in row_slices(X.shape[0], int(self.models_.n_classes.sum())):
-            yield rows, self.models_.predict_proba(X[rows], n_jobs=self.n_jobs)
+        """Yield slices of the rows of X, with the class probabilities of all models for them.
 
-    def _predict_proba_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
-        """Yield blocks of rows, the index of a model, and its class probabilities of the rows."""
+        The probabilities of a model stand in adjacent columns. Blocks of rows bound memory.
+        """
+        for block in row_slices(X.shape[0], int(self.models_.n_classes.sum())):
+            yield block, self.models_.predict_proba(X[block], n_jobs=self.n_jobs)
+
+    def _predict_proba_by_model(self, X: Any) -> Iterator[ModelProbabilities]:
+        """Yield the class probabilities of every model for every block of rows of X."""
         ends = np.cumsum(self.models_.n_classes)[:-1]
-        for rows, probabilities in self._predict_proba_blocks(X):
-            for index, part in enumerate(np.split(probabilities, ends, axis=1)):
-                yield rows, index, part
+        for block, probabilities in self._predict_proba_blocks(X):
+            for index, model_probabilities in enumerate(np.split(probabilities, ends, axis=1)):
+                yield ModelProbabilities(block, index, model_probabilities)
 
     def _predict_positive_proba_blocks(
         self, models: Models, X: Any
     ) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks of rows, with the probability of class 1 by every model."""
-        for rows in row_slices(X.shape[0], len(models)):
-            yield rows, predict_positive_proba(models, X[rows], n_jobs=self.n_jobs)
+        """Yield slices of the rows of X, with the probability of class 1 by every model for them.
+
+        The probabilities have shape (n_rows_of_block, n_models).
+        """
+        for block in row_slices(X.shape[0], len(models)):
+            yield block, predict_positive_proba(models, X[block], n_jobs=self.n_jobs)

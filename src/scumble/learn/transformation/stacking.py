@@ -132,44 +132,49 @@ class StackedBinaryRelevance(
         self.n_jobs = n_jobs
 
     def _find_estimator_without_sample_weight(self) -> str | None:
-        """Return the name of a base learner that cannot use weights; None if both can."""
+        """Return the class name of a base learner that cannot use weights; None if both can."""
         return (
             super()._find_estimator_without_sample_weight()
             or find_estimator_without_sample_weight(self.final_estimator)
         )
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
-        """Fit the first level, then the second one to out-of-sample scores of the first."""
-        n_values = self._codes.n_values
+        """Set `first_` and `second_`; the second level is fitted to out-of-sample scores."""
+        n_categories = self._codes.n_values
         training = TrainingData(
             X=X,
             Y=Y,
-            n_values=n_values,
+            n_categories=n_categories,
             weights=sample_weight,
             generator=self._generator(),
             n_jobs=self.n_jobs,
         )
         self.first_: InnerClassifier = training.fit(BinaryRelevance(self.estimator))
         scores = self._out_of_sample_scores(training)
-        feature_n_values = n_values if self.passthrough else n_values[:0]
+        n_categories_of_features = n_categories if self.passthrough else n_categories[:0]
+        n_categories_of_scores = np.zeros(self.n_labels_, np.int64)  # scores are numeric
         second_training = replace(
             training,
-            X=self._second_level_columns(X, scores),
-            n_values=np.append(feature_n_values, np.zeros(self.n_labels_, np.int64)),
+            X=self._second_level_features(X, scores),
+            n_categories=np.append(n_categories_of_features, n_categories_of_scores),
         )
         self.second_: InnerClassifier = second_training.fit(BinaryRelevance(self.final_estimator))
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         """Return labels and scores of the second level."""
         _, scores = self.first_.predict_labels_and_scores(X)
-        return self.second_.predict_labels_and_scores(self._second_level_columns(X, scores))
+        return self.second_.predict_labels_and_scores(self._second_level_features(X, scores))
 
-    def _second_level_columns(self, X: Any, scores: Array) -> Any:
-        """Return the columns that the second level uses."""
+    def _second_level_features(self, X: Any, scores: Array) -> Any:
+        """Return X of the second level: the scores of the first, after the features if used."""
         return append_columns(X, scores) if self.passthrough else scores
 
     def _out_of_sample_scores(self, training: TrainingData) -> Array:
-        """Return the score of each training row and label by a model not fitted to this row."""
+        """Return the score of each training row and label by a model not fitted to this row.
+
+        The shape is (n_samples, n_labels). With less than two folds, the scores are those of
+        `first_`, which was fitted to all rows.
+        """
         X, Y = training.X, training.Y
         n_rows, n_labels = Y.shape
         n_folds = min(int(self.n_folds), n_rows)
@@ -177,48 +182,62 @@ class StackedBinaryRelevance(
             _, scores = self.first_.predict_labels_and_scores(X)
             return scores
         seeds = spawn_seeds(training.generator, n_labels)
-        labels = LabelTargets(Y, weights=training.weights)
+        label_targets = LabelTargets(Y, weights=training.weights)
         folds = np.column_stack(
-            [_assign_folds(labels.codes(label), n_folds, seeds[label]) for label in range(n_labels)]
+            [
+                _assign_folds(label_targets.label_column(label), n_folds, seeds[label])
+                for label in range(n_labels)
+            ]
         )
 
         def make_target(index: int) -> Target:
+            """Return the target of a label without the rows of one fold."""
             label, fold = divmod(index, n_folds)
-            return select_target_rows(labels[label], np.flatnonzero(folds[:, label] != fold))
+            training_rows = np.flatnonzero(folds[:, label] != fold)
+            return select_target_rows(label_targets[label], training_rows)
 
         targets = LazyTargets(n_labels * n_folds, make_target)
         models = self._fit_targets(X, targets, generator=training.generator)
         if isinstance(models, SklearnModels):
             return _score_held_out_rows(models, folds, X, n_jobs=self.n_jobs)
         scores = np.empty(Y.shape)
-        for rows, probabilities in self._predict_positive_proba_blocks(models, X):
-            held_out_models = np.arange(n_labels) * n_folds + folds[rows]
-            scores[rows] = np.take_along_axis(probabilities, held_out_models, axis=1)
+        for block, probabilities in self._predict_positive_proba_blocks(models, X):
+            # By row and label: the index of the model that was not fitted to the row.
+            model_indices = np.arange(n_labels) * n_folds + folds[block]
+            scores[block] = np.take_along_axis(probabilities, model_indices, axis=1)
         return scores
 
 
 def _score_held_out_rows(
     models: SklearnModels, folds: Array, X: Any, *, n_jobs: int | None
 ) -> Array:
-    """Return the score of each row by the models whose fold it is in."""
+    """Return the score of each row and label by the model that was not fitted to the row.
+
+    ``folds`` has shape (n_samples, n_labels); the model of label l without the rows of fold f has
+    index l * n_folds + f.
+    """
     n_rows, n_labels = folds.shape
     n_folds = len(models) // n_labels
 
     def score_label(label: int) -> Array:
+        """Return the scores of all rows for the label with this index."""
         scores = np.empty(n_rows)
         for fold in range(n_folds):
-            rows = np.flatnonzero(folds[:, label] == fold)
-            probabilities = models.predict_proba_of(label * n_folds + fold, X[rows])
-            scores[rows] = probabilities[:, 1]
+            test_rows = np.flatnonzero(folds[:, label] == fold)
+            probabilities = models.predict_proba_of(label * n_folds + fold, X[test_rows])
+            scores[test_rows] = probabilities[:, 1]
         return scores
 
     return np.column_stack(run_in_threads(score_label, range(n_labels), n_jobs=n_jobs))
 
 
-def _assign_folds(codes: Array, n_folds: int, seed: int) -> Array:
-    """Assign rows to folds at random, with equal shares of the rows with and without a label."""
-    order = np.random.default_rng(seed).permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
-    folds = np.empty(len(codes), np.int32)
-    folds[order] = np.arange(len(codes)) % n_folds
+def _assign_folds(y: Array, n_folds: int, seed: int) -> Array:
+    """Return the fold of each row, drawn at random and stratified by the class codes y.
+
+    Folds are numbered from 0; their sizes, and their counts of a class, differ by at most one.
+    """
+    order = np.random.default_rng(seed).permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(len(y), np.int32)
+    folds[order] = np.arange(len(y)) % n_folds
     return folds

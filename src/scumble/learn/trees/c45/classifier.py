@@ -19,8 +19,8 @@ from scumble._core.parameters import (
     Real,
     ValidatedParametersMixin,
 )
-from scumble.learn.features import read_rows, read_training
-from scumble.learn.labels import read_classes
+from scumble.learn.features import validate_features, validate_training_features
+from scumble.learn.labels import encode_classes
 from scumble.learn.trees.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.trees.c45.table import prepare_table
 from scumble.learn.trees.c45.tree import TreeSettings
@@ -197,7 +197,7 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
             The fitted tree.
         """
         settings = self.settings()
-        X, feature_codes = read_training(X, self, self.categorical_features)
+        X, feature_codes = validate_training_features(X, self, self.categorical_features)
         classes, y = _read_classes(y, X.shape[0])
         weights = check_weights(sample_weight, X.shape[0], caller=type(self).__name__)
         settings = replace(settings, class_weight=self._class_weight_by_code(classes))
@@ -333,7 +333,7 @@ class C45Classifier(ValidatedParametersMixin, ClassifierMixin, BaseEstimator):
         Raises an error if the classifier is not fitted or X does not have its columns.
         """
         check_is_fitted(self)
-        return read_rows(X, self, self._codes)
+        return validate_features(X, self, self._codes)
 
     def __sklearn_tags__(self) -> Any:
         """Return the scikit-learn tags, by which sparse matrices and NaN are accepted."""
@@ -368,7 +368,7 @@ def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
             "C45Classifier requires y to be passed, but the target y is None: give one class "
             "per row."
         )
-    classes, codes = read_classes(y, caller="C45Classifier")
+    classes, codes = encode_classes(y, caller="C45Classifier")
     if len(codes) != n_rows:
         raise LabelError(
             f"C45Classifier: X and y must have equally many rows. Found input variables with "
