@@ -16,8 +16,9 @@ from scumble._validation.frames import EncodedColumn, read_column
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: A selection of columns: one name or number, or several.
+#: A selection of columns: one name or number, or several; None selects none.
 ColumnSelection = Sequence[str | int] | Sequence[str] | Sequence[int] | str | int | None
+#: What the values of a feature are, see `Feature`.
 FeatureKind = Literal["numeric", "nominal", "string", "date", "text"]
 KINDS: tuple[FeatureKind, ...] = ("numeric", "nominal", "string", "date", "text")
 
@@ -73,12 +74,12 @@ class Feature:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether the values are categories."""
+        """Whether the values are categories: the kind is "nominal" or "string"."""
         return self.kind in ("nominal", "string")
 
     @property
     def holds_codes(self) -> bool:
-        """Whether ``X`` holds codes of `categories` instead of quantities."""
+        """Whether ``X`` holds codes of `categories`: the kind is "nominal", "string" or "text"."""
         return self.is_categorical or self.kind == "text"
 
 
@@ -104,7 +105,11 @@ def differing_fields(feature: Feature, other: Feature) -> dict[str, Any]:
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
-    """Convert an Arrow column to a feature and its numbers."""
+    """Return the `Feature` of an Arrow column, and its values as floats (NaN where missing).
+
+    Texts and categories are encoded as codes, dates as milliseconds since 1970. Raise DataError for
+    an Arrow type that cannot be a feature.
+    """
     encoded = read_column(column, f"column {name!r}", caller="from_frame")
     feature, encoded = describe_column(name, encoded)
     return feature, encoded.values
@@ -113,7 +118,10 @@ def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
 def features_from_columns(
     names: Sequence[str], columns: Sequence[EncodedColumn], n_rows: int
 ) -> tuple[tuple[Feature, ...], Any]:
-    """Return the features of columns and a matrix of their numbers."""
+    """Return the `Feature` of each column, and the matrix of their values, one column each.
+
+    The matrix is dense or sparse, whichever `join_columns` chooses.
+    """
     features = []
     recoded = []
     for name, column in zip(names, columns, strict=True):
@@ -124,7 +132,7 @@ def features_from_columns(
 
 
 def describe_column(name: str, column: EncodedColumn) -> tuple[Feature, EncodedColumn]:
-    """Return the feature of a column, and the column with one code per category.
+    """Return the `Feature` of a column, and the column with one code per category.
 
     Categories become texts; those with the same text become one category.
     """
@@ -140,7 +148,12 @@ def describe_column(name: str, column: EncodedColumn) -> tuple[Feature, EncodedC
 
 
 def column_from_feature(feature: Feature, values: Array) -> pa.Array:
-    """Convert a feature and its numbers to an Arrow column; inverse of `feature_from_column`."""
+    """Return the values of a feature as an Arrow column; inverse of `feature_from_column`.
+
+    ``values`` is a column of ``X``; NaN becomes null. Codes become texts (a dictionary array for
+    *nominal*), dates become timestamps in UTC, and a numeric feature becomes int64 if it is
+    declared ``integer`` and its values are whole numbers.
+    """
     import pyarrow as pa
 
     missing = np.isnan(values)
@@ -151,14 +164,17 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
             return categories.take(codes)
         return pa.DictionaryArray.from_arrays(codes, categories)
     if feature.kind == "date":
-        return _timestamps(feature, values, missing)
+        return _to_timestamps(feature, values, missing)
     if feature.integer and are_integers(values[~missing]):
         return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
     return pa.array(values, mask=missing)
 
 
 def category_codes(feature: Feature, values: Array) -> Array:
-    """Return values as integer codes of the feature's categories, -1 for missing; check them."""
+    """Return the values of a feature as int32 codes of its categories, -1 where they are missing.
+
+    Raise DataError if a value is no code of a category.
+    """
     missing = np.isnan(values)
     is_invalid = ~(missing | are_codes(values, len(feature.categories)))
     if is_invalid.any():
@@ -171,12 +187,16 @@ def category_codes(feature: Feature, values: Array) -> Array:
 
 
 def are_integers(values: Array) -> bool:
-    """Return whether all values are whole numbers that fit into 64 bits."""
+    """Return whether all values are whole numbers that fit into int64; False if one is NaN."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 
-def _timestamps(feature: Feature, values: Array, missing: Array) -> Any:
-    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC."""
+def _to_timestamps(feature: Feature, values: Array, missing: Array) -> Any:
+    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC, null where missing.
+
+    The unit is the millisecond, or the microsecond if a value has a fraction. Raise DataError for
+    times that do not fit 64 bits.
+    """
     import pyarrow as pa
 
     milliseconds = np.where(missing, 0.0, values)

@@ -84,7 +84,8 @@ def _unpacked(path: Path, limit: int, member: str | None) -> Path:
     mark = ""
     if is_archive(source):
         source = find_data_member(source, _suffixes(), member)
-        companion, _ = find_label_xml(source)
+        companion = find_label_xml(source).file
+
         mark = f"-{crc32(source.member.encode()):08x}"  # another member may be read beside it
     elif member is not None:
         raise ReadError("the file is no .zip archive: there is no 'member' in it.", path=path)

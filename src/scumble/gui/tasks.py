@@ -126,7 +126,7 @@ def open_path(name: str, options: Payload) -> PackedDataset | None:
         from scumble.data.preview import PREVIEW_OPTIONS, preview
 
         settings = {key: value for key, value in options.items() if key in PREVIEW_OPTIONS}
-        if preview(name, **settings).asks:
+        if preview(name, **settings).needs_column_roles:
             return None
     return pack_with_measures((read if is_file else load)(name, **options))
 
