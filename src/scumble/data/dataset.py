@@ -83,6 +83,7 @@ class MultilabelDataset:
         weights: Any = None,
         label_parents: Sequence[int] | None = None,
     ) -> None:
+        """Check the arguments and store them as read-only arrays; the class documents them."""
         Y, names = check_named_labels(Y, caller="MultilabelDataset")
         X, inferred_features = _as_features(X)
         if X.shape[0] != Y.shape[0]:
@@ -152,9 +153,11 @@ class MultilabelDataset:
         return tuple(i for i, feature in enumerate(self.features) if feature.kind == "text")
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return self.n_instances
 
     def __repr__(self) -> str:
+        """Return the name of the data set and its numbers of instances, features and labels."""
         sizes = {"instance": self.n_instances, "feature": self.n_features, "label": self.n_labels}
         counts = ", ".join(pluralize(n, noun) for noun, n in sizes.items())
         return f"<MultilabelDataset {self.name!r}: {counts}>"

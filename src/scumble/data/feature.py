@@ -57,6 +57,7 @@ class Feature:
     date_format: str | None = None
 
     def __post_init__(self) -> None:
+        """Raise ParameterError or DataError for fields that are wrong or contradict each other."""
         if self.kind not in KINDS:
             raise ParameterError(
                 f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
@@ -105,7 +106,7 @@ def differing_fields(feature: Feature, other: Feature) -> dict[str, Any]:
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
-    """Return the `Feature` of an Arrow column, and its values as floats (NaN where missing).
+    """Return the `Feature` of an Arrow column, and its values as floats (NaN where is_missing).
 
     Texts and categories are encoded as codes, dates as milliseconds since 1970. Raise DataError for
     an Arrow type that cannot be a feature.
@@ -156,34 +157,34 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
     """
     import pyarrow as pa
 
-    missing = np.isnan(values)
+    is_missing = np.isnan(values)
     if feature.holds_codes:
-        codes = pa.array(category_codes(feature, values), mask=missing)
+        codes = pa.array(category_codes(feature, values), mask=is_missing)
         categories = pa.array(feature.categories, pa.string())
         if feature.kind != "nominal":
             return categories.take(codes)
         return pa.DictionaryArray.from_arrays(codes, categories)
     if feature.kind == "date":
-        return _to_timestamps(feature, values, missing)
-    if feature.integer and are_integers(values[~missing]):
-        return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
-    return pa.array(values, mask=missing)
+        return _to_timestamps(feature, values, is_missing)
+    if feature.integer and are_integers(values[~is_missing]):
+        return pa.array(np.where(is_missing, 0, values).astype(np.int64), mask=is_missing)
+    return pa.array(values, mask=is_missing)
 
 
 def category_codes(feature: Feature, values: Array) -> Array:
-    """Return the values of a feature as int32 codes of its categories, -1 where they are missing.
+    """Return the values of a feature as int32 codes of its categories, -1 where they are is_missing.
 
     Raise DataError if a value is no code of a category.
     """
-    missing = np.isnan(values)
-    is_invalid = ~(missing | are_codes(values, len(feature.categories)))
+    is_missing = np.isnan(values)
+    is_invalid = ~(is_missing | are_codes(values, len(feature.categories)))
     if is_invalid.any():
         row = int(is_invalid.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
             f"which is no code of its {len(feature.categories)} categories."
         )
-    return np.where(missing, -1.0, values).astype(np.int32)
+    return np.where(is_missing, -1.0, values).astype(np.int32)
 
 
 def are_integers(values: Array) -> bool:
@@ -191,15 +192,15 @@ def are_integers(values: Array) -> bool:
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 
-def _to_timestamps(feature: Feature, values: Array, missing: Array) -> Any:
-    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC, null where missing.
+def _to_timestamps(feature: Feature, values: Array, is_missing: Array) -> Any:
+    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC, null where is_missing.
 
     The unit is the millisecond, or the microsecond if a value has a fraction. Raise DataError for
     times that do not fit 64 bits.
     """
     import pyarrow as pa
 
-    milliseconds = np.where(missing, 0.0, values)
+    milliseconds = np.where(is_missing, 0.0, values)
     if np.all(milliseconds == np.floor(milliseconds)):
         unit, ticks = "ms", np.rint(milliseconds)
     else:
@@ -211,4 +212,4 @@ def _to_timestamps(feature: Feature, values: Array, missing: Array) -> Any:
             f"Row {row} of the date feature {feature.name!r} holds {values[row]!r}, which is no "
             "time in milliseconds since 1970."
         )
-    return pa.array(ticks.astype(np.int64), pa.timestamp(unit, tz="UTC"), mask=missing)
+    return pa.array(ticks.astype(np.int64), pa.timestamp(unit, tz="UTC"), mask=is_missing)

@@ -37,6 +37,7 @@ class FeatureTable:
     maximum: Array
 
     def __len__(self) -> int:
+        """Return the number of features."""
         return len(self.name)
 
 
@@ -219,6 +220,6 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
 
 
 def _category_name(feature: Feature, code: float) -> str:
-    """Return the category of a code; the code itself if it is not declared."""
+    """Return the category of a code; the code itself, as text, if the feature does not declare it."""
     index = int(code)
     return feature.categories[index] if 0 <= index < len(feature.categories) else str(index)

@@ -241,7 +241,10 @@ def _as_arrow(column: Any, name: str) -> Any:
 
 
 def _numbers_as_texts(column: Any, name: str) -> Any:
-    """Convert a column of numbers to texts, which become categories; return others unchanged."""
+    """Convert a column of numbers to an Arrow array of texts, which become categories.
+
+    Columns of other types are returned unchanged; errors call the column ``name``.
+    """
     import pyarrow as pa
 
     array = _as_arrow(column, name)
@@ -307,11 +310,11 @@ def _pandas_array(pd: Any, feature: Feature, values: Array) -> Any:
     if feature.kind == "nominal":
         return pd.Categorical.from_codes(category_codes(feature, values), feature.categories)
     if feature.kind == "numeric":
-        missing = np.isnan(values)
-        if not (feature.integer and are_integers(values[~missing])):
+        is_missing = np.isnan(values)
+        if not (feature.integer and are_integers(values[~is_missing])):
             return np.array(values)
-        integers = np.where(missing, 0, values).astype(np.int64)
-        return pd.arrays.IntegerArray(integers, missing) if missing.any() else integers
+        integers = np.where(is_missing, 0, values).astype(np.int64)
+        return pd.arrays.IntegerArray(integers, is_missing) if is_missing.any() else integers
     column = column_from_feature(feature, values)
     return pd.Series(column.to_pandas(), dtype="str") if feature.holds_codes else column.to_pandas()
 

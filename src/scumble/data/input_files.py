@@ -68,6 +68,7 @@ class StandardInput(InputFile):
     supports_companion_files = False
 
     def __init__(self, folder: str) -> None:
+        """Copy standard input to ``folder``, unless an earlier call has done so."""
         if sys.stdin is None or sys.stdin.isatty():  # None: closed by whoever started us
             raise ParameterError(
                 "The path '-' means standard input, but nothing is piped into it. For a file of "
@@ -98,6 +99,7 @@ class ArchiveMember(InputFile):
     read_error_types = (*InputFile.read_error_types, *_ARCHIVE_ERRORS)
 
     def __init__(self, archive: InputFile, member: str) -> None:
+        """Refer to a member of an archive; nothing is read."""
         super().__init__(archive.path, str(PurePath(archive.where) / member))
         self.archive, self.member = archive, member
         self.name = PurePosixPath(member).name

@@ -126,6 +126,7 @@ class _FileBeginning(InputFile):
     """
 
     def __init__(self, source: InputFile) -> None:
+        """Read the first bytes of ``source``, which may be compressed or a member of an archive."""
         self.__dict__.update(source.__dict__)
         with source.open(progress=False) as stream:
             self.content = stream.read(N_INSPECTED_BYTES)

@@ -85,6 +85,7 @@ class Format:
     display_group: str = "More"
 
     def __post_init__(self) -> None:
+        """Register the format in the catalogue, after a check of ``preserved_parts``."""
         unknown = self.preserved_parts - set(DATASET_PARTS)
         assert not unknown, f"{self.name} preserves unknown parts: {unknown}"
         register(
@@ -126,6 +127,7 @@ class TableOptions:
     keep: ColumnSelection | Literal[True] = None
 
     def __post_init__(self) -> None:
+        """Turn NumPy scalars into Python values, and sequences of columns into lists."""
         for name, value in vars(self).items():
             if isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())

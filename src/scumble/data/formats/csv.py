@@ -164,6 +164,7 @@ class _Table:
     """
 
     def __init__(self, source: InputFile, options: CsvOptions, text_columns: set[int]) -> None:
+        """Read all rows of the file; raise ReadError for one that is wrong."""
         self.source = source
         blocks = text_cells.text_blocks(source, options.encoding)
         first_block = next(blocks, b"")

@@ -89,6 +89,7 @@ class ParsedRows:
         max_columns: int | None,
         n_lines: int = 0,
     ) -> None:
+        """Parse all blocks; raise ReadError for a line that is wrong."""
         self.source = source
         self.lenient = lenient
         self.label_limit = label_limit
@@ -106,6 +107,7 @@ class ParsedRows:
         self.lines = np.concatenate([block.lines for block in parsed_blocks])
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return len(self.lines)
 
     def label_indptr(self) -> Array:

@@ -247,9 +247,10 @@ def _n_unlabelled(n_instances: int, *, n_labels: int, n_assignments: int, unlabe
 def _target(
     value: Any, name: str, *, minimum: float, maximum: float, default: float | None = None
 ) -> float:
-    """Return ``value`` as a float, or for "auto" the default, by default the one by name.
+    """Return the value of the parameter ``name`` as a float, or its default for "auto".
 
-    Raise ParameterError, which calls the parameter ``name``, for a number out of range.
+    The default is ``default``, or if that is None the one in `DEFAULT_TARGETS`. Raise
+    ParameterError for a number out of range.
     """
     if isinstance(value, str) and value == AUTO:
         return DEFAULT_TARGETS[name] if default is None else default
@@ -269,6 +270,7 @@ class FeatureGenerator:
     density: float
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for a parameter that is out of range."""
         for parameter in ("n_informative", "n_nominal"):
             value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
             if value > self.n_features:

@@ -242,6 +242,7 @@ class CurvedPowerLaw:
     """
 
     def __init__(self, n_labels: int, total: float, mean_ir: float) -> None:
+        """Store the targets and prepare the groups of ranks; ``total`` is the sum of the counts."""
         self.n_labels = n_labels
         self.total = total
         self.mean_ir = mean_ir
@@ -429,6 +430,7 @@ class LabelAssigner:
     """
 
     def __init__(self, counts: Array, n_rows: int, n_unlabelled: int, seeds: Array) -> None:
+        """Store the parameters and compute IRLbl of every label from its count."""
         self.n_rows = n_rows
         self.n_labelled = n_rows - n_unlabelled
         self.seeds = seeds  # one per block
@@ -438,7 +440,6 @@ class LabelAssigner:
 
     def first_block_scumble(self, scumble: float) -> float:
         """Assign the labels of the first block, with a target for SCUMBLE; return its SCUMBLE."""
-
         indptr, indices = self._empty_csr()
         total = self._assign_block(0, scumble, indptr=indptr, indices=indices)
         return total / self._n_before_block(self.n_rows, 1)

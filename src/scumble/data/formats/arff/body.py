@@ -148,6 +148,7 @@ class Rows:
     """
 
     def __init__(self, n_features: int, n_labels: int, *, is_sparse: bool, as_sparse: bool) -> None:
+        """Allocate the buffers."""
         self.n_features = n_features
         self.n_labels = n_labels
         width = n_features + n_labels
@@ -252,6 +253,7 @@ class BodyReader:
         encoding: str,
         null_is_missing: bool,
     ) -> None:
+        """Prepare the compiled parser for the declarations; check the types of labels."""
         self._source = source
         self._header = header
         self._encoding = encoding
@@ -302,7 +304,10 @@ class BodyReader:
             self._check_implied_labels(self._rows)
 
     def _make_rows(self, *, is_sparse: bool) -> Rows:
-        """Return the buffers for dense or sparse rows; sets the values of texts that these omit."""
+        """Return the buffers for dense or sparse rows.
+
+        For sparse rows, give the empty text, which a row may omit, the code 0.
+        """
         if is_sparse:
             for attribute in self._string_attributes:
                 if attribute not in self._noted_texts:
@@ -528,6 +533,7 @@ class NominalValues:
     """
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
+        """Collect the declared values; ``encoding`` is that of the file."""
         domain_of: dict[AttributeType, int] = {}
         self.domains = [
             domain_of.setdefault(attribute.type, len(domain_of))

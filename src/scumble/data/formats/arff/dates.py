@@ -60,6 +60,7 @@ class DateFormat:
     """
 
     def __init__(self, pattern: str) -> None:
+        """Parse the pattern and compile a regular expression for its dates."""
         self.pattern = pattern
         self._fields = _parse_pattern(pattern)
         next_fields = (*self._fields[1:], _Field("", 0))

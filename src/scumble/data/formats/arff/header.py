@@ -117,6 +117,7 @@ class _HeaderParser:
     """Parses the header of a file line by line; ``header`` holds the declarations so far."""
 
     def __init__(self, source: InputFile, encoding: str) -> None:
+        """Begin with an empty header; ``source`` is the file, for error messages."""
         self.source = source
         self.encoding = encoding
         self.header = Header()
@@ -257,7 +258,7 @@ class _HeaderParser:
         )
 
     def _parse_date(self, name: str, after: str) -> AttributeType:
-        """Return the type of a date attribute; ``after``, the text after "date", may hold a pattern.
+        """Return the type of a date attribute; ``after``, the text after "date", may be a pattern.
 
         Raise ReadError for a pattern that is not supported.
         """

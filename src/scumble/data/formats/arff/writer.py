@@ -240,11 +240,13 @@ class ConcatenatedTexts:
     """
 
     def __init__(self, texts: list[str]) -> None:
+        """Store the texts."""
         self.blob = bytearray()
         self.offsets = array("q", [0])
         self.extend(texts)
 
     def __len__(self) -> int:
+        """Return the number of texts."""
         return len(self.offsets) - 1
 
     def extend(self, texts: list[str]) -> None:
@@ -287,6 +289,7 @@ class ArffWriter:
     weights: Array | None = None
 
     def __post_init__(self) -> None:
+        """Collect the texts of all categories, and which columns have which of them."""
         # For each column of the file: the number of the text of its first category (-1 if it has
         # no categories), how many it has, and whether Python formats its values.
         n_columns = self.dataset.n_features + self.dataset.n_labels

@@ -70,6 +70,7 @@ class Cells:
     n_columns: int
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return len(self.lines)
 
     def __getitem__(self, rows: slice) -> Cells:

@@ -52,6 +52,7 @@ class CsvOptions(TableOptions):
     encoding: str | None = None
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for an option that is wrong, or that contradicts another one."""
         super().__post_init__()
         if self.labels is not None and self.label_column is not None:
             raise ParameterError(

@@ -49,6 +49,7 @@ class TextCodes:
     """
 
     def __init__(self) -> None:
+        """Begin without any text."""
         self.codes: dict[str, int] = {}
 
     def encode(self, texts: Any) -> Array:
@@ -87,6 +88,7 @@ class FeatureColumns:
     """
 
     def __init__(self, columns: list[int], text_columns: set[int], decimal: str) -> None:
+        """Begin without any rows."""
         self.columns = np.array(columns, np.int64)
         self.decimal = decimal
         self.column_flags = np.tile(np.array([True, True, False]), (len(columns), 1))
@@ -193,6 +195,7 @@ class LabelBlocks:
     """
 
     def __init__(self, input_name: str) -> None:
+        """Begin without any rows."""
         self.input_name = input_name
         no_labels = np.empty(0, np.int32)
         self.counts: list[Array] = [no_labels]
@@ -213,6 +216,7 @@ class BinaryLabelColumns(LabelBlocks):
     """
 
     def __init__(self, columns: list[int], names: list[str] | None, *, input_name: str) -> None:
+        """Begin without any rows."""
         super().__init__(input_name)
         self.columns = np.array(columns, np.int64)
         self.names = names
@@ -249,6 +253,7 @@ class LabelListColumn(LabelBlocks):
     """
 
     def __init__(self, column: int, separator: str | None, *, input_name: str) -> None:
+        """Begin without any rows."""
         super().__init__(input_name)
         self.column = column
         self.separator = separator

@@ -11,15 +11,15 @@ from scumble.data.formats.kernels.numbers cimport (
 
 import numpy as np
 
-# Faults of lines.
+# Faults of lines. A pair is an index, a colon and a value, such as 5:0.2.
 cpdef enum:
     NO_FAULT = 0
     NO_LABEL = 1
     LABEL_TOO_LARGE = 2
-    NO_PAIR = 3
-    NO_INDEX = 4
+    NO_PAIR = 3  # text without a colon
+    NO_INDEX = 4  # no number before the colon
     INDEX_TOO_LARGE = 5
-    NO_VALUE = 6
+    NO_VALUE = 6  # no number after the colon
     LABEL_IS_NAME = -1  # number of a label that is not a whole number
 
 cdef enum:
