@@ -106,7 +106,7 @@ def differing_fields(feature: Feature, other: Feature) -> dict[str, Any]:
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
-    """Return the `Feature` of an Arrow column, and its values as floats (NaN where is_missing).
+    """Return the `Feature` of an Arrow column, and its values as floats (NaN where missing).
 
     Texts and categories are encoded as codes, dates as milliseconds since 1970. Raise DataError for
     an Arrow type that cannot be a feature.
@@ -172,7 +172,7 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
 
 
 def category_codes(feature: Feature, values: Array) -> Array:
-    """Return the values of a feature as int32 codes of its categories, -1 where they are is_missing.
+    """Return the values of a feature as int32 codes of its categories, -1 where they are missing.
 
     Raise DataError if a value is no code of a category.
     """
@@ -193,7 +193,7 @@ def are_integers(values: Array) -> bool:
 
 
 def _to_timestamps(feature: Feature, values: Array, is_missing: Array) -> Any:
-    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC, null where is_missing.
+    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC; null if missing.
 
     The unit is the millisecond, or the microsecond if a value has a fraction. Raise DataError for
     times that do not fit 64 bits.

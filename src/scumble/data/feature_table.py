@@ -220,6 +220,6 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
 
 
 def _category_name(feature: Feature, code: float) -> str:
-    """Return the category of a code; the code itself, as text, if the feature does not declare it."""
+    """Return the category of a code; the code itself, as text, if it is not declared."""
     index = int(code)
     return feature.categories[index] if 0 <= index < len(feature.categories) else str(index)

@@ -21,8 +21,8 @@ from scumble.data.label_lists import indptr_from_counts
 
 #: Largest number of columns: their numbers fit the 32-bit indices of a sparse matrix.
 MAX_COLUMNS = 2**31 - 1
-#: A file of any size may have this many columns. Each column costs memory for its name: 131,072
-#: take some megabytes, which does no harm.
+#: A file of any size may have this many columns. Each column costs memory for its name, some ten
+#: megabytes for so many.
 ALWAYS_ALLOWED_COLUMNS = 1 << 17
 #: A larger file may have this many columns per byte, so that a mistaken number in a small file
 #: cannot fill the memory. The option ``max_columns`` replaces both limits.

@@ -21,8 +21,7 @@ from scumble.data.infer.feature_kinds import infer_column_content
 #: All roles of a column: a 0/1 label, a list of labels, three kinds of features, and none.
 ROLES = ("label", "list", "number", "category", "text", "ignore")
 LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = ROLES
-#: Number of rows that roles are inferred from; a thousand show what a column holds, in
-#: milliseconds.
+#: Number of rows that roles are inferred from: enough to see what most columns hold.
 MAX_INSPECTED_ROWS = 1000
 #: Longest column name, in characters, that serves as a key; a longer one is replaced by its number.
 MAX_KEY_LENGTH = 100

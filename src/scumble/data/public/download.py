@@ -21,7 +21,7 @@ TIMEOUT = 30.0
 #: Average rate, in bytes per second, below which a download fails, so that a server that sends
 #: single bytes cannot make it last for ever.
 MIN_BYTES_PER_SECOND = 4096
-#: Bytes that are read from the network at a time: 64 kB, as much as a socket usually buffers.
+#: Bytes that are read from the network at a time: few, so that the rate is checked often.
 BLOCK_BYTES = 1 << 16
 #: Whether http://127.0.0.1 is allowed. Only tests set it, to serve files on this machine; any other
 #: download requires TLS.

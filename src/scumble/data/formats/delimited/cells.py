@@ -23,8 +23,7 @@ from scumble.data.formats.kernels import csv as kernel
 
 #: The characters that a reader takes for delimiters without being told so.
 DELIMITERS = ",;\t|"
-#: The delimiter is found from at most this many bytes: enough rows to count columns, in a
-#: millisecond.
+#: Bytes of a file from which the delimiter is found: enough rows to see how many columns it has.
 DELIMITER_SAMPLE_BYTES = 65536
 # The writer marks columns in the header, so that a reader recognises the labels.
 LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK = "label:", "labels:", "feature:", "weight:"
@@ -34,8 +33,8 @@ HEADER_MARKS = (LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK)
 MAX_QUOTED_BYTES = 64 << 20
 #: Swaps points and commas, for files with decimal commas.
 SWAP_DECIMAL_MARKS = bytes.maketrans(b".,", b",.")
-#: Number of cells that are inspected for decimal commas: nearly certain to include one, if there
-#: are any, in a millisecond.
+#: Number of cells that are inspected for decimal commas: enough to find one, few enough to take no
+#: noticeable time.
 _N_SAMPLED_CELLS = 10_000
 _NUMBER_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _NUMBER_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)

@@ -10,7 +10,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-# Up to so many long numbers are parsed one by one, in a millisecond: importing Arrow takes longer.
+# Up to so many long numbers are parsed one by one: importing Arrow takes half a second.
+
 cdef Py_ssize_t MAX_WITHOUT_ARROW = 1000
 
 
