@@ -149,7 +149,7 @@ def test_other_rows_can_ask(monkeypatch, way):
     Q = rng.integers(-1, 5, (9, 3)) / 3.0  # some outside of the ranges
     force(monkeypatch, way)
     space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X)
-    queries = space.place(Q)
+    queries = space.transform(Q)
     values, asked = (
         part.values.toarray() if space.is_sparse else part.values for part in (space, queries)
     )

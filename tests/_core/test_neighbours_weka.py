@@ -105,7 +105,7 @@ def test_the_rows_are_those_of_the_slow_heap(monkeypatch, way, seed):
     space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values, shift=True)
 
     own = nearest_neighbours(space, 7, ties="weka")
-    others = nearest_neighbours(space, 7, queries=space.place(Q), ties="weka")
+    others = nearest_neighbours(space, 7, queries=space.transform(Q), ties="weka")
 
     assert own.rows.tolist() == slow_weka(X, n_values, 7)
     assert others.rows.tolist() == slow_weka(X, n_values, 7, Q)

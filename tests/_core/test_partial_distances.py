@@ -96,7 +96,7 @@ def test_the_search_agrees_with_its_twin(form, n_values, seed):
     if n_values.all():
         X[:, :3], Q[:, :3] = X[:, :3] * 3, Q[:, :3] * 3
     space = Space.of(form(X), n_values)
-    queries = space.place(Q)
+    queries = space.transform(Q)
     among = np.flatnonzero(rng.random(40) < 0.6)
     values = dense_values(space)
 
@@ -126,9 +126,9 @@ def test_pairs_are_compared_by_the_same_rule(form):
     X, Q = gapped(rng, 30), gapped(rng, 30)
     space = Space.of(form(X), MIXED)
     rows = rng.permutation(30)
-    values, others = dense_values(space), dense_values(space.place(Q))
+    values, others = dense_values(space), dense_values(space.transform(Q))
 
-    found = distances(space, space.place(Q), rows)
+    found = distances(space, space.transform(Q), rows)
 
     expected = [slow_partial(others[at], values[row], MIXED, 5) for at, row in enumerate(rows)]
     assert found.tolist() == np.sqrt(expected).tolist()

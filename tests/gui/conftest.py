@@ -1,4 +1,4 @@
-"""A server of our own, and a client that knows its token."""
+"""A server for tests, and a client that knows its token."""
 
 import os
 import re
@@ -39,10 +39,10 @@ class Running:
 
 
 class Client(httpx.Client):
-    """Speaks to the API, and waits for jobs."""
+    """A client of the API that can wait for jobs."""
 
     def job(self, response: Any, *, patience: float = PATIENCE) -> dict[str, Any]:
-        """Follow the job that a response tells of to its end."""
+        """Wait for the job of a response and return its final description."""
         assert response.status_code == 202, response.text
         job: dict[str, Any] = response.json()
         until = time.monotonic() + patience
@@ -52,13 +52,14 @@ class Client(httpx.Client):
         return job
 
     def result(self, response: Any) -> dict[str, Any]:
+        """Wait for the job of a response and return its result."""
         job = self.job(response)
         assert job["state"] == "done", job["error"]
-        found: dict[str, Any] = job["result"]
-        return found
+        result: dict[str, Any] = job["result"]
+        return result
 
     def until_running(self, response: Any) -> str:
-        """Wait until the job that a response tells of has a process; gives its number."""
+        """Wait until the job of a response has a process; return its id."""
         number: str = response.json()["id"]
         until = time.monotonic() + PATIENCE
         while (state := self.get(f"/jobs/{number}").json()["state"]) == "queued":
@@ -68,36 +69,40 @@ class Client(httpx.Client):
         return number
 
     def upload(self, name: str, content: bytes) -> Any:
+        """Send a file and return the response."""
         return self.post("/uploads", params={"name": name}, content=content)
 
     def open(self, *files: tuple[str, bytes], **options: Any) -> dict[str, Any]:
+        """Send files, open them as a data set and return its description."""
         uploads = [self.upload(*file).json()["id"] for file in files]
         job = self.job(self.post("/datasets", json={"uploads": uploads, **options}))
         assert job["state"] == "done", job["error"]
         dataset: dict[str, Any] = job["result"]["dataset"]
         return dataset
 
-    def download(self, dataset: str, **wish: Any) -> tuple[str, bytes]:
-        found = self.result(self.post(f"/datasets/{dataset}/exports", json=wish))
-        response = self.get(f"/files/{found['file']}")
-        assert len(response.content) == found["size"]
-        return found["name"], response.content
+    def download(self, dataset: str, **body: Any) -> tuple[str, bytes]:
+        """Export a data set and return the name and the content of the file."""
+        file = self.result(self.post(f"/datasets/{dataset}/exports", json=body))
+        response = self.get(f"/files/{file['file']}")
+        assert len(response.content) == file["size"]
+        return file["name"], response.content
 
 
 def serve_in_thread(**limits: Any) -> Iterator[Running]:
+    """Run a server in a thread until the generator is resumed."""
     from scumble.gui.server import _listen, create_app, make_server
 
     listener = _listen("127.0.0.1", 0)
     settings = Settings(port=listener.getsockname()[1], token=TOKEN, **limits)
-    desks: list[Any] = []
-    server = make_server(create_app(settings, desks.append))
+    states: list[Any] = []
+    server = make_server(create_app(settings, states.append))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:
         assert thread.is_alive()
         time.sleep(0.01)
     try:
-        yield Running(settings, desks[0])
+        yield Running(settings, states[0])
     finally:
         server.should_exit = True
         thread.join()
@@ -107,7 +112,7 @@ def serve_in_thread(**limits: Any) -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Running]:
     """One server for all tests of this process."""
-    # Room for what tests leave open, and for fifty clients who have all not closed theirs yet.
+    # Enough for the data sets that tests leave open, and for fifty clients at once.
     yield from serve_in_thread(max_upload=2 * MEGABYTE, max_unpacked=8 * MEGABYTE, max_open=200)
 
 
@@ -115,8 +120,8 @@ def server() -> Iterator[Running]:
 def client(server: Running) -> Iterator[Client]:
     """A client of it."""
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE) as found:
-        yield found
+    with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")
@@ -184,11 +189,11 @@ def workers_asleep(process: Any) -> Iterator[list[Any]]:
 
 @contextmanager
 def all_busy(server: Running, client: Client) -> Iterator[list[Any]]:
-    """Let jobs that never end hold all processes; gives the answers that tell of them."""
+    """Occupy all processes with jobs that never end; yield the responses with these jobs."""
     n_workers = server.settings.n_workers
     with asleep(server, client):
         held = [client.post("/examples/synthetic") for _ in range(n_workers)]
-        numbers = [client.until_running(each) for each in held]
+        numbers = [client.until_running(response) for response in held]
     try:
         yield held
     finally:
@@ -200,7 +205,7 @@ def all_busy(server: Running, client: Client) -> Iterator[list[Any]]:
 def running(
     path: Path, folder: Path, *words: str, **more: Any
 ) -> Iterator[tuple[str, dict[str, str], Any]]:
-    """Run ``scumble gui`` with such words; gives its address, headers to send, and the process."""
+    """Run ``scumble gui`` with arguments; yield its address, headers to send, and the process."""
     command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
     with subprocess.Popen(
         [*command, *words],
@@ -220,7 +225,7 @@ def running(
 
 
 def with_token(base: str, headers: dict[str, str]) -> str:
-    """Tell the address that a server prints, by what `running` gives."""
+    """Return the address that a server prints, from what `running` yields."""
     return f"{base}/?token={headers['authorization'].removeprefix('Bearer ')}"
 
 
@@ -237,24 +242,24 @@ def open_page(
     """Make pages; afterwards: no error in any of them, and no request to anyone else.
 
     ``address`` is a fixture of the file: where its server is, with the token, and with a data set
-    whose numbers a page shows. ``at`` is another address, whatever it shows.
+    whose numbers a page shows. ``other_address`` is another one, whatever it shows.
     """
     contexts: list[Any] = []
     servers: set[str] = set()
     requests: list[str] = []
     errors: list[str] = []
 
-    def make(at: str | None = None, **options: Any) -> Any:
-        servers.add((at or address).partition("/?")[0])
+    def make(other_address: str | None = None, **options: Any) -> Any:
+        servers.add((other_address or address).partition("/?")[0])
         context = browser.new_context(**options)
         contexts.append(context)
         context.set_default_timeout(1000 * PATIENCE)
         context.on("request", lambda request: requests.append(request.url))
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
-        page.goto(at or address)
-        if at is None:
+        page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        page.goto(other_address or address)
+        if other_address is None:
             page.wait_for_url("**/overview")
             page.wait_for_selector("[data-measure=scumble]")
         page.wait_for_selector("main h1")
@@ -263,8 +268,8 @@ def open_page(
     yield make
     for context in contexts:
         context.close()
-    ours = tuple(f"{kind}{base}/" for base in servers for kind in ("", "blob:"))
-    assert [url for url in requests if not url.startswith(ours)] == []
+    prefixes = tuple(f"{scheme}{base}/" for base in servers for scheme in ("", "blob:"))
+    assert [url for url in requests if not url.startswith(prefixes)] == []
     assert [error for error in errors if not error.startswith(refusals)] == []
 
 

@@ -42,9 +42,9 @@ def summary(data):
 
 @pytest.fixture(scope="module")
 def films(client):
-    found = client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
-    yield found
-    client.delete(f"/datasets/{found['id']}")
+    result = client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
+    yield result
+    client.delete(f"/datasets/{result['id']}")
 
 
 def all_rows(client, path, **query):
@@ -79,12 +79,12 @@ def check(value, schema, where="answer"):
         "integer": int,
         "number": (int, float),
     }
-    wanted = schema.get("type", [])
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if wanted:
-        is_bool = isinstance(value, bool) and "boolean" not in wanted
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if types:
+        is_bool = isinstance(value, bool) and "boolean" not in types
         assert not is_bool, where
-        assert any(isinstance(value, kinds[kind]) for kind in wanted), where
+        assert any(isinstance(value, kinds[kind]) for kind in types), where
     if "enum" in schema:
         assert value in schema["enum"], where
     if isinstance(value, dict):
@@ -101,13 +101,13 @@ def check(value, schema, where="answer"):
 
 
 def test_the_description_names_every_address_and_no_other(client):
-    told = {
+    described_addresses = {
         (method.upper(), path)
         for path, calls in described()["paths"].items()
         for method in calls
         if method != "parameters"
     }
-    assert told == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
+    assert described_addresses == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
     assert client.get("/openapi.json").json() == described()
 
 
@@ -133,24 +133,24 @@ def test_answers_look_as_described(client, debtags):
 
 
 def test_the_overview_has_the_numbers_of_the_library(client, debtags, data, summary):
-    found = client.get(f"/datasets/{debtags}").json()
+    result = client.get(f"/datasets/{debtags}").json()
     report = concurrence_report(data)
-    assert found["summary"] == summary.to_dict()
-    assert found["verdict"] == report["verdict"]
-    assert [each["name"] for each in found["difficult"]] == [
-        each["name"] for each in report["difficult"][:12]
+    assert result["summary"] == summary.to_dict()
+    assert result["verdict"] == report["verdict"]
+    assert [label["name"] for label in result["difficult"]] == [
+        label["name"] for label in report["difficult"][:12]
     ]
-    first = found["difficult"][0]
+    first = result["difficult"][0]
     assert first["partners"] == report["difficult"][0]["partners"][:4]
     sizes = np.bincount(np.diff(data.Y.indptr))
-    assert found["histograms"]["labels_per_instance"]["counts"] == sizes.tolist()
-    assert found["histograms"]["labels_per_instance"]["edges"] == list(range(len(sizes) + 1))
-    assert sum(found["histograms"]["scumble_by_instance"]["counts"]) == len(data)
-    assert sum(found["histograms"]["label_frequency"]["counts"]) == data.n_labels
-    assert sum(found["histograms"]["labelset_count"]["counts"]) == summary.n_labelsets
-    assert found["points"]["n_left_out"] == 0
-    assert sorted(found["points"]["label"]) == list(range(data.n_labels))
-    assert found["kinds"] == {"numeric": 949}
+    assert result["histograms"]["labels_per_instance"]["counts"] == sizes.tolist()
+    assert result["histograms"]["labels_per_instance"]["edges"] == list(range(len(sizes) + 1))
+    assert sum(result["histograms"]["scumble_by_instance"]["counts"]) == len(data)
+    assert sum(result["histograms"]["label_frequency"]["counts"]) == data.n_labels
+    assert sum(result["histograms"]["labelset_count"]["counts"]) == summary.n_labelsets
+    assert result["points"]["n_left_out"] == 0
+    assert sorted(result["points"]["label"]) == list(range(data.n_labels))
+    assert result["kinds"] == {"numeric": 949}
 
 
 def test_bins_of_counts_grow_as_one_two_five(client, films):
@@ -163,11 +163,11 @@ def test_the_label_table_is_the_librarys(client, debtags, summary):
     rare = summary.labels.is_minority
     assert rows == [
         {
-            "label": at,
+            "label": index,
             **{key: to_json_value(value) for key, value in row.items()},
-            "is_minority": bool(rare[at]),
+            "is_minority": bool(rare[index]),
         }
-        for at, row in enumerate(summary.labels)
+        for index, row in enumerate(summary.labels)
     ]
 
 
@@ -215,20 +215,20 @@ def test_the_values_of_an_attribute_are_counted(client, debtags, films, data):
     for wrong in ("2", "-1", "x", "²"):
         assert client.get(f"{address}/{wrong}/distribution").status_code == 404
     for column in (0, 3, 948):  # sparse: most are zeros that are not stored
-        found = client.get(f"/datasets/{debtags}/features/{column}/distribution").json()
+        result = client.get(f"/datasets/{debtags}/features/{column}/distribution").json()
         dense = data.X[:, [column]].toarray().ravel()
-        assert found["counts"] == np.bincount(dense.astype(int)).tolist()
-        assert found["edges"][0] == -0.5
+        assert result["counts"] == np.bincount(dense.astype(int)).tolist()
+        assert result["edges"][0] == -0.5
 
 
 def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):
     address = f"/datasets/{debtags}/chord"
     assert client.get(address).json() == plain_json(chord_layout(data, summary=summary))
     labels = [3, 200, 77]
-    found = client.get(address, params={"labels": "3,200,77"}).json()
-    assert found == plain_json(chord_layout(data, labels, summary=summary))
-    found = client.get(address, params={"labels": "3,200,77", "order": "given"}).json()
-    assert [arc["label"] for arc in found["arcs"]] == labels
+    result = client.get(address, params={"labels": "3,200,77"}).json()
+    assert result == plain_json(chord_layout(data, labels, summary=summary))
+    result = client.get(address, params={"labels": "3,200,77", "order": "given"}).json()
+    assert [arc["label"] for arc in result["arcs"]] == labels
     assert client.get(address, params={"labels": ","}).json()["arcs"] == []
     for wrong in ("431", "-1", "a", "1.5", "²", "9" * 30):
         refused = client.get(address, params={"labels": wrong})
@@ -243,13 +243,13 @@ def test_a_label_brings_its_partners(client, debtags, data):
     joint[label] = 0
     rows = all_rows(client, f"/datasets/{debtags}/labels/{label}/partners")
     assert {row["label"]: row["joint_count"] for row in rows} == {
-        at: joint[at] for at in np.flatnonzero(joint)
+        partner: joint[partner] for partner in np.flatnonzero(joint)
     }
     counts = [row["joint_count"] for row in rows]
     assert counts == sorted(counts, reverse=True)
     assert rows[0]["share"] == rows[0]["joint_count"] / dense[:, label].sum()
-    found = client.get(f"/datasets/{debtags}/chord", params={"around": label}).json()
-    drawn = {arc["label"] for arc in found["arcs"]}
+    result = client.get(f"/datasets/{debtags}/chord", params={"around": label}).json()
+    drawn = {arc["label"] for arc in result["arcs"]}
     assert drawn == {label, *(row["label"] for row in rows[:15])}
     text = client.get(f"/datasets/{debtags}/labels/{label}/partners.csv").text
     assert len(text.splitlines()) == len(rows) + 1
@@ -344,9 +344,9 @@ def test_mulan_in_two_files(client, films):
 def test_meka_and_csv(client):
     meka = client.open(("photos.arff", MEKA.encode()))
     table = client.open(("photos.csv", CSV.encode()), labels=-3)
-    for found in (meka, table):
-        assert found["name"] == "photos"
-        assert (found["n_instances"], found["n_labels"]) == (4, 3)
+    for result in (meka, table):
+        assert result["name"] == "photos"
+        assert (result["n_instances"], result["n_labels"]) == (4, 3)
     assert meka["id"] != table["id"]
 
 
@@ -355,18 +355,18 @@ def test_a_csv_that_does_not_say_its_labels_can_be_tried_again(client, server):
     job = client.job(client.post("/datasets", json={"uploads": [upload["id"]]}))
     assert job["state"] == "failed"
     assert job["error"].startswith("photos.csv: which columns are labels?")
-    wish = {"uploads": [upload["id"]], "labels": ["sky", "heron"]}
-    assert client.result(client.post("/datasets", json=wish))["dataset"]["n_labels"] == 2
+    body = {"uploads": [upload["id"]], "labels": ["sky", "heron"]}
+    assert client.result(client.post("/datasets", json=body))["dataset"]["n_labels"] == 2
     # Now that it is open the upload is gone.
-    assert client.post("/datasets", json=wish).status_code == 404
+    assert client.post("/datasets", json=body).status_code == 404
     assert not (server.state.folder / "uploads" / upload["id"]).exists()
 
 
 def test_compressed_files_are_unpacked(client):
     import gzip
 
-    found = client.open(("photos.arff.gz", gzip.compress(MEKA.encode())))
-    assert (found["name"], found["n_instances"]) == ("photos", 4)
+    result = client.open(("photos.arff.gz", gzip.compress(MEKA.encode())))
+    assert (result["name"], result["n_instances"]) == ("photos", 4)
 
 
 def zipped(**members: str) -> bytes:
@@ -380,8 +380,8 @@ def zipped(**members: str) -> bytes:
 def test_archives_are_unpacked(client, server):
     xml = "<labels><label name='y'/></labels>"
     arff = "@relation a\n@attribute x numeric\n@attribute y {0,1}\n@data\n5,1\n"
-    found = client.open(("photos.zip", zipped(a_arff=arff, a_xml=xml, readme_md="hello")))
-    assert (found["n_instances"], found["n_features"], found["n_labels"]) == (1, 1, 1)
+    result = client.open(("photos.zip", zipped(a_arff=arff, a_xml=xml, readme_md="hello")))
+    assert (result["n_instances"], result["n_features"], result["n_labels"]) == (1, 1, 1)
     bomb = zipped(bomb_arff="@relation bomb\n" + "%" * (30 << 20))
     for name, content, message in (
         ("bomb.zip", bomb, "bomb.zip: the file has more than 8 MB when decompressed"),
@@ -417,13 +417,13 @@ def test_a_missing_xml_is_asked_for_by_the_users_own_name(client, name, xml):
     content = gzip.compress(ARFF.encode()) if name.endswith(".gz") else ARFF.encode()
     upload = client.upload(name, content).json()["id"]
     assert client.job(client.post("/datasets", json={"uploads": [upload]}))["error"] == (
-        f"{name}: an ARFF file of MULAN's does not say which attributes are labels. Expected {xml} "
+        f"{name}: an ARFF file of MULAN does not say which attributes are labels. Expected {xml} "
         "beside it: send both files together, or say which columns are labels."
     )
     # Both of the ways it names lead on.
-    found = client.result(client.post("/datasets", json={"uploads": [upload], "labels": -3}))
-    assert found["dataset"]["n_labels"] == 3
-    client.delete(f"/datasets/{found['dataset']['id']}")
+    result = client.result(client.post("/datasets", json={"uploads": [upload], "labels": -3}))
+    assert result["dataset"]["n_labels"] == 3
+    client.delete(f"/datasets/{result['dataset']['id']}")
     both = client.open((name, content), (xml, XML.encode()))
     assert (both["n_labels"], both["n_instances"]) == (3, 6)
     client.delete(f"/datasets/{both['id']}")
@@ -436,8 +436,8 @@ def test_names_of_clients_never_reach_the_disk(client, server):
     [stored] = (server.state.folder / "uploads" / upload["id"]).iterdir()
     assert stored.name == "data.csv"
     # Labels as the path of an XML file is for the command line only.
-    wish = {"uploads": [upload["id"]], "labels": "/etc/passwd.xml"}
-    assert client.post("/datasets", json=wish).status_code == 422
+    body = {"uploads": [upload["id"]], "labels": "/etc/passwd.xml"}
+    assert client.post("/datasets", json=body).status_code == 422
     odd = client.upload("x.py.exe", CSV.encode()).json()
     [stored] = (server.state.folder / "uploads" / odd["id"]).iterdir()
     assert stored.name == "data"
@@ -490,7 +490,7 @@ def test_a_bomb_does_not_go_off(client, server, suffix):
         ({"uploads": ["a"], "format": 1}, 422),
     ],
 )
-def test_wrong_wishes_are_refused(client, body, status):
+def test_wrong_bodies_are_refused(client, body, status):
     refused = client.post("/datasets", json=body)
     assert refused.status_code == status
     assert refused.json()["error"]
@@ -519,10 +519,10 @@ def test_a_body_of_megabytes_is_refused(client):
 
 
 def test_synthetic_data_is_what_was_asked_for(client):
-    wish = {"n_instances": 300, "n_labels": 8, "cardinality": 2, "mean_ir": 4, "scumble": 0.1}
-    found = client.result(client.post("/examples/synthetic", json=wish))["dataset"]
-    expected = scumble.characterize(scumble.make_multilabel(**wish, random_state=0)).to_dict()
-    assert client.get(f"/datasets/{found['id']}").json()["summary"] == expected
+    body = {"n_instances": 300, "n_labels": 8, "cardinality": 2, "mean_ir": 4, "scumble": 0.1}
+    result = client.result(client.post("/examples/synthetic", json=body))["dataset"]
+    expected = scumble.characterize(scumble.make_multilabel(**body, random_state=0)).to_dict()
+    assert client.get(f"/datasets/{result['id']}").json()["summary"] == expected
 
 
 @pytest.mark.parametrize(
@@ -541,20 +541,20 @@ def test_wrong_examples_are_refused(client, name, body, status):
     assert client.post(f"/examples/{name}", json=body).status_code == status
 
 
-def test_wishes_that_contradict_each_other_fail_with_the_reason(client):
-    wish = {"n_instances": 10, "n_labels": 50, "cardinality": 1}
-    job = client.job(client.post("/examples/synthetic", json=wish))
+def test_options_that_contradict_each_other_fail_with_the_reason(client):
+    body = {"n_instances": 10, "n_labels": 50, "cardinality": 1}
+    job = client.job(client.post("/examples/synthetic", json=body))
     assert job["state"] == "failed"
     assert "every label must occur" in job["error"]
 
 
 def test_a_data_set_can_be_closed_once(client):
-    wish = SMALL
-    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
-    assert name in {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    body = SMALL
+    name = client.result(client.post("/examples/synthetic", json=body))["dataset"]["id"]
+    assert name in {dataset["id"] for dataset in client.get("/datasets").json()["datasets"]}
     assert client.delete(f"/datasets/{name}").status_code == 204
     assert client.delete(f"/datasets/{name}").status_code == 404
-    assert name not in {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    assert name not in {dataset["id"] for dataset in client.get("/datasets").json()["datasets"]}
 
 
 @pytest.mark.parametrize(
@@ -602,9 +602,9 @@ def test_a_process_that_dies_fails_its_job_only(client, server):
         started = client.post("/examples/synthetic", json=SMALL)
         number = client.until_running(started)
     server.state.jobs.get(number)._worker._process.kill()
-    told = client.job(started)
-    assert told["state"] == "failed"
-    assert "want of memory" in told["error"]
+    job = client.job(started)
+    assert job["state"] == "failed"
+    assert "memory ran out" in job["error"]
     assert client.get("/about").status_code == 200
 
 
@@ -618,9 +618,9 @@ def treated(client, debtags):
         {"method": "mlros", "parameters": {"percent": 10, "random_state": 7}},
     ]
     job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
-    found = client.result(job)["dataset"]
-    yield found
-    client.delete(f"/datasets/{found['id']}")
+    result = client.result(job)["dataset"]
+    yield result
+    client.delete(f"/datasets/{result['id']}")
 
 
 TREATED = "REMEDIAL(one_sided=keep) + MLROS(percent=10, random_state=7)"
@@ -640,16 +640,16 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
     assert (treated["parent"], treated["treatment"], treated["copy"]) == (debtags, TREATED, 1)
     after = scumble.characterize(expected)
     assert client.get(f"/datasets/{treated['id']}").json()["summary"] == after.to_dict()
-    found = client.get(f"/datasets/{treated['id']}/comparison").json()
-    traits = {row["key"]: row for row in found["traits"]}
+    result = client.get(f"/datasets/{treated['id']}/comparison").json()
+    traits = {row["key"]: row for row in result["traits"]}
     assert traits["scumble"]["before"] == scumble.characterize(data).scumble
     assert traits["scumble"]["steps"][-1] == after.scumble
     assert traits["n_instances"]["steps"][-1] == len(expected)
-    assert [step["method"] for step in found["steps"]] == ["REMEDIAL", "MLROS"]
-    assert found["steps"][0]["n_one_sided"] > 1000
-    first = found["labels"][0]
+    assert [step["method"] for step in result["steps"]] == ["REMEDIAL", "MLROS"]
+    assert result["steps"][0]["n_one_sided"] > 1000
+    first = result["labels"][0]
     assert first["after"]["scumble"] == to_json_value(after.labels.scumble[first["label"]])
-    assert sum(found["histograms"]["after"]["counts"]) == len(expected)
+    assert sum(result["histograms"]["after"]["counts"]) == len(expected)
 
 
 def test_only_what_was_treated_can_be_compared(client, debtags):
@@ -681,13 +681,13 @@ def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, s
             box.extractall(tmp_path)
         path = path.with_suffix(".arff")
     again = scumble.read(path, format=name)
-    own = tmp_path / "own" / path.name
-    own.parent.mkdir()
+    expected_path = tmp_path / "expected" / path.name
+    expected_path.parent.mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", scumble.ScumbleWarning)
-        scumble.write(expected, own, format=name)
-    assert again == scumble.read(own, format=name)
-    assert path.read_bytes() == own.read_bytes()
+        scumble.write(expected, expected_path, format=name)
+    assert again == scumble.read(expected_path, format=name)
+    assert path.read_bytes() == expected_path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -695,39 +695,39 @@ def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, s
 )
 @pytest.mark.parametrize("compression", ["", ".gz"])
 def test_every_download_opens_again_as_it_is(client, films, name, compression):
-    wish = {"format": name, "compression": compression}
-    filename, content = client.download(films["id"], **wish)
+    body = {"format": name, "compression": compression}
+    filename, content = client.download(films["id"], **body)
     again = client.open((filename, content))
     sizes = ("n_instances", "n_labels")
     assert [again[size] for size in sizes] == [films[size] for size in sizes]
     tables = [
-        client.get(f"/datasets/{each}/labels", params={"sort": "label"}).json()["rows"]
-        for each in (films["id"], again["id"])
+        client.get(f"/datasets/{dataset_id}/labels", params={"sort": "label"}).json()["rows"]
+        for dataset_id in (films["id"], again["id"])
     ]
     assert [row["count"] for row in tables[1]] == [row["count"] for row in tables[0]]
     client.delete(f"/datasets/{again['id']}")
 
 
-def test_two_runs_with_other_parameters_are_told_apart(client, films):
+def test_runs_with_other_parameters_have_other_names(client, films):
     def run(**parameters):
         body = {"steps": [{"method": "remedial", "parameters": parameters}]}
         answer = client.post(f"/datasets/{films['id']}/treatments", json=body)
         return answer.json()["title"], client.result(answer)["dataset"]
 
-    titles, found = zip(*(run(), run(passes=2, one_sided="clone"), run(passes=2)), strict=True)
+    titles, result = zip(*(run(), run(passes=2, one_sided="clone"), run(passes=2)), strict=True)
     assert titles == ("REMEDIAL on films", *["REMEDIAL(passes=2) on films"] * 2)
-    assert [each["treatment"] for each in found] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
-    assert [each["copy"] for each in found] == [1, 1, 2]
-    assert [each["id"] for each in found] == [
+    assert [dataset["treatment"] for dataset in result] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
+    assert [dataset["copy"] for dataset in result] == [1, 1, 2]
+    assert [dataset["id"] for dataset in result] == [
         "films-remedial",
         "films-remedial-passes-2",
         "films-remedial-passes-2-2",
     ]
-    told = client.get(f"/datasets/{found[1]['id']}/comparison").json()
-    assert told["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
-    assert told["steps"][0]["title"] == "REMEDIAL(passes=2)"
-    for each in found:
-        client.delete(f"/datasets/{each['id']}")
+    comparison = client.get(f"/datasets/{result[1]['id']}/comparison").json()
+    assert comparison["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
+    assert comparison["steps"][0]["title"] == "REMEDIAL(passes=2)"
+    for dataset in result:
+        client.delete(f"/datasets/{dataset['id']}")
 
 
 def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(client, debtags):
@@ -738,14 +738,14 @@ def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(c
         steps = [{"method": "remedial", "parameters": {"one_sided": one_sided}}]
         job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
         name = client.result(job)["dataset"]["id"]
-        found = client.get(f"/datasets/{name}/comparison").json()
-        [note] = found["notes"]
+        result = client.get(f"/datasets/{name}/comparison").json()
+        [note] = result["notes"]
         assert words in note
-        met = found["steps"][0]["n_one_sided"]
-        assert f"{met:,} instances had only rare or only frequent labels" in note
-        [row] = [trait for trait in found["traits"] if trait["key"] == "n_unlabelled"]
+        n_one_sided = result["steps"][0]["n_one_sided"]
+        assert f"{n_one_sided:,} instances had only rare or only frequent labels" in note
+        [row] = [trait for trait in result["traits"] if trait["key"] == "n_unlabelled"]
         n_empty = row["steps"][0] - row["before"]
-        assert n_empty == (met if one_sided == "clone" else 0)
+        assert n_empty == (n_one_sided if one_sided == "clone" else 0)
         assert (f"({n_empty:,} rows in all)" in note) == (one_sided == "clone")
         client.delete(f"/datasets/{name}")
 
@@ -810,7 +810,7 @@ def test_wrong_treatments_are_refused(client, debtags, body):
 
 
 @pytest.mark.parametrize(
-    ("method", "parameters", "told"),
+    ("method", "parameters", "message"),
     [
         ("remedial", {"passes": 0}, "passes"),
         ("remedial", {"nonesuch": 1}, "no parameter 'nonesuch'"),
@@ -819,11 +819,13 @@ def test_wrong_treatments_are_refused(client, debtags, body):
         ("remedialhwr", {"resampler": "nonesuch"}, "nonesuch"),
     ],
 )
-def test_wrong_parameters_fail_with_the_librarys_words(client, debtags, method, parameters, told):
+def test_wrong_parameters_fail_with_the_librarys_words(
+    client, debtags, method, parameters, message
+):
     body = {"steps": [{"method": method, "parameters": parameters}]}
     job = client.job(client.post(f"/datasets/{debtags}/treatments", json=body))
     assert job["state"] == "failed"
-    assert told in job["error"]
+    assert message in job["error"]
 
 
 @pytest.mark.parametrize(
@@ -842,10 +844,10 @@ def test_wrong_files_are_refused(client, debtags, body):
 
 
 def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
-    wish = {**SMALL, "n_instances": 120, "n_features": 4}
-    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
+    body = {**SMALL, "n_instances": 120, "n_features": 4}
+    name = client.result(client.post("/examples/synthetic", json=body))["dataset"]["id"]
     for method in client.get("/catalogue").json()["methods"]:
-        defaults = {each["name"]: each["default"] for each in method["parameters"]}
+        defaults = {parameter["name"]: parameter["default"] for parameter in method["parameters"]}
         body = {"steps": [{"method": method["name"], "parameters": defaults}]}
         result = client.result(client.post(f"/datasets/{name}/treatments", json=body))["dataset"]
         assert result["treatment"].split("(")[0] == method["title"]

@@ -11,7 +11,7 @@ from scumble.gui import guard
 from scumble.gui.server import _listen, make_server
 from tests.gui.conftest import PATIENCE
 
-ASK = b"GET /quick HTTP/1.1\r\nhost: x\r\n\r\n"
+REQUEST = b"GET /quick HTTP/1.1\r\nhost: x\r\n\r\n"
 #: Longer than the little patience of these tests.
 LONG = 1.0
 
@@ -38,18 +38,18 @@ async def app(scope, receive, send):
 @pytest.fixture
 def server(monkeypatch):
     """Address and waiting connections of a server."""
-    monkeypatch.setattr(guard, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(guard, "REQUEST_HEAD_TIMEOUT", PATIENCE)
     listener = _listen("127.0.0.1", 0)
-    found = make_server(app)
-    thread = threading.Thread(target=found.run, kwargs={"sockets": [listener]})
+    result = make_server(app)
+    thread = threading.Thread(target=result.run, kwargs={"sockets": [listener]})
     thread.start()
-    while not found.started:
+    while not result.started:
         assert thread.is_alive()
         time.sleep(0.01)
     try:
-        yield listener.getsockname(), found.config.http_protocol_class.waiting
+        yield listener.getsockname(), result.config.http_protocol_class.pending_timers
     finally:
-        found.should_exit = True
+        result.should_exit = True
         thread.join()
         listener.close()
 
@@ -58,7 +58,7 @@ def server(monkeypatch):
 def little_patience():
     """Be impatient with those who begin to wait in here; not with a client that is only slow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guard, "PATIENCE", 0.2)
+        patch.setattr(guard, "REQUEST_HEAD_TIMEOUT", 0.2)
         yield
 
 
@@ -70,23 +70,23 @@ def connected(server):
 
 def answer(client):
     """Read one answer; empty where the server hung up."""
-    found = b""
-    while not found.endswith(b" bytes"):
+    result = b""
+    while not result.endswith(b" bytes"):
         block = client.recv(4096)
         if not block:
-            return found
-        found += block
-    return found.rpartition(b"\r\n\r\n")[2]
+            return result
+        result += block
+    return result.rpartition(b"\r\n\r\n")[2]
 
 
-def test_who_never_asks_is_hung_up_on_and_nobody_else(server):
+def test_only_connections_without_a_request_are_closed(server):
     with connected(server) as honest:
-        honest.sendall(ASK)
+        honest.sendall(REQUEST)
         assert answer(honest) == b"0 bytes"
-        assert server[1] == {}  # who has asked is not waited for
+        assert server[1] == {}  # its request is complete
         with little_patience(), connected(server) as silent:
             assert silent.recv(1) == b""  # the end, not an answer
-        honest.sendall(ASK)
+        honest.sendall(REQUEST)
         assert answer(honest) == b"0 bytes"
     assert server[1] == {}
 
@@ -102,7 +102,7 @@ def test_a_byte_now_and_then_buys_no_time(server):
                     break
             except TimeoutError:
                 continue
-            except ConnectionError:  # a byte met the closed door
+            except ConnectionError:  # the connection was closed in the meantime
                 break
         else:
             pytest.fail("still connected")
@@ -110,30 +110,30 @@ def test_a_byte_now_and_then_buys_no_time(server):
 
 def test_the_head_of_a_second_request_must_end_as_well(server):
     with connected(server) as client:
-        client.sendall(ASK)
+        client.sendall(REQUEST)
         assert answer(client) == b"0 bytes"
         with little_patience():
-            client.sendall(ASK[:10])
+            client.sendall(REQUEST[:10])
             assert answer(client) == b""
 
 
 def test_an_idle_connection_is_kept_after_an_answer(server):
     with connected(server) as client:
         for _ in range(2):
-            client.sendall(ASK)
+            client.sendall(REQUEST)
             assert answer(client) == b"0 bytes"
             assert server[1] == {}
             with little_patience():
                 time.sleep(LONG)
             assert server[1] == {}
-        client.sendall(ASK[:10])
-        client.sendall(ASK[10:])
+        client.sendall(REQUEST[:10])
+        client.sendall(REQUEST[10:])
         assert answer(client) == b"0 bytes"
 
 
 def test_slow_answers_and_slow_bodies_are_waited_for(server):
     with connected(server) as patient, connected(server) as sender:
-        patient.sendall(ASK.replace(b"quick", b"slow"))
+        patient.sendall(REQUEST.replace(b"quick", b"slow"))
         sender.sendall(b"POST /quick HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n")
         with little_patience():
             for _ in range(10):
@@ -144,16 +144,16 @@ def test_slow_answers_and_slow_bodies_are_waited_for(server):
 
 
 def test_too_many_that_wait_push_out_the_one_that_waits_longest(server, monkeypatch):
-    monkeypatch.setattr(guard, "MAX_WAITING", 3)
+    monkeypatch.setattr(guard, "MAX_PENDING_CONNECTIONS", 3)
     clients = []
     try:
-        for at in range(5):
+        for index in range(5):
             clients.append(socket.create_connection(server[0], timeout=PATIENCE))
-            while len(server[1]) < min(at + 1, 3):
+            while len(server[1]) < min(index + 1, 3):
                 time.sleep(0.01)
         assert [client.recv(1) for client in clients[:2]] == [b"", b""]
         for client in clients[2:]:
-            client.sendall(ASK)
+            client.sendall(REQUEST)
             assert answer(client) == b"0 bytes"
         assert server[1] == {}
     finally:

@@ -56,8 +56,8 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
         "import sys, uvicorn\n"
         "from scumble.gui import server\n"
         "from scumble.gui.guard import Settings\n"
-        "from scumble.cli.gui import _refuse_absent\n"
-        "_refuse_absent('debtags')\n"
+        "from scumble.cli.gui import _check_exists\n"
+        "_check_exists('debtags')\n"
         "server.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
         # Who waits for the page waits neither for the list of public data nor for the calls.
@@ -73,7 +73,7 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     code = (
         "import sys\n"
         "from scumble.gui import tasks\n"
-        "end, _ = tasks.answer(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "end, _ = tasks.run_task(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
         "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.folders', 'sklearn'}\n"
         "print(end, sorted(needless & set(sys.modules)))"
     )
@@ -81,7 +81,7 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     assert done.stdout.splitlines()[-1] == "done []"
 
 
-def test_a_parcel_stays_packed_until_somebody_looks_inside():
+def test_a_dataset_stays_packed_until_its_content_is_used():
     data = scumble.make_multilabel(**SMALL, random_state=0)
     packed = pack_with_measures(data)
     assert packed.metadata == {
@@ -147,9 +147,9 @@ def test_a_name_is_not_given_to_another_while_something_made_of_it_is_open(clien
     # Two labels instead of three: compared with the treated one it would make no sense.
     second = client.open(("twins.csv", CSV.encode()), labels=-2)["id"]
     assert second != first
-    found = client.get(f"/datasets/{treated['id']}/comparison")
-    assert found.status_code == 200
-    assert found.json()["labels"] == []  # the first is gone
+    result = client.get(f"/datasets/{treated['id']}/comparison")
+    assert result.status_code == 200
+    assert result.json()["labels"] == []  # the first is gone
     client.delete(f"/datasets/{treated['id']}")
     client.delete(f"/datasets/{second}")
     assert client.open(("twins.arff", MEKA.replace("photos", "twins").encode()))["id"] == "twins"
@@ -169,7 +169,7 @@ def test_waiting_ends_as_soon_as_the_job_does():
     asyncio.run(main())
 
 
-def test_a_data_set_closed_during_its_treatment_is_nobodys_parent(client, server):
+def test_a_data_set_closed_during_its_treatment_is_not_a_parent(client, server):
     name = client.open(("brief.arff", MEKA.encode()))["id"]
     with all_busy(server, client):
         job = treat(client, name)  # queued behind them
@@ -185,10 +185,10 @@ def test_two_tabs_treat_the_same_data_at_the_same_time(client, debtags):
     jobs = [treat(client, debtags), treat(client, debtags)]
     results = [client.result(job)["dataset"] for job in jobs]
     assert results[0]["id"] != results[1]["id"]
-    one, other = (client.get(f"/datasets/{each['id']}").json() for each in results)
-    assert one["summary"] == other["summary"]
-    for each in results:
-        client.delete(f"/datasets/{each['id']}")
+    first, second = (client.get(f"/datasets/{dataset['id']}").json() for dataset in results)
+    assert first["summary"] == second["summary"]
+    for dataset in results:
+        client.delete(f"/datasets/{dataset['id']}")
 
 
 def test_the_limit_of_open_data_sets_holds_when_work_finishes():
@@ -220,10 +220,10 @@ def test_a_cancelled_export_leaves_nothing_behind(client, server, debtags):
 
 def test_warnings_of_a_reader_reach_the_overview(client):
     latin = MEKA.replace("heron", "h\xe9ron").encode("latin-1")
-    found = client.open(("old.arff", latin))
-    [note] = client.get(f"/datasets/{found['id']}").json()["dataset"]["notes"]
+    result = client.open(("old.arff", latin))
+    [note] = client.get(f"/datasets/{result['id']}").json()["dataset"]["notes"]
     assert note.startswith("old.arff, line 4: the file is not UTF-8 and was read as Latin-1.")
-    client.delete(f"/datasets/{found['id']}")
+    client.delete(f"/datasets/{result['id']}")
 
 
 def test_an_answer_that_cannot_be_understood_ends_the_worker():
@@ -261,7 +261,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
     job = asyncio.run(main())
     assert (job.state, job.error) == (
         "failed",
-        "Something went wrong inside; the terminal shows where.",
+        "An internal error occurred; the terminal shows the details.",
     )
     assert "ZeroDivisionError" in capfd.readouterr().err
 
@@ -421,22 +421,22 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
     with running(path, tmp_path, preexec_fn=fill_disk) as (base, headers, process):
         port = int(base.rpartition(":")[2])
         silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(15)]
-        for each in silent:
-            each.sendall(
+        for connection in silent:
+            connection.sendall(
                 f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
                 f"Authorization: {headers['authorization']}\r\n"
                 "Content-Length: 1000\r\n\r\nsome bytes".encode()
             )
         mute = [socket.create_connection(("127.0.0.1", port)) for _ in range(15)]
-        for each in mute:
-            each.sendall(b"POST /api/v1/upl")
+        for connection in mute:
+            connection.sendall(b"POST /api/v1/upl")
 
-        room = threading.Semaphore(20)  # 24 data sets may be open
+        free_places = threading.Semaphore(20)  # 24 data sets may be open
 
         def slowly():
-            for at in range(0, len(MEKA), 16):
+            for start in range(0, len(MEKA), 16):
                 time.sleep(0.02)
-                yield MEKA[at : at + 16].encode()
+                yield MEKA[start : start + 16].encode()
 
         def send(number):
             name, content = (
@@ -446,38 +446,43 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
                 ("d.arff", slowly()),
             )[number % 4]
             address = f"{base}/api/v1"
-            with Client(base_url=address, headers=headers, timeout=PATIENCE) as own:
-                sent = own.upload(name, content)
+            with Client(base_url=address, headers=headers, timeout=PATIENCE) as client:
+                sent = client.upload(name, content)
                 if sent.status_code != 201:
                     return sent.status_code, sent.json()["error"]
-                with room:
-                    job = own.job(own.post("/datasets", json={"uploads": [sent.json()["id"]]}))
+                with free_places:
+                    job = client.job(
+                        client.post("/datasets", json={"uploads": [sent.json()["id"]]})
+                    )
                     if job["state"] == "done":
-                        own.delete(f"/datasets/{job['result']['dataset']['id']}")
-                own.delete(f"/uploads/{sent.json()['id']}")
+                        client.delete(f"/datasets/{job['result']['dataset']['id']}")
+                client.delete(f"/uploads/{sent.json()['id']}")
                 return job["state"], job["error"]
 
         with ThreadPoolExecutor(60) as crowd:
             answers = list(crowd.map(send, range(60)))
-        told = (
-            f"There is no room left for this on the disk of {tmp_path}. Nothing was kept of it. "
-            "Free some space, or start the server with TMPDIR naming a folder on a larger disk."
+        disk_full = (
+            f"The disk of {tmp_path} is full. No part of this was kept. Free some space, or start "
+            "the server with TMPDIR set to a folder on a larger disk."
         )
-        assert answers == [("done", None), (507, told), ("failed", told), ("done", None)] * 15
-        for each in (*silent, *mute):
-            each.close()
-        with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as own:
-            name = own.open(("last.arff", MEKA.encode()))["id"]
-            assert own.get(f"/datasets/{name}").json()["summary"]["n_labels"] == 3
-            for wish in ({"format": "csv"}, {"kind": "report", "format": "json"}):
-                own.download(name, **wish)
+        assert (
+            answers
+            == [("done", None), (507, disk_full), ("failed", disk_full), ("done", None)] * 15
+        )
+        for connection in (*silent, *mute):
+            connection.close()
+        with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
+            name = client.open(("last.arff", MEKA.encode()))["id"]
+            assert client.get(f"/datasets/{name}").json()["summary"]["n_labels"] == 3
+            for body in ({"format": "csv"}, {"kind": "report", "format": "json"}):
+                client.download(name, **body)
         [folder] = tmp_path.glob("scumble-gui-*/uploads")
         wait_until(lambda: not list(folder.iterdir()))  # the silent ones have hung up
         assert process.poll() is None
 
 
 def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
-    monkeypatch.setattr(folders, "PATIENCE", 0.2)
+    monkeypatch.setattr(folders, "TRANSFER_TIMEOUT", 0.2)
     before = set((server.state.folder / "uploads").iterdir())
     request = (
         f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{server.settings.port}\r\n"
@@ -488,34 +493,34 @@ def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
         slow.sendall(request.encode())
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
     assert set((server.state.folder / "uploads").iterdir()) == before
-    assert server.state.uploads._turns._value == folders.MAX_RECEIVING
+    assert server.state.uploads._transfer_slots._value == folders.MAX_CONCURRENT_UPLOADS
 
 
-def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "MAX_RECEIVING", 2)
-    options = {"declared": None, "suffixes": frozenset()}
+def test_clients_wait_for_a_transfer_slot(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "MAX_CONCURRENT_UPLOADS", 2)
+    options = {"declared_size": None, "suffixes": frozenset()}
 
-    async def send_when(told):
+    async def send_when(may_finish):
         yield b"x"
-        await told.wait()
+        await may_finish.wait()
 
     async def main():
-        box, told = Uploads(tmp_path, 100), asyncio.Event()
+        box, may_finish = Uploads(tmp_path, 100), asyncio.Event()
 
         def send():
-            return asyncio.ensure_future(box.store("a", send_when(told), **options))
+            return asyncio.ensure_future(box.store("a", send_when(may_finish), **options))
 
         receiving, waiting = [send(), send()], send()
         while len(list(tmp_path.glob("*/data"))) < 2:  # until all have read how patient to be
             await asyncio.sleep(0.01)
         with monkeypatch.context() as hurry:
-            hurry.setattr(folders, "PATIENCE", 0.01)
+            hurry.setattr(folders, "TRANSFER_TIMEOUT", 0.01)
             with pytest.raises(RequestError, match="Too many files") as caught:
                 await send()
         assert not waiting.done()
         assert len(list(tmp_path.iterdir())) == 2
-        told.set()
-        return caught.value.status, [(await each).size for each in (*receiving, waiting)]
+        may_finish.set()
+        return caught.value.status, [(await upload).size for upload in (*receiving, waiting)]
 
     assert asyncio.run(main()) == (503, [1, 1, 1])
 
@@ -528,40 +533,40 @@ def test_a_body_that_falls_silent_is_given_up():
     async def main():
         pieces = receive_with_timeout(silent(), 0.05)
         first = await anext(pieces)
-        with pytest.raises(RequestError, match="stopped coming") as caught:
+        with pytest.raises(RequestError, match="transfer stopped") as caught:
             await anext(pieces)
         return first, caught.value.status
 
     assert asyncio.run(main()) == (b"a", 408)
 
 
-def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "KEPT_UPLOADS", 2)
+def test_an_upload_that_is_being_read_is_not_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "MAX_UPLOADS", 2)
 
     async def once(content):
         yield content
 
     async def main():
         box = Uploads(tmp_path, 100)
-        options = {"declared": None, "suffixes": frozenset()}
-        stored = [(await box.store(f"{at}", once(b"x"), **options)).id for at in range(2)]
-        let_go = box.reserve([stored[0]], is_last=False)
-        stored += [(await box.store(f"{at}", once(b"x"), **options)).id for at in (2, 3)]
-        return stored, {path.name for path in tmp_path.iterdir()}, box, options, let_go
+        options = {"declared_size": None, "suffixes": frozenset()}
+        stored = [(await box.store(f"{name}", once(b"x"), **options)).id for name in range(2)]
+        release = box.reserve([stored[0]], is_last=False)
+        stored += [(await box.store(f"{name}", once(b"x"), **options)).id for name in (2, 3)]
+        return stored, {path.name for path in tmp_path.iterdir()}, box, options, release
 
-    stored, left, box, options, let_go = asyncio.run(main())
+    stored, left, box, options, release = asyncio.run(main())
     assert left == {stored[0], stored[2], stored[3]}
-    let_go(None)
+    release(None)
 
     async def large():
-        monkeypatch.setattr(folders, "KEPT_SIZES", 1)
+        monkeypatch.setattr(folders, "MAX_UPLOADS_SIZE_RATIO", 1)
         return (await box.store("large", once(b"x" * 99), **options)).id
 
     assert asyncio.run(large()) in {path.name for path in tmp_path.iterdir()}
     assert sum(path.stat().st_size for path in tmp_path.glob("*/data")) <= 100
 
 
-def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
+def test_unfetched_downloads_stay_longer_than_fetched_ones(tmp_path, monkeypatch):
     monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
     state = ServerState(Settings(port=1))
 
@@ -574,10 +579,10 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     assert [state.files.fetch(number).content.read_text() for number in first] == first
     last = offered()  # now the older ones make room
     assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
-    with pytest.raises(RequestError, match="Make it again"):
+    with pytest.raises(RequestError, match="Create it again"):
         state.files.fetch(first[0])
     later = [offered() for _ in range(64)]
-    with pytest.raises(RequestError, match="Make it again"):
+    with pytest.raises(RequestError, match="Create it again"):
         state.files.fetch(last)
     assert state.files.fetch(later[0]).content.exists()
     asyncio.run(state.close())
@@ -595,14 +600,14 @@ def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
         [left] = tmp_path.glob("scumble-gui-*")
         os.utime(left, (0, 0))  # it is older than a server takes to begin
     with running(path, tmp_path):
-        [own] = tmp_path.glob("scumble-gui-*")
-        assert own != left
+        [folder] = tmp_path.glob("scumble-gui-*")
+        assert folder != left
     assert list(tmp_path.glob("scumble-gui-*")) == []
 
 
 def test_folders_in_use_young_ones_and_those_of_others_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(folders, "BEGINNING", 10**6)  # young for longer than this takes
+    monkeypatch.setattr(folders, "LOCK_GRACE_SECONDS", 10**6)  # young for longer than this takes
     used, left, young = PrivateFolder(), PrivateFolder(), PrivateFolder()
     (left.path / "uploads").mkdir()
     (left.path / "uploads" / "data").write_text("secret")
@@ -634,19 +639,21 @@ def test_folders_in_use_young_ones_and_those_of_others_stay(tmp_path, monkeypatc
 
 
 def test_fifty_clients_open_look_and_close_at_once(server, client):
-    before = {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    before = {dataset["id"] for dataset in client.get("/datasets").json()["datasets"]}
     headers = {"authorization": f"Bearer {TOKEN}"}
 
     def visit(number):
         label = f"own{number}"
         content = MEKA.replace("heron", label).replace("photos", f"crowd{number}").encode()
-        with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE) as own:
-            name = own.open((f"crowd{number}.arff", content))["id"]
-            rows = own.get(f"/datasets/{name}/labels", params={"sort": "label"}).json()["rows"]
-            chord = own.get(f"/datasets/{name}/chord").json()
-            assert own.delete(f"/datasets/{name}").status_code == 204
+        with Client(
+            base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE
+        ) as client:
+            name = client.open((f"crowd{number}.arff", content))["id"]
+            rows = client.get(f"/datasets/{name}/labels", params={"sort": "label"}).json()["rows"]
+            chord = client.get(f"/datasets/{name}/chord").json()
+            assert client.delete(f"/datasets/{name}").status_code == 204
         return label in {row["name"] for row in rows}, len(chord["arcs"])
 
     with ThreadPoolExecutor(50) as crowd:
         assert list(crowd.map(visit, range(50))) == [(True, 3)] * 50
-    assert {each["id"] for each in client.get("/datasets").json()["datasets"]} == before
+    assert {dataset["id"] for dataset in client.get("/datasets").json()["datasets"]} == before

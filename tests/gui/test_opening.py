@@ -15,41 +15,41 @@ import scumble
 from scumble.cli.main import main
 from scumble.data.public import repository
 from scumble.gui import read_upload
+from scumble.gui.long_tasks import as_python_call, as_shell_options
 from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
-from scumble.gui.studies import as_python_call, as_shell_options
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped
 
 TICKETS = "id;hours;code;subject;tags\n" + "".join(
-    f"T-{at};{at % 7},5;{100 + at % 3};please help me with {at};"
-    + ("sound|picture\n" if at % 3 else "sound|urgent\n")
-    for at in range(24)
+    f"T-{number};{number % 7},5;{100 + number % 3};please help me with {number};"
+    + ("sound|picture\n" if number % 3 else "sound|urgent\n")
+    for number in range(24)
 )
 
 
-def look(client, name, content, **how):
+def look(client, name, content, **options):
     upload = client.upload(name, content).json()["id"]
-    job = client.job(client.post(f"/uploads/{upload}/preview", json=how))
+    job = client.job(client.post(f"/uploads/{upload}/preview", json=options))
     return upload, job
 
 
 def test_a_preview_tells_how_a_table_is_written_and_what_its_columns_are_for(client):
     upload, job = look(client, "tickets.csv", TICKETS.encode())
-    found = job["result"]
-    check(found, {"$ref": "#/components/schemas/Preview"})
-    assert (found["delimiter"], found["decimal"], found["separator"]) == (";", ",", "|")
-    assert [column["role"] for column in found["columns"]] == [
+    result = job["result"]
+    check(result, {"$ref": "#/components/schemas/Preview"})
+    assert (result["delimiter"], result["decimal"], result["separator"]) == (";", ",", "|")
+    assert [column["role"] for column in result["columns"]] == [
         "ignore",
         "number",
         "number",
         "text",
         "list",
     ]
-    assert found["rows"][1] == ["T-1", "1,5", "101", "please help me with 1", "sound|picture"]
-    assert len(found["rows"]) == 8
+    assert result["rows"][1] == ["T-1", "1,5", "101", "please help me with 1", "sound|picture"]
+    assert len(result["rows"]) == 8
     # The upload waits, and is opened by the reader's own options.
-    wish = {
+    body = {
         "uploads": [upload],
         "label_column": "tags",
         "label_separator": "|",
@@ -58,7 +58,7 @@ def test_a_preview_tells_how_a_table_is_written_and_what_its_columns_are_for(cli
         "category": ["code"],
         "decimal": ",",
     }
-    dataset = client.result(client.post("/datasets", json=wish))["dataset"]
+    dataset = client.result(client.post("/datasets", json=body))["dataset"]
     assert (dataset["n_instances"], dataset["n_labels"], dataset["n_features"]) == (24, 3, 3)
     assert dataset["notes"] == []
     rows = client.get(f"/datasets/{dataset['id']}/features").json()["rows"]
@@ -81,7 +81,7 @@ def test_settings_that_are_given_are_not_guessed(client):
     ("name", "content", "message"),
     [
         ("twice.csv", b"a,a\n1,0\n", "twice.csv, line 1, value 2: two columns are called 'a'"),
-        ("noise.csv", bytes(range(256)), "noise.csv: this is no text"),
+        ("noise.csv", bytes(range(256)), "noise.csv: this is not text"),
         ("blank.csv", b" \n \n", "blank.csv: the file is empty"),
         ("cut.csv.gz", gzip.compress(CSV.encode() * 99)[:40], "cut.csv.gz: the compressed file is"),
         ("two.zip", zipped(a_csv=CSV, b_csv=CSV), "two.zip: the archive holds 'a.csv', 'b.csv'"),
@@ -115,52 +115,52 @@ def members(client, content):
 
 def test_a_file_of_an_archive_is_chosen_by_its_name(client, server):
     other = "minutes,war\n90,1\n150,0\n"
-    upload, found = members(client, zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
-    check(found, {"$ref": "#/components/schemas/Members"})
-    assert found == {"members": ["a.csv", "b.csv"], "taken": None}
+    upload, result = members(client, zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
+    check(result, {"$ref": "#/components/schemas/Members"})
+    assert result == {"members": ["a.csv", "b.csv"], "taken": None}
     look_at = f"/uploads/{upload}/preview"
     preview = client.result(client.post(look_at, json={"member": "b.csv"}))
     assert [column["name"] for column in preview["columns"]] == ["minutes", "war"]
     absent = client.job(client.post(look_at, json={"member": "../../etc/passwd"}))
     assert absent["error"].startswith("several.zip: the archive holds no '../../etc/passwd'")
-    wish = {"uploads": [upload], "member": "b.csv", "labels": ["war"]}
-    wrong = client.job(client.post("/datasets", json={**wish, "labels": ["love"]}))
+    body = {"uploads": [upload], "member": "b.csv", "labels": ["war"]}
+    wrong = client.job(client.post("/datasets", json={**body, "labels": ["love"]}))
     assert wrong["error"].startswith("several.zip/b.csv")
-    dataset = client.result(client.post("/datasets", json=wish))["dataset"]
+    dataset = client.result(client.post("/datasets", json=body))["dataset"]
     assert (dataset["name"], dataset["n_instances"], dataset["n_labels"]) == ("b", 2, 1)
     options = server.state.datasets.get(dataset["id"]).options
     assert as_shell_options(options) == ["--option", "member=b.csv", "--labels", "war"]
 
 
-def test_of_a_whole_and_its_parts_the_whole_is_taken(client):
+def test_of_a_complete_file_and_its_parts_the_complete_one_is_the_default(client):
     parts = zipped(whole_csv=CSV, **{"whole-train_csv": CSV, "whole-test_csv": CSV})
-    _, found = members(client, parts)
-    assert found["members"] == ["whole.csv", "whole-train.csv", "whole-test.csv"]
-    assert found["taken"] == "whole.csv"
+    _, result = members(client, parts)
+    assert result["members"] == ["whole.csv", "whole-train.csv", "whole-test.csv"]
+    assert result["taken"] == "whole.csv"
 
 
 def test_a_member_of_what_is_no_archive_is_refused(client):
     upload = client.upload("photos.csv", CSV.encode()).json()["id"]
-    wish = {"uploads": [upload], "member": "a.csv", "labels": -3}
-    job = client.job(client.post("/datasets", json=wish))
-    assert job["error"].startswith("photos.csv: the file is no .zip archive")
+    body = {"uploads": [upload], "member": "a.csv", "labels": -3}
+    job = client.job(client.post("/datasets", json=body))
+    assert job["error"].startswith("photos.csv: the file is not a .zip archive")
     assert client.job(client.post(f"/uploads/{upload}/members"))["state"] == "failed"
 
 
 def test_all_columns_are_kept_where_that_is_said(client):
-    wish = {"label_column": "tags", "label_separator": "|", "decimal": ","}
+    body = {"label_column": "tags", "label_separator": "|", "decimal": ","}
     name = ("tickets.csv", TICKETS.encode())
-    assert client.open(name, **wish)["n_features"] == 2  # neither what names rows nor texts
-    assert client.open(name, **wish, keep=True)["n_features"] == 4
+    assert client.open(name, **body)["n_features"] == 2  # neither what names rows nor texts
+    assert client.open(name, **body, keep=True)["n_features"] == 4
     upload = client.upload(*name).json()["id"]
     for key, value in (("keep", "true"), ("ignore", True), ("labels", True), ("header", 1)):
-        refused = client.post("/datasets", json={"uploads": [upload], **wish, key: value})
+        refused = client.post("/datasets", json={"uploads": [upload], **body, key: value})
         assert refused.status_code == 422
         assert f"'{key}' has a wrong type" in refused.json()["error"]
 
 
 def test_five_thousand_columns_make_a_short_answer(client):
-    names = ",".join(f"column {at}" for at in range(5000))
+    names = ",".join(f"column {index}" for index in range(5000))
     rows = "\n".join(",".join(["0.5"] * 4990 + ["1", "0"] * 5) for _ in range(9))
     upload = client.upload("wide.csv", f"{names}\n{rows}\n".encode()).json()["id"]
     answer = client.post(f"/uploads/{upload}/preview", json={})
@@ -175,9 +175,9 @@ def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode() + b"0.3,0,0,1\n" * 2_000_000))
     monkeypatch.setattr("scumble.data.preview.N_INSPECTED_BYTES", 1000)
-    found = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
-    assert found["labels"] == [1, 2, 3]
-    assert [each.name for each in tmp_path.iterdir()] == ["data.csv.gz"]
+    result = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
+    assert result["labels"] == [1, 2, 3]
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv.gz"]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
@@ -185,10 +185,10 @@ def test_a_file_that_is_gone_says_so(tmp_path, name):
     path = tmp_path / "data"
     path.symlink_to(tmp_path / "moved")  # as files of the command line are lent
     file = Upload(path, name)
-    told = rf"^{name}: (the file is gone. Put it back, or send it again|no such file)\."
-    with pytest.raises(scumble.ScumbleError, match=told):
+    message = rf"^{name}: (the file is gone. Put it back, or send it again|no such file)\."
+    with pytest.raises(scumble.ScumbleError, match=message):
         read_upload.preview_upload(file, {}, max_unpacked=1 << 20)
-    with pytest.raises(scumble.ScumbleError, match=told):
+    with pytest.raises(scumble.ScumbleError, match=message):
         read_upload.open_upload(UploadedDataset(file, None, {}, max_unpacked=1 << 20))
 
 
@@ -247,7 +247,7 @@ def test_a_large_parquet_file_is_refused_by_its_footer(tmp_path):
         ({"encoding": ["utf-8"]}, 422),
     ],
 )
-def test_wrong_wishes_for_a_preview_are_refused(client, body, status):
+def test_wrong_bodies_for_a_preview_are_refused(client, body, status):
     upload = client.upload("a.csv", CSV.encode()).json()["id"]
     refused = client.post(f"/uploads/{upload}/preview", json=body)
     assert (refused.status_code, bool(refused.json()["error"])) == (status, True)
@@ -274,7 +274,7 @@ def test_wrong_options_of_readers_are_refused(client, body):
 # Public data sets
 
 
-def test_the_shelf_is_the_librarys(client):
+def test_the_public_datasets_are_the_librarys(client):
     rows = client.get("/shelf").json()["datasets"]
     assert [(row["name"], row["place"]) for row in rows] == [
         (entry.name, repository.availability(entry.name)) for entry in repository.entries()
@@ -282,11 +282,11 @@ def test_the_shelf_is_the_librarys(client):
 
 
 @pytest.fixture
-def small_shelf(client, tmp_path, monkeypatch):
-    """A folder of the user's own with one data set of the shelf, and no network."""
+def small_repository(client, tmp_path, monkeypatch):
+    """A folder of the user's own with one data set of the repository, and no network."""
     folder = tmp_path / "own"
     folder.mkdir()
-    labels = [f"l{at}" for at in range(14)]
+    labels = [f"l{index}" for index in range(14)]
     head = ",".join(["x", *(f"label:{name}" for name in labels)])
     (folder / "yeast.csv").write_text(f"{head}\n" + ("1" + ",1,0" * 7 + "\n") * 4)
     for name, value in (("SCUMBLE_DATA", folder), ("SCUMBLE_CACHE", tmp_path / "cache")):
@@ -295,15 +295,19 @@ def small_shelf(client, tmp_path, monkeypatch):
     return folder
 
 
-def test_what_is_on_this_machine_opens_and_what_cannot_be_fetched_says_so(tmp_path, small_shelf):
+def test_what_is_on_this_machine_opens_and_what_cannot_be_fetched_says_so(
+    tmp_path, small_repository
+):
     path = tmp_path / "films.csv"
     path.write_text("minutes,label:war\n90,1\n150,0\n")
     with running(path, tmp_path) as (base, headers, _):
         with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
-            places = {row["name"]: row["place"] for row in client.get("/shelf").json()["datasets"]}
-            assert (places["yeast"], places["emotions"]) == ("here", "to fetch")
-            found = client.result(client.post("/shelf/yeast"))["dataset"]
-            assert (found["name"], found["n_labels"], found["source"]) == ("yeast", 14, "yeast")
+            availability = {
+                row["name"]: row["place"] for row in client.get("/shelf").json()["datasets"]
+            }
+            assert (availability["yeast"], availability["emotions"]) == ("here", "to fetch")
+            result = client.result(client.post("/shelf/yeast"))["dataset"]
+            assert (result["name"], result["n_labels"], result["source"]) == ("yeast", 14, "yeast")
             job = client.job(client.post("/shelf/emotions"))
             assert job["state"] == "failed"
             assert "cannot be reached" in job["error"]
@@ -336,10 +340,10 @@ def test_a_plain_table_of_the_command_line_waits_to_be_asked_about(tmp_path):
         with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
             job = client.job(client.post(f"/uploads/{file['id']}/preview", json={}))
             assert job["result"]["labels"] == [1, 2, 3]
-            wish = {"uploads": [file["id"]], "labels": ["sky", "sea"], "ignore": ["heron"]}
-            found = client.result(client.post("/datasets", json=wish))["dataset"]
-            assert (found["name"], found["n_labels"], found["n_features"]) == ("photos", 2, 1)
-            assert found["source"] == str(path)
+            body = {"uploads": [file["id"]], "labels": ["sky", "sea"], "ignore": ["heron"]}
+            result = client.result(client.post("/datasets", json=body))["dataset"]
+            assert (result["name"], result["n_labels"], result["n_features"]) == ("photos", 2, 1)
+            assert result["source"] == str(path)
             assert client.get("/about").json()["waiting"] is None
     assert path.read_text() == CSV
 
@@ -359,7 +363,7 @@ def test_a_broken_table_of_the_command_line_waits_with_its_fault(tmp_path):
     assert path.read_text() == "a,b\n1\n"
 
 
-def test_a_lent_file_stays_where_it_is_and_has_no_limit(server, tmp_path):
+def test_a_local_file_stays_where_it_is_and_has_no_limit(server, tmp_path):
     path = tmp_path / "my table.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode()))
     stored = server.state.uploads.add_local_file(path, "my table.csv.gz")
@@ -407,16 +411,18 @@ def test_command_and_call_read_a_file_as_it_was_opened(tmp_path, name, content, 
     assert eval(as_python_call(str(path), options), {"scumble": scumble}) == expected
 
 
-def test_a_proof_names_the_options_the_file_was_opened_with(client):
-    rows = "".join(f"{at % 5}.5,{at % 2},{at % 3 // 2}\n" for at in range(30))
-    found = client.open(("my photos.csv", f"light,sky,sea\n{rows}".encode()), labels=["sky", "sea"])
-    wish = {
+def test_a_comparison_names_the_options_the_file_was_opened_with(client):
+    rows = "".join(f"{row % 5}.5,{row % 2},{row % 3 // 2}\n" for row in range(30))
+    result = client.open(
+        ("my photos.csv", f"light,sky,sea\n{rows}".encode()), labels=["sky", "sea"]
+    )
+    body = {
         "classifiers": [{"classifier": "br"}, {"classifier": "mlknn"}],
         "repeats": 1,
         "folds": 2,
     }
-    proof = client.result(client.post(f"/datasets/{found['id']}/proof", json=wish))
+    proof = client.result(client.post(f"/datasets/{result['id']}/proof", json=body))
     assert proof["shell"] == (
         "scumble compare 'my photos.csv' --labels sky,sea -c br,mlknn -r none --folds 1x2 --seed 0"
     )
-    client.delete(f"/datasets/{found['id']}")
+    client.delete(f"/datasets/{result['id']}")

@@ -162,7 +162,7 @@ def test_mlsol_takes_a_parent_of_which_nothing_is_known_for_the_farther_one(know
 
     labels = _assign_labels(
         LocalImbalance(cells, nothing, nothing, safe, nothing, nothing),
-        space, space.place(made), seed_rows=np.array([0]), partner_rows=np.array([1]),
+        space, space.transform(made), seed_rows=np.array([0]), partner_rows=np.array([1]),
     )  # fmt: skip
 
     assert labels.toarray().astype(int).tolist() == [taken]

@@ -44,7 +44,7 @@ def spread_hash(code: int) -> int:
 
 
 def hash_table_size(n_items: int) -> int:
-    """Return the number of buckets of a ``HashMap`` with so many items."""
+    """Return the number of buckets of a ``HashMap`` with ``n_items`` items."""
     size = 16
     while n_items > 0.75 * size:  # the load factor of Java
         size *= 2

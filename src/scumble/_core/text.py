@@ -108,7 +108,9 @@ def display_path(path: str | os.PathLike[str], stdio_name: str) -> str:
     >>> display_path("films.csv", "standard output"), display_path("-", "standard output")
     ('films.csv', 'standard output')
     """
-    return stdio_name if os.fspath(path) == STDIO_PATH else os.fspath(path)
+    if os.fspath(path) == STDIO_PATH:
+        return stdio_name
+    return os.fspath(path)
 
 
 def format_number(value: Any, spec: str = ",d") -> str:
@@ -122,10 +124,12 @@ def pluralize(n: int, noun: str) -> str:
 
 
 def format_significant(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many significant digits, without an exponent; a dash for None."""
+    """Return a number with ``digits`` significant digits and no exponent; a dash for None."""
     if value is None:
         return "–"
     text = f"{value:,.{digits}g}"
     if "e" not in text:
         return text
-    return f"{value:,.0f}" if abs(value) >= 1 else f"{value:.{digits + 4}f}"
+    if abs(value) >= 1:
+        return f"{value:,.0f}"
+    return f"{value:.{digits + 4}f}"

@@ -109,7 +109,9 @@ def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> F
 
 def _n_categories(column: EncodedColumn) -> int:
     """Return the number of categories of a column, at least 1; 0 for a numeric column."""
-    return 0 if column.categories is None else max(len(column.categories), 1)
+    if column.categories is None:
+        return 0
+    return max(len(column.categories), 1)
 
 
 def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
@@ -327,7 +329,7 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
 
 
 def _is_valid_code(cells: Array, n_categories: Array) -> Array:
-    """Return for each cell whether it is missing or a code of so many categories."""
+    """Return for each cell whether it is missing or a code below ``n_categories``."""
     result: Array = np.isnan(cells) | are_codes(cells, n_categories)
     return result
 

@@ -21,7 +21,7 @@ from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
 from scumble._core.parameters import is_integer
 
 #: Numbers in label lists must be below this. Larger ones are identifiers of something else, and a
-#: matrix with so many columns would fill the memory.
+#: matrix with as many columns would fill the memory.
 MAX_LABELS = 2**31 - 1
 _HINT = "Labels must be 0/1 or True/False."
 
@@ -79,7 +79,9 @@ def label_lists(Y: Any) -> list[Any] | None:
         return None
     has_sets = any(isinstance(row, Set) for row in rows)
     has_different_lengths = len({len(row) for row in rows}) > 1
-    return rows if has_sets or has_different_lengths or _has_names(rows) else None
+    if has_sets or has_different_lengths or _has_names(rows):
+        return rows
+    return None
 
 
 def _has_names(rows: Sequence[Any]) -> bool:
@@ -136,10 +138,10 @@ def _matrix_of_lists(
     return _canonical(sparse.csr_array(cells, shape=(len(rows), n_labels)), caller)
 
 
-def check_same_names(Y: Any, predictions: Any, *, what: str, caller: str) -> None:
+def check_same_names(Y: Any, predictions: Any, *, noun: str, caller: str) -> None:
     """Raise an error if the label names of ``predictions`` differ from those of ``Y``.
 
-    ``what`` is the noun for the predictions in the message, such as "scores".
+    ``noun`` is the word for the predictions in the message, such as "scores".
     """
     # Columns of frames without a common name are compared by position, because a frame that is made
     # of an array numbers its columns. Label lists have nothing but names.
@@ -156,7 +158,7 @@ def check_same_names(Y: Any, predictions: Any, *, what: str, caller: str) -> Non
             difference = f"{name!r} as label {label}, Y has {expected_name!r}"
             break
     raise DataError(
-        f"{caller}: {what} must have the labels of Y, in the same order. Found {difference}. "
+        f"{caller}: {noun} must have the labels of Y, in the same order. Found {difference}. "
         "Reorder the columns, or give 0/1 arrays."
     )
 
@@ -304,7 +306,7 @@ def _check_row(row: Any, index: int, caller: str) -> Sequence[Any]:
 
 
 def _nested_cell_error(rows: list[Sequence[Any]], caller: str) -> LabelError:
-    """Return the error for the first cell that is no scalar."""
+    """Return the error for the first cell that is not a scalar."""
     for row_index, row in enumerate(rows):
         for column, cell in enumerate(row):
             if not np.isscalar(cell):

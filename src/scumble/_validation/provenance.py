@@ -25,7 +25,9 @@ class _WeakIdentityMap:
     def get(self, obj: Any) -> Any:
         """Return the value of an object, or None."""
         reference, value = self._entries.get(id(obj), (None, None))
-        return value if reference is not None and reference() is obj else None
+        if reference is None or reference() is not obj:
+            return None
+        return value
 
 
 _resampled = _WeakIdentityMap()
@@ -52,8 +54,13 @@ def remember_sample_weight(labels: Any, weights_before: Any, weights_after: Any)
 
 def remembered_sample_weight(labels: Any, sample_weight: Any) -> Any:
     """Return the weights after resampling if ``sample_weight`` holds those before, else itself."""
-    before, after = _weights.get(labels) or (None, None)
-    return after if before is not None and before is sample_weight else sample_weight
+    remembered = _weights.get(labels)
+    if remembered is None:
+        return sample_weight
+    weights_before, weights_after = remembered
+    if sample_weight is weights_before:
+        return weights_after
+    return sample_weight
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:

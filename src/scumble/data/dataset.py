@@ -174,7 +174,7 @@ class MultilabelDataset:
             )
         if is_integer(row_selection):
             raise DataError(
-                f"A single row is no data set. Use data[[{int(row_selection)}]] to get one with "
+                f"A single row is not a data set. Use data[[{int(row_selection)}]] to get one with "
                 "one row."
             )
         selected = self.select_labels(label_selections[0]) if label_selections else self
@@ -192,7 +192,7 @@ class MultilabelDataset:
             values = np.asarray(selection)
             if values.dtype.kind in "US":
                 raise DataError(
-                    f"{values.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
+                    f"{values.ravel()[:1].item()!r} is not a row. Labels come after a comma: "
                     "data[:, names]."
                 )
         try:
@@ -241,7 +241,7 @@ class MultilabelDataset:
         repeated = first_duplicate(indices.tolist())
         if repeated is not None:
             raise ParameterError(
-                f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
+                f"select_labels: the label {self.labels[repeated]!r} is given twice. Names of "
                 "labels must be unique."
             )
         return replace(
@@ -497,12 +497,13 @@ def _as_feature_tuple(
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
     if inferred_features is None:
         return tuple(f if isinstance(f, Feature) else Feature(str(f)) for f in features)
-    return tuple(
-        replace(column, name=declared)
-        if isinstance(declared, str)
-        else _check_categories(declared, column)
-        for declared, column in zip(features, inferred_features, strict=True)
-    )
+    combined = []
+    for declared, column in zip(features, inferred_features, strict=True):
+        if isinstance(declared, str):
+            combined.append(replace(column, name=declared))
+        else:
+            combined.append(_check_categories(declared, column))
+    return tuple(combined)
 
 
 def _check_categories(declared: Feature, column: Feature) -> Feature:

@@ -174,7 +174,7 @@ def column_from_feature(feature: Feature, values: Array) -> pa.Array:
 def category_codes(feature: Feature, values: Array) -> Array:
     """Return the values of a feature as int32 codes of its categories, -1 where they are missing.
 
-    Raise DataError if a value is no code of a category.
+    Raise DataError if a value is not a code of a category.
     """
     is_missing = np.isnan(values)
     is_invalid = ~(is_missing | are_codes(values, len(feature.categories)))
@@ -182,7 +182,7 @@ def category_codes(feature: Feature, values: Array) -> Array:
         row = int(is_invalid.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
-            f"which is no code of its {len(feature.categories)} categories."
+            f"which is not a code of its {len(feature.categories)} categories."
         )
     return np.where(is_missing, -1.0, values).astype(np.int32)
 
@@ -202,9 +202,11 @@ def _to_timestamps(feature: Feature, values: Array, is_missing: Array) -> Any:
 
     milliseconds = np.where(is_missing, 0.0, values)
     if np.all(milliseconds == np.floor(milliseconds)):
-        unit, ticks = "ms", np.rint(milliseconds)
+        unit = "ms"
+        ticks = np.rint(milliseconds)
     else:
-        unit, ticks = "us", np.rint(milliseconds * 1000)
+        unit = "us"
+        ticks = np.rint(milliseconds * 1000)
     fits = np.abs(ticks) < 2.0**63
     if not fits.all():
         row = int(fits.argmin())

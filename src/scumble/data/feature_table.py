@@ -207,7 +207,9 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
         """Return the value at a rank, from 0, when the zeros are inserted into the values."""
         if rank < n_negative:
             return float(values[rank])
-        return 0.0 if rank < n_negative + n_zeros else float(values[rank - n_zeros])
+        if rank < n_negative + n_zeros:
+            return 0.0
+        return float(values[rank - n_zeros])
 
     quartiles = []
     for share in (0.25, 0.5, 0.75):
@@ -222,4 +224,6 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
 def _category_name(feature: Feature, code: float) -> str:
     """Return the category of a code; the code itself, as text, if it is not declared."""
     index = int(code)
-    return feature.categories[index] if 0 <= index < len(feature.categories) else str(index)
+    if 0 <= index < len(feature.categories):
+        return feature.categories[index]
+    return str(index)

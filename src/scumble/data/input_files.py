@@ -101,7 +101,8 @@ class ArchiveMember(InputFile):
     def __init__(self, archive: InputFile, member: str) -> None:
         """Refer to a member of an archive; nothing is read."""
         super().__init__(archive.path, str(PurePath(archive.where) / member))
-        self.archive, self.member = archive, member
+        self.archive = archive
+        self.member = member
         self.name = PurePosixPath(member).name
 
     @contextmanager

@@ -185,7 +185,7 @@ def open_dataset_file(path: str | os.PathLike[str], member: str | None) -> Itera
     """Yield the file to read: the file itself, or the member of a ``.zip`` archive with the data.
 
     ``member`` is the name of that member; None if the archive holds only one data file. Raise
-    ParameterError if a member is named but the file is no archive.
+    ParameterError if a member is named but the file is not an archive.
     """
     from scumble.data.input_files import find_data_member, is_archive, open_input_file
 
@@ -229,7 +229,9 @@ def output_paths(path: str | os.PathLike[str], *, format: str | None = None) -> 
     target = OutputFile(path)
     file_format = _format_for_writing(format, target.suffix, os.fspath(path))
     companion = file_format.companion_file(target)
-    return [target.path] if companion is None else [target.path, companion]
+    if companion is None:
+        return [target.path]
+    return [target.path, companion]
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
@@ -285,12 +287,16 @@ def _all_suffixes(formats: Mapping[str, Format]) -> list[str]:
 
 def find_format(source: InputFile, name: str | None) -> Format:
     """Return the format called ``name``; None: the format that recognises the file's content."""
-    return _format_by_name(name) if name is not None else _format_from_content(source)
+    if name is not None:
+        return _format_by_name(name)
+    return _format_from_content(source)
 
 
 def _format_for_writing(name: str | None, suffix: str, path_text: str) -> Format:
     """Return the format called ``name``; None: the format of the suffix of the file to write."""
-    return _format_by_name(name) if name is not None else _format_by_suffix(suffix, path_text)
+    if name is not None:
+        return _format_by_name(name)
+    return _format_by_suffix(suffix, path_text)
 
 
 def _format_by_name(name: str) -> Format:

@@ -36,9 +36,11 @@ N_INSPECTED_BYTES = BLOCK_BYTES
 PREVIEW_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
 #: Number of rows in a preview.
 N_ROWS = 8
-#: Number of columns in a preview from the beginning and from the end of a wide table. Labels
-#: between them are added unless there are more than `MAX_LABELS_BETWEEN`; then none of them is.
-N_FIRST_COLUMNS, N_LAST_COLUMNS, MAX_LABELS_BETWEEN = 40, 20, 40
+#: Number of columns in a preview, from the beginning and from the end of a wide table.
+N_FIRST_COLUMNS = 40
+N_LAST_COLUMNS = 20
+#: Labels between these columns are added if there are no more than this, else none of them.
+MAX_LABELS_BETWEEN = 40
 #: Longest text of a cell in a preview, in characters.
 MAX_CELL_LENGTH = 60
 #: A text is taken for UTF-16 if more than this share of its bytes at even, or at odd, positions is
@@ -190,8 +192,8 @@ def _likely_encoding(source: _FileBeginning) -> str:
     control_byte = next((byte for byte in _NON_TEXT_BYTES if byte in content), None)
     if control_byte is not None:
         raise source.error(
-            f"this is no text: there is a byte 0x{control_byte:02x} in it. Expected a table with a "
-            "line for each row; name the format if it is another one, or the encoding."
+            f"this is not text: there is a byte 0x{control_byte:02x} in it. Expected a table with "
+            "a line for each row; name the format if it is another one, or the encoding."
         )
     end = len(content) if not source.is_cut else content.rfind(b"\n") + 1
     for encoding in ("utf-8", "cp1252"):

@@ -1,7 +1,7 @@
-"""The private folder of a server, which vanishes with it, and what is kept in it by number.
+"""The private folder of a server: uploads, downloads and models, each in a folder named by its id.
 
-That is files to download, models, and files that clients send: bounded, under names of our own. The
-folders of servers that were killed are removed by the next.
+Their numbers and sizes are limited. The folder is removed when the server ends; if the server was
+killed, the next one removes it.
 """
 
 from __future__ import annotations
@@ -22,40 +22,44 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
-from scumble.gui.http_messages import ApiResponse, ItemsById, RequestError, Thing
+from scumble.gui.http_messages import ApiResponse, Item, ItemsById, RequestError
 
 try:
     import fcntl
-except ImportError:  # Windows, where a folder in use cannot be told from one left behind
+except ImportError:  # Windows: a folder in use cannot be distinguished from an abandoned one
     fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 if TYPE_CHECKING:
-    from scumble.gui.jobs import DoneCallback, Job
+    from scumble.gui.jobs import FinishedCallback, Job
 
-PREFIX = "scumble-gui-"
-LOCK = "lock"
-#: Models that are kept, and the bytes they may take together; more push out the oldest.
-KEPT_MODELS, KEPT_BYTES = 24, 2 << 30
-#: Files made for download that are kept after they were fetched, for another time.
-KEPT_FILES = 12
-#: Those that are kept for who has asked for them, and has not come yet.
-KEPT_WAITING = 64
-#: Uploads that wait to be opened; more push out the oldest that nobody is reading.
-KEPT_UPLOADS = 128
-#: How many times the largest file all of them may take together.
-KEPT_SIZES = 4
-#: Files that are being received at a time; further senders wait for their turn.
-MAX_RECEIVING = 32
-#: Seconds without a byte after which a sender is given up, and that a sender waits for its turn.
-PATIENCE = 30.0
-#: A name is for showing; nobody shows more.
-MAX_NAME = 255
-#: Seconds in which a server that begins has surely locked its folder.
-BEGINNING = 60
+#: Beginning of the names of all private folders, by which abandoned ones are recognized.
+FOLDER_PREFIX = "scumble-gui-"
+#: Name of the file in a private folder that its server keeps locked.
+LOCK_NAME = "lock"
+#: Maximum number of models, and of their bytes together; further ones replace the oldest. A few
+#: models of many labels could fill a disk.
+MAX_MODELS, MAX_MODEL_BYTES = 24, 2 << 30
+#: Maximum number of downloads that were fetched and remain available, so that a client can retry.
+MAX_FETCHED_DOWNLOADS = 12
+#: Maximum number of downloads that no client has fetched yet; many clients may need one at once.
+MAX_UNFETCHED_DOWNLOADS = 64
+#: Maximum number of uploads that no job reads; further ones replace the oldest.
+MAX_UPLOADS = 128
+#: Maximum bytes of these uploads together, as a multiple of the maximum of one file.
+MAX_UPLOADS_SIZE_RATIO = 4
+#: Maximum number of files that are received at the same time; further clients wait.
+MAX_CONCURRENT_UPLOADS = 32
+#: Seconds without a byte after which a transfer is aborted; also the time that a client waits for
+#: the beginning of its transfer.
+TRANSFER_TIMEOUT = 30.0
+#: Maximum characters of a file's name, which is only displayed; most file systems allow as many.
+MAX_NAME_LENGTH = 255
+#: Seconds after which a starting server has certainly locked its folder.
+LOCK_GRACE_SECONDS = 60
 
 
 class PrivateFolder:
-    """A folder that only this user can read, locked as long as this process lives.
+    """A temporary folder that only this user can read, locked while this process lives.
 
     Attributes
     ----------
@@ -64,102 +68,116 @@ class PrivateFolder:
     """
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        lock = open(self.path / LOCK, "wb")  # open as long as the folder is there
+        self.path = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        lock = open(self.path / LOCK_NAME, "wb")  # stays open as long as the folder exists
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self._remover = weakref.finalize(self, _remove, self.path, lock)
+        self._remover = weakref.finalize(self, _remove_folder, self.path, lock)
 
     def remove(self) -> None:
-        """Remove it with all it holds; happens at exit if not before."""
+        """Remove the folder and its content; without this call, it happens at exit."""
         self._remover()
 
 
 def remove_abandoned_folders() -> int:
-    """Remove the folders of this user's servers that were killed."""
+    """Remove the folders of this user's servers that were killed; return their number."""
     if fcntl is None:
         return 0
-    found = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    n_removed = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with suppress(OSError):
-            if _is_ours_and_old(folder) and _is_abandoned(folder / LOCK):
+            if _is_old_folder_of_user(folder) and _is_unlocked(folder / LOCK_NAME):
                 shutil.rmtree(folder, ignore_errors=True)
-                found += 1
-    return found
+                n_removed += 1
+    return n_removed
 
 
-def _is_ours_and_old(folder: Path) -> bool:
-    known = folder.lstat()  # not what a link points to
-    is_ours = stat.S_ISDIR(known.st_mode) and known.st_uid == os.getuid()
-    return is_ours and time.time() - known.st_mtime > BEGINNING
+def _is_old_folder_of_user(folder: Path) -> bool:
+    """Return whether a path is a folder of this user that is old enough to have been locked."""
+    status = folder.lstat()  # of a link itself, not of its target
+    belongs_to_user = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return belongs_to_user and time.time() - status.st_mtime > LOCK_GRACE_SECONDS
 
 
-def _is_abandoned(lock: Path) -> bool:
-    """Tell whether nobody holds the lock; it is the kernel that lets go of a dead process's."""
+def _is_unlocked(lock: Path) -> bool:
+    """Return whether no process holds a lock; the system releases the locks of ended processes."""
     with open(lock, "rb") as stream, suppress(BlockingIOError):
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
 
 
-def _remove(folder: Path, lock: IO[bytes]) -> None:
+def _remove_folder(folder: Path, lock: IO[bytes]) -> None:
+    """Remove a private folder, then release its lock."""
     shutil.rmtree(folder, ignore_errors=True)
     lock.close()
 
 
-class ItemsWithFolders(ItemsById[Thing]):
-    """Things by number, each with a folder of its own, whose name is the number."""
+class ItemsWithFolders(ItemsById[Item]):
+    """Items by their ids, each with a folder whose name is the id."""
 
-    def __init__(self, folder: Path, gone: str) -> None:
-        super().__init__(gone)
+    def __init__(self, folder: Path, not_found_message: str) -> None:
+        super().__init__(not_found_message)
         folder.mkdir(exist_ok=True)
         self._folder = folder
 
-    def new_folder(self, number: str = "") -> Path:
-        """Make the folder for something that will be kept, or forgotten."""
-        folder = self._folder / (number or token_hex(8))
+    def new_folder(self, item_id: str = "") -> Path:
+        """Create the folder of a new item; by default, with a random id."""
+        folder = self._folder / (item_id or token_hex(8))
         folder.mkdir(mode=0o700)
         return folder
 
-    def remove_unused_folder(self, number: str) -> None:
-        """Remove the folder of what is not kept after all."""
-        if number not in self._items:
-            shutil.rmtree(self._folder / number, ignore_errors=True)
+    def remove_unused_folder(self, item_id: str) -> None:
+        """Remove the folder of an id if no item has this id."""
+        if item_id not in self._items:
+            shutil.rmtree(self._folder / item_id, ignore_errors=True)
 
-    def discard(self, number: str) -> None:
-        """Remove one of them, if it is still there."""
-        if self._items.pop(number, None) is not None:
-            self.remove_unused_folder(number)
+    def discard(self, item_id: str) -> None:
+        """Remove an item with its folder, if it exists."""
+        if self._items.pop(item_id, None) is not None:
+            self.remove_unused_folder(item_id)
 
 
 class Downloads(ItemsWithFolders[str]):
-    """Files made for download, by their names."""
+    """Files made for download: their names by their ids."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, "This file is gone. Make it again.")
+        super().__init__(folder, "This file no longer exists. Create it again.")
         self._fetched: set[str] = set()
 
-    def offer(self, number: str, name: str) -> dict[str, Any]:
-        """Offer a file for download."""
-        self._items[number] = name
-        fetched = [each for each in self._items if each in self._fetched]
-        waiting = [each for each in self._items if each not in self._fetched]
-        for old in (*fetched[:-KEPT_FILES], *waiting[:-KEPT_WAITING]):
-            self._fetched.discard(old)
-            self.discard(old)
-        size = (self._folder / number / name).stat().st_size
-        return {"file": number, "name": name, "size": size}
+    def offer(self, file_id: str, name: str) -> dict[str, Any]:
+        """Make a file available; return its description for the client."""
+        self._items[file_id] = name
+        fetched = [item_id for item_id in self._items if item_id in self._fetched]
+        unfetched = [item_id for item_id in self._items if item_id not in self._fetched]
+        for old_id in fetched[:-MAX_FETCHED_DOWNLOADS] + unfetched[:-MAX_UNFETCHED_DOWNLOADS]:
+            self._fetched.discard(old_id)
+            self.discard(old_id)
+        size = (self._folder / file_id / name).stat().st_size
+        return {"file": file_id, "name": name, "size": size}
 
-    def fetch(self, number: str) -> ApiResponse:
-        """Find a file offered for download."""
-        name = self.get(number)
-        self._fetched.add(number)
-        return ApiResponse(self._folder / number / name, filename=name)
+    def fetch(self, file_id: str) -> ApiResponse:
+        """Return the response that contains a file."""
+        name = self.get(file_id)
+        self._fetched.add(file_id)
+        return ApiResponse(self._folder / file_id / name, filename=name)
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model in a file of ours."""
+    """A trained model in a file of the private folder.
+
+    Attributes
+    ----------
+    id : str
+        Id of the model.
+    path : Path
+        The file.
+    dataset : str
+        Id of the data set that it was trained on.
+    metadata : dict
+        Name and size of the file, title of the method and number of labels.
+    """
 
     id: str
     path: Path
@@ -167,52 +185,78 @@ class TrainedModel:
     metadata: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the API tells about it."""
+        """Return the description of the model for the client."""
         return {"model": self.id, "trained_on": self.dataset, **self.metadata}
 
 
 class TrainedModels(ItemsWithFolders[TrainedModel]):
-    """Trained models, to be asked about further files."""
+    """Trained models, which can be downloaded or predict labels for other files."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, "This model is gone. Train it again.")
+        super().__init__(folder, "This model no longer exists. Train it again.")
 
-    def add(self, number: str, dataset: str, metadata: dict[str, Any]) -> TrainedModel:
-        """Keep a model that was trained; of too many, or too large ones, the oldest go."""
-        path = self._folder / number / metadata["name"]
+    def add(self, model_id: str, dataset: str, metadata: dict[str, Any]) -> TrainedModel:
+        """Add a model; if there are too many or they are too large, remove the oldest."""
+        path = self._folder / model_id / metadata["name"]
         metadata = {**metadata, "size": path.stat().st_size}
-        model = self._items[number] = TrainedModel(number, path, dataset, metadata)
-        for old in list(self._items)[:-1]:
-            size = sum(model.metadata["size"] for model in self._items.values())
-            if len(self._items) > KEPT_MODELS or size > KEPT_BYTES:
-                self.discard(old)
+        model = TrainedModel(id=model_id, path=path, dataset=dataset, metadata=metadata)
+        self._items[model_id] = model
+        for old_id in list(self._items)[:-1]:
+            n_bytes = sum(item.metadata["size"] for item in self._items.values())
+            if len(self._items) > MAX_MODELS or n_bytes > MAX_MODEL_BYTES:
+                self.discard(old_id)
         return model
 
     def discard_trained_on(self, dataset: str) -> None:
-        """Remove the models of a data set: another one may come to have its name."""
+        """Remove the models of a data set: another data set may get its id later."""
         for model in self.list_trained_on(dataset):
             self.discard(model.id)
 
     def list_trained_on(self, dataset: str) -> list[TrainedModel]:
-        """List the models trained on a data set, the newest first."""
-        return [one for one in reversed(self._items.values()) if one.dataset == dataset]
+        """Return the models that were trained on a data set, the newest first."""
+        return [model for model in reversed(self._items.values()) if model.dataset == dataset]
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file a client sent: where it lies, under a name of ours, and what the client calls it."""
+    """A file that a client sent.
+
+    Attributes
+    ----------
+    path : Path
+        The file in the private folder.
+    display_name : str
+        The name that the client gave; it is only displayed.
+    id : str
+        Id of the upload.
+    size : int
+        Bytes of the file.
+    is_local_file : bool
+        Whether it is a file that was named on the command line. Its size is not limited.
+    """
 
     path: Path
-    shown: str
+    display_name: str
     id: str = ""
     size: int = 0
-    #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
     is_local_file: bool = False
 
 
 @dataclass(frozen=True)
 class UploadedDataset:
-    """The files that make a data set, its XML if any, with what is said of them and their bound."""
+    """The uploads that form a data set, and how to read them.
+
+    Attributes
+    ----------
+    file : Upload
+        The file with the data.
+    xml : Upload or None
+        The XML file with the labels of a MULAN file.
+    options : dict
+        Options for the reader.
+    max_unpacked : int
+        Maximum bytes of the decompressed file.
+    """
 
     file: Upload
     xml: Upload | None
@@ -221,152 +265,202 @@ class UploadedDataset:
 
     @property
     def upload_ids(self) -> list[str]:
-        """The numbers of the uploads."""
-        return [each.id for each in (self.file, self.xml) if each is not None]
+        """Ids of the uploads."""
+        return [upload.id for upload in (self.file, self.xml) if upload is not None]
 
 
 class Uploads(ItemsWithFolders[Upload]):
-    """Uploaded files, by number."""
+    """Files that clients sent, by their ids.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder for the files.
+    max_bytes : int
+        Maximum bytes of a file.
+    """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
-        super().__init__(folder, "There is no such upload any more. Send the file again.")
+        super().__init__(folder, "This upload no longer exists. Send the file again.")
         self._max_bytes = max_bytes
         self._n_readers: Counter[str] = Counter()
-        self._turns = asyncio.Semaphore(MAX_RECEIVING)
+        self._transfer_slots = asyncio.Semaphore(MAX_CONCURRENT_UPLOADS)
 
     async def store(
         self,
         name: str,
         body: AsyncIterator[bytes],
         *,
-        declared: int | None,
+        declared_size: int | None,
         suffixes: Collection[str],
     ) -> Upload:
-        """Receive a file."""
-        if declared is not None and declared > self._max_bytes:
-            raise RequestError(self._too_large, 413)
-        await self._wait_for_turn()
-        number = token_hex(8)
+        """Receive a file and return its upload.
+
+        Parameters
+        ----------
+        name : str
+            The name that the client gave.
+        body : async iterator of bytes
+            The content.
+        declared_size : int or None
+            The size according to the request.
+        suffixes : collection of str
+            File name extensions that the file may keep; readers recognize some formats by them.
+        """
+        if declared_size is not None and declared_size > self._max_bytes:
+            raise RequestError(self._too_large_message, 413)
+        await self._wait_for_transfer_slot()
+        upload_id = token_hex(8)
         try:
-            place = self.new_folder(number)
-            path = place / f"data{_known_suffix(name, suffixes)}"
+            path = self.new_folder(upload_id) / f"data{_recognized_suffix(name, suffixes)}"
             size = await self._receive(path, body)
-        except BaseException:  # also when the client goes away
-            self.remove_unused_folder(number)
+        except BaseException:  # also if the client disconnects
+            self.remove_unused_folder(upload_id)
             raise
         finally:
-            self._turns.release()
-        stored = self._items[number] = Upload(path, name[:MAX_NAME], number, size)
-        self._make_room(stored)
-        return stored
+            self._transfer_slots.release()
+        upload = Upload(path, name[:MAX_NAME_LENGTH], upload_id, size)
+        self._items[upload_id] = upload
+        self._discard_oldest(newest=upload)
+        return upload
 
-    def add_local_file(self, path: Path, shown: str) -> Upload:
-        """Take a file that lies elsewhere on this machine as if it had been sent."""
-        place = self.new_folder()
-        target = place / f"data{''.join(path.suffixes[-2:])}"
+    def add_local_file(self, path: Path, display_name: str) -> Upload:
+        """Add a file of this machine as an upload, by a link to it."""
+        folder = self.new_folder()
+        target = folder / f"data{''.join(path.suffixes[-2:])}"
         link_or_copy(os.symlink, path.resolve(), target)
-        stored = self._items[place.name] = Upload(target, shown, place.name, is_local_file=True)
-        return stored
+        upload = Upload(target, display_name, id=folder.name, is_local_file=True)
+        self._items[folder.name] = upload
+        return upload
 
-    def holds(self, number: str) -> bool:
-        """Tell whether an upload is still there."""
-        return number in self._items
+    def holds(self, upload_id: str) -> bool:
+        """Return whether an upload still exists."""
+        return upload_id in self._items
 
-    def reserve(self, upload_ids: Collection[str], *, is_last: bool = True) -> DoneCallback:
-        """Keep uploads for a job to read them; what it is to call at its end removes the rest.
+    def reserve(self, upload_ids: Collection[str], *, is_last: bool = True) -> FinishedCallback:
+        """Keep uploads while a job reads them; return the function to call when it has finished.
 
-        The last job to read them removes them with it, unless it was not done: then there may be
-        another try with other options.
+        If the job was successful and ``is_last`` is true, this function removes the uploads. After
+        a failure they remain, so that the client can try again with other options.
         """
         self._n_readers.update(upload_ids)
 
-        def let_go(job: Job) -> None:
+        def release(job: Job) -> None:
             self._n_readers.subtract(upload_ids)
-            self._n_readers = +self._n_readers
-            for number in set(upload_ids) - set(self._n_readers):
-                self.remove_unused_folder(number)  # if nobody wants it any more
-                for path in (self._folder / number).iterdir() if self.holds(number) else ():
-                    if path != self._items[number].path:
-                        path.unlink()
-            for number in upload_ids if is_last and job.state == "done" else ():
-                self.discard(number)
+            self._n_readers = +self._n_readers  # without those that no job reads
+            for upload_id in set(upload_ids) - set(self._n_readers):
+                self.remove_unused_folder(upload_id)
+                self._remove_derived_files(upload_id)
+            if is_last and job.state == "done":
+                for upload_id in upload_ids:
+                    self.discard(upload_id)
 
-        return let_go
+        return release
 
-    def _make_room(self, newest: Upload) -> None:
-        """Push out the oldest uploads that nobody reads, where there are too many or too much."""
-        waiting = [
-            each
-            for each in self._items.values()
-            if each is not newest and not self._n_readers[each.id]
+    def _remove_derived_files(self, upload_id: str) -> None:
+        """Remove the files that jobs made of an upload, such as its decompressed content."""
+        if not self.holds(upload_id):
+            return
+        for path in (self._folder / upload_id).iterdir():
+            if path != self._items[upload_id].path:
+                path.unlink()
+
+    def _discard_oldest(self, newest: Upload) -> None:
+        """Remove the oldest uploads that no job reads, until number and size are within limits."""
+        unread = [
+            upload
+            for upload in self._items.values()
+            if upload is not newest and not self._n_readers[upload.id]
         ]
-        size = newest.size + sum(each.size for each in waiting)
-        for at, old in enumerate(waiting):
-            if len(waiting) - at < KEPT_UPLOADS and size <= KEPT_SIZES * self._max_bytes:
+        n_unread = len(unread)
+        n_bytes = newest.size + sum(upload.size for upload in unread)
+        for upload in unread:
+            is_within_size = n_bytes <= MAX_UPLOADS_SIZE_RATIO * self._max_bytes
+            if n_unread < MAX_UPLOADS and is_within_size:
                 return
-            self.discard(old.id)
-            size -= old.size
+            self.discard(upload.id)
+            n_unread -= 1
+            n_bytes -= upload.size
 
-    async def _wait_for_turn(self) -> None:
+    async def _wait_for_transfer_slot(self) -> None:
+        """Wait until another file may be received."""
         try:
-            await asyncio.wait_for(self._turns.acquire(), PATIENCE)
+            await asyncio.wait_for(self._transfer_slots.acquire(), TRANSFER_TIMEOUT)
         except TimeoutError:
             raise RequestError(
                 "Too many files are being sent at once. Try again in a moment.", 503
             ) from None
 
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
-        size = 0
+        """Write the content of an upload to a new file; return its size."""
+        blocks = receive_with_timeout(
+            body,
+            seconds=TRANSFER_TIMEOUT,
+            max_bytes=self._max_bytes,
+            too_large_message=self._too_large_message,
+        )
+        n_bytes = 0
         with open(path, "xb") as out:
-            async for block in receive_with_timeout(
-                body, PATIENCE, self._max_bytes, self._too_large
-            ):
-                size += out.write(block)
-        if size == 0:
+            async for block in blocks:
+                n_bytes += out.write(block)
+        if n_bytes == 0:
             raise RequestError("The file is empty. Expected a data set.")
-        return size
+        return n_bytes
 
     @property
-    def _too_large(self) -> str:
+    def _too_large_message(self) -> str:
+        """The message for a file that is larger than the limit."""
         return (
-            f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
-            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload."
+            f"The file is larger than {self._max_bytes >> 20:,} MB, the limit of this server. "
+            "Compress it, open it with 'scumble gui FILE', or start the server with a larger "
+            "--max-upload."
         )
 
 
 def link_or_copy(link: Callable[[Path, Path], None], path: Path, target: Path) -> None:
-    """Let a file have a second place."""
+    """Make a file available under a second path: by a link or, if that fails, by a copy."""
     try:
         link(path, target)
-    except OSError:  # no links in this file system, or for administrators only
+    except OSError:  # the file system has no links, or only administrators may make them
         shutil.copyfile(path, target)
 
 
 async def receive_with_timeout(
-    body: AsyncIterator[bytes], seconds: float, most: int = sys.maxsize, refusal: str = ""
+    body: AsyncIterator[bytes],
+    seconds: float,
+    max_bytes: int = sys.maxsize,
+    too_large_message: str = "",
 ) -> AsyncIterator[bytes]:
-    """Receive a body, unless its sender falls silent: a few such would hold all we have.
+    """Yield the blocks of a body; raise a `RequestError` if the client stops sending.
 
-    More bytes than ``most`` are refused.
+    Without the time limit a few silent clients could use up all transfers. A body of more than
+    ``max_bytes`` is refused.
     """
-    pieces = aiter(body)
-    size = 0
+    blocks = aiter(body)
+    n_bytes = 0
     while True:
         try:
-            block = await asyncio.wait_for(anext(pieces), seconds)
+            block = await asyncio.wait_for(anext(blocks), seconds)
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise RequestError("The rest of this stopped coming. Send it again.", 408) from None
-        size += len(block)
-        if size > most:
-            raise RequestError(refusal, 413)
+            raise RequestError(
+                "The transfer stopped before its end. Send the request again.", 408
+            ) from None
+        n_bytes += len(block)
+        if n_bytes > max_bytes:
+            raise RequestError(too_large_message, 413)
         yield block
 
 
-def _known_suffix(name: str, suffixes: Collection[str]) -> str:
-    from scumble._core.files import COMPRESSIONS  # with it all that decompresses
+def _recognized_suffix(name: str, suffixes: Collection[str]) -> str:
+    """Return the extensions of a file name that are a known format, a known compression or both."""
+    from scumble._core.files import COMPRESSIONS  # imports all modules that decompress
 
-    parts = [f".{part}" for part in name.lower().split(".")[1:]]
-    compression = parts.pop() if parts and parts[-1] in COMPRESSIONS else ""
-    return (parts[-1] if parts and parts[-1] in suffixes else "") + compression
+    extensions = [f".{part}" for part in name.lower().split(".")[1:]]
+    compression = ""
+    if extensions and extensions[-1] in COMPRESSIONS:
+        compression = extensions.pop()
+    if extensions and extensions[-1] in suffixes:
+        return extensions[-1] + compression
+    return compression

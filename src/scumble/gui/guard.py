@@ -1,8 +1,9 @@
-"""The door of the server: who may come in, with a token or a ticket, and what answers may do there.
+"""Access control of the server: host, origin and token of requests, security headers of responses.
 
-Plain ASGI, so that nothing, not even an error page, gets past it. Before the door nobody waits for
-long: uvicorn waits for ever for the head of a request, and whoever reaches the port could hold as
-many connections as the process may have, without knowing the token.
+This is plain ASGI around the whole application, so that every response passes through it, also an
+error page. Clients that have not sent a complete request are disconnected after a while: uvicorn
+waits without limit for the head of a request, so anyone who reaches the port could use up the
+connections of the process without knowing the token.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 Scope = MutableMapping[str, Any]
@@ -22,14 +23,15 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-#: Nothing but our own files; no markup from strings at all (Trusted Types), so that a label
-#: called ``<img ...>`` could not become an element even by mistake.
+#: The page may load only files of this server, and no markup may be made from strings (Trusted
+#: Types): a label called ``<img ...>`` cannot become an element, even by mistake.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-HEADERS = (
+#: Headers that every response gets unless it has its own.
+SECURITY_HEADERS = (
     (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -39,28 +41,48 @@ HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
     (b"cache-control", b"no-store"),
 )
-NO_TOKEN = (
+NO_TOKEN_MESSAGE = (
     "This address needs its token. Open the address that 'scumble gui' printed when it started; "
     "scripts send it as 'Authorization: Bearer TOKEN'."
 )
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MEGABYTE = 1 << 20
-#: Seconds in which a ticket must be used.
-LIFETIME = 60.0
-#: Tickets that are valid at a time; more push out the oldest.
-KEPT = 256
-#: What a ticket is called in an address.
-KEY = "ticket"
-#: Seconds from the beginning of a connection, or of a further request on it, to its whole head.
-PATIENCE = 30.0
-#: Connections that may wait for a head at a time; one more pushes out the one that waits longest.
-MAX_WAITING = 512
+#: Seconds for which a download token is valid: a browser uses it at once, and an address may be
+#: copied or logged.
+DOWNLOAD_TOKEN_SECONDS = 60.0
+#: Maximum number of valid download tokens; a further one replaces the oldest. It bounds the memory.
+MAX_DOWNLOAD_TOKENS = 256
+#: Query parameter that holds the download token.
+DOWNLOAD_TOKEN_PARAMETER = "ticket"
+#: Seconds from the start of a connection, or of a further request on it, to the end of the
+#: request's head. Browsers send it at once.
+REQUEST_HEAD_TIMEOUT = 30.0
+#: Maximum number of connections without a complete head; a further one closes the oldest. Many
+#: systems allow a process 1,024 open files, and connections are among them.
+MAX_PENDING_CONNECTIONS = 512
 
 
 @dataclass(frozen=True)
 class Settings:
     """Address, secret and limits of a server.
+
+    Attributes
+    ----------
+    port : int
+        The port.
+    hosts : tuple of str
+        Names by which browsers may address the server.
+    token : str
+        The secret that every request to the API must contain.
+    max_upload : int
+        Maximum bytes of an uploaded file.
+    max_unpacked : int
+        Maximum bytes of an uploaded file when it is decompressed.
+    max_open : int
+        Maximum number of open data sets.
+    n_workers : int
+        Number of worker processes.
 
     Examples
     --------
@@ -79,28 +101,31 @@ class Settings:
 
     @property
     def authorities(self) -> tuple[str, ...]:
-        """Values of the ``Host`` header that are answered."""
-        named = tuple(f"{host}:{self.port}" for host in self.hosts)
-        return (*named, *self.hosts) if self.port == 80 else named  # browsers leave it out
+        """Accepted values of the ``Host`` header."""
+        with_port = tuple(f"{host}:{self.port}" for host in self.hosts)
+        if self.port == 80:  # browsers omit it
+            return (*with_port, *self.hosts)
+        return with_port
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Values of the ``Origin`` header that are answered."""
+        """Accepted values of the ``Origin`` header."""
         return tuple(f"http://{authority}" for authority in self.authorities)
 
 
 class DownloadTokens:
-    """Addresses that a browser may fetch once without the token, to save a file.
+    """Tokens that let a browser fetch one address once, to save a file.
 
-    A browser that saves a file sends no header of ours. So the page, which knows the token, asks
-    for an address that works for one file, once, and not for long.
+    A browser that saves a file cannot send the token of the server as a header. Instead, the page
+    requests an address with a download token, which is valid for this address, once, and only for
+    a short time.
 
     Examples
     --------
     >>> from scumble.gui.guard import DownloadTokens
-    >>> tickets = DownloadTokens()
-    >>> path, _, query = tickets.issue("/files/a").partition("?")
-    >>> tickets.redeem(path, query), tickets.redeem(path, query)
+    >>> tokens = DownloadTokens()
+    >>> path, _, query = tokens.issue("/files/a").partition("?")
+    >>> tokens.redeem(path, query), tokens.redeem(path, query)
     (True, False)
     """
 
@@ -108,160 +133,198 @@ class DownloadTokens:
         self._valid: dict[str, tuple[str, float]] = {}
 
     def issue(self, address: str) -> str:
-        """Make an address that can be fetched once."""
+        """Return an address with a new download token."""
         path, _, query = address.partition("?")
-        ticket = secrets.token_urlsafe(24)
-        self._valid[ticket] = (_canonical(path, query), time.monotonic() + LIFETIME)
-        for old in list(self._valid)[:-KEPT]:
-            del self._valid[old]
-        return f"{path}?{urlencode([*parse_qsl(query), (KEY, ticket)])}"
+        token = secrets.token_urlsafe(24)
+        expires = time.monotonic() + DOWNLOAD_TOKEN_SECONDS
+        self._valid[token] = (_address_without_token(path, query), expires)
+        for old_token in list(self._valid)[:-MAX_DOWNLOAD_TOKENS]:
+            del self._valid[old_token]
+        parameters = [*parse_qsl(query), (DOWNLOAD_TOKEN_PARAMETER, token)]
+        return f"{path}?{urlencode(parameters)}"
 
     def redeem(self, path: str, query: str) -> bool:
-        """Use up the ticket in an address; whether it was one for this address."""
-        given = [value for key, value in parse_qsl(query) if key == KEY]
-        if len(given) != 1:
+        """Use up the token in an address; return whether it was valid for this address."""
+        tokens = [value for name, value in parse_qsl(query) if name == DOWNLOAD_TOKEN_PARAMETER]
+        if len(tokens) != 1:
             return False
-        address, until = self._valid.pop(given[0], ("", 0.0))
-        return address == _canonical(path, query) and time.monotonic() < until
+        address, expires = self._valid.pop(tokens[0], ("", 0.0))
+        return address == _address_without_token(path, query) and time.monotonic() < expires
 
 
-def _canonical(path: str, query: str) -> str:
-    return f"{path}?{urlencode([pair for pair in parse_qsl(query) if pair[0] != KEY])}"
+def _address_without_token(path: str, query: str) -> str:
+    """Return an address in canonical form, without a download token."""
+    parameters = [
+        (name, value) for name, value in parse_qsl(query) if name != DOWNLOAD_TOKEN_PARAMETER
+    ]
+    return f"{path}?{urlencode(parameters)}"
+
+
+class _Refusal(NamedTuple):
+    """Status and text of the response to a request that is refused."""
+
+    status: int
+    text: str
 
 
 class Guard:
-    """Check Host, Origin and token of every request; put security headers on every answer.
+    """Check host, origin and token of every request; add security headers to every response.
 
-    The files of the page say nothing about anybody's data and need no token: the browser fetches
-    them before the page can send one. A cookie would go along, but to every other port of this
-    machine as well.
+    The files of the page contain nobody's data and need no token: the browser fetches them before
+    the page can send one. A cookie would come with these requests, but browsers would send it to
+    every other port of this machine as well.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, download_tokens: DownloadTokens) -> None:
-        self._app, self._settings, self._tickets = app, settings, download_tokens
+        self._app = app
+        self._settings = settings
+        self._download_tokens = download_tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one connection."""
+        """Pass a request on to the application, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # we speak no web sockets
+        if scope["type"] != "http":  # the server has no web sockets
             await send({"type": "websocket.close", "code": 1008})
             return
-        headers = _headers(scope)
-        refusal = self._foreign(scope, headers) or self._unknown(scope, headers)
-        app = self._app if refusal is None else _refused(*refusal)
-        await app(scope, receive, _with_headers(send))
+        headers = _header_values(scope)
+        refusal = self._check_host_and_origin(scope, headers)
+        if refusal is None:
+            refusal = self._check_token(scope, headers)
+        app = self._app if refusal is None else _refusal_response(refusal)
+        await app(scope, receive, _add_security_headers(send))
 
-    def _foreign(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Refuse what was not addressed to us, or was sent by a page that is not ours."""
+    def _check_host_and_origin(self, scope: Scope, headers: dict[str, str]) -> _Refusal | None:
+        """Return a refusal if a request names another host or comes from another page."""
         if headers.get("host", "").lower() not in self._settings.authorities:
-            return 421, "This server does not answer to that host name."
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        is_ours = origin is None or origin.lower() in self._settings.origins
-        if is_ours and (site in ("none", "same-origin") or _opens_page(scope, headers)):
-            return None
-        return 403, "Requests from other pages are refused."
+            return _Refusal(421, "This server does not answer to that host name.")
+        origin = headers.get("origin")
+        if origin is None or origin.lower() in self._settings.origins:
+            site = headers.get("sec-fetch-site", "none")
+            if site in ("none", "same-origin") or _opens_page(scope, headers):
+                return None
+        return _Refusal(403, "Requests from other pages are refused.")
 
-    def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Refuse who asks the API and does not know the token."""
-        if not scope["path"].startswith("/api/") or self._knows_token(headers):
+    def _check_token(self, scope: Scope, headers: dict[str, str]) -> _Refusal | None:
+        """Return a refusal if a request to the API has no valid token."""
+        if not scope["path"].startswith("/api/") or self._has_valid_token(headers):
             return None
         query = scope.get("query_string", b"").decode("latin-1")
-        if scope["method"] == "GET" and self._tickets.redeem(scope["path"], query):
+        if scope["method"] == "GET" and self._download_tokens.redeem(scope["path"], query):
             return None
-        return 401, NO_TOKEN
+        return _Refusal(401, NO_TOKEN_MESSAGE)
 
-    def _knows_token(self, headers: dict[str, str]) -> bool:
+    def _has_valid_token(self, headers: dict[str, str]) -> bool:
+        """Return whether the headers contain the token of the server."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        given, own = token.strip().encode(errors="replace"), self._settings.token.encode()
-        return scheme.lower() == "bearer" and hmac.compare_digest(given, own)
+        received_token = token.strip().encode(errors="replace")
+        if scheme.lower() != "bearer":
+            return False
+        # In constant time: the time of a plain comparison depends on the first wrong character.
+        return hmac.compare_digest(received_token, self._settings.token.encode())
 
 
-def _with_headers(send: Send) -> Send:
-    """Add our headers to an answer."""
+def _add_security_headers(send: Send) -> Send:
+    """Return a function that sends messages and adds the security headers to responses."""
 
-    async def send_guarded(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = {name.lower() for name, _ in message.get("headers", [])}
-            added = [pair for pair in HEADERS if pair[0] not in own]
-            message = {**message, "headers": [*message.get("headers", []), *added]}
+            headers = list(message.get("headers", []))
+            names = {name.lower() for name, _ in headers}
+            added = [(name, value) for name, value in SECURITY_HEADERS if name not in names]
+            message = {**message, "headers": [*headers, *added]}
         await send(message)
 
-    return send_guarded
+    return send_with_headers
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    """Read the headers; one that comes twice matches nothing."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = text if key not in found else f"{found[key]}, {text}"
-    return found
+def _header_values(scope: Scope) -> dict[str, str]:
+    """Return the headers of a request; the values of repeated ones are joined and so invalid."""
+    values: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode("latin-1")
+        values[name] = f"{values[name]}, {value}" if name in values else value
+    return values
 
 
 def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
-    """Tell whether a person follows a link to one of our pages."""
+    """Return whether a person follows a link to a page of this server."""
     is_navigation = headers.get("sec-fetch-mode") == "navigate" and scope["method"] == "GET"
     return is_navigation and not scope["path"].startswith("/api/")
 
 
-def _refused(status: int, text: str) -> ASGIApp:
-    """Make the answer to who may not come in."""
+def _refusal_response(refusal: _Refusal) -> ASGIApp:
+    """Return the response to a request that is refused."""
     from starlette.responses import PlainTextResponse
 
-    # Without an end to the connection an upload that nobody reads would follow.
-    return PlainTextResponse(f"{text}\n", status, {"connection": "close"})
+    # The connection is closed: otherwise the client would send an upload that nobody reads.
+    return PlainTextResponse(f"{refusal.text}\n", refusal.status, {"connection": "close"})
 
 
 def make_timeout_protocol() -> Any:
-    """Make the class by which uvicorn speaks HTTP, with an end to its patience."""
+    """Return the HTTP protocol class of uvicorn, with a time limit for the head of a request."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-    return type("ImpatientProtocol", (_Impatience, AutoHTTPProtocol), {"waiting": {}})
+    class TimeoutProtocol(_RequestHeadTimeout, AutoHTTPProtocol):
+        """HTTP with a time limit for the head of a request."""
+
+        pending_timers: ClassVar[dict[_RequestHeadTimeout, asyncio.TimerHandle]] = {}
+
+    return TimeoutProtocol
 
 
-class _Impatience(asyncio.Protocol):
-    """Hang up on who does not ask; put before one of uvicorn's protocols.
+class _RequestHeadTimeout(asyncio.Protocol):
+    """Close a connection whose request has no complete head in time; a mixin for uvicorn.
 
-    Bodies and answers are none of its business: only the time in which nothing is asked counts,
-    and between two requests only from the first byte of the second, before which uvicorn's own
-    ``timeout_keep_alive`` runs.
+    Bodies and responses may take any time. Between two requests the time starts with the first byte
+    of the second one; before that uvicorn's own ``timeout_keep_alive`` applies.
     """
 
-    waiting: dict[_Impatience, asyncio.TimerHandle]  # the longest waiting first
+    #: The timers of all connections without a complete head, the oldest first.
+    pending_timers: ClassVar[dict[_RequestHeadTimeout, asyncio.TimerHandle]]
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
     cycle: Any
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the timer of a new connection."""
         super().connection_made(transport)
-        self._wait_for_head()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
+        """Start the timer if a request has begun; cancel it if its head is complete."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
-            self._wait_for_head()
+            self._start_timer()
         else:
-            self._wait_no_more()
+            self._cancel_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
+        """Cancel the timer."""
+        self._cancel_timer()
         super().connection_lost(exc)
 
-    def _wait_for_head(self) -> None:
-        if self in self.waiting or self.transport.is_closing():
-            return  # a byte now and then buys no time
-        if len(self.waiting) >= MAX_WAITING:
-            next(iter(self.waiting))._hang_up()
-        self.waiting[self] = self.loop.call_later(PATIENCE, self._hang_up)
+    def _start_timer(self) -> None:
+        """Close the connection after the time limit; of too many, close the oldest now."""
+        if self in self.pending_timers or self.transport.is_closing():
+            return  # single bytes from time to time do not extend the limit
+        if len(self.pending_timers) >= MAX_PENDING_CONNECTIONS:
+            oldest = next(iter(self.pending_timers))
+            oldest._close_connection()
+        self.pending_timers[self] = self.loop.call_later(
+            REQUEST_HEAD_TIMEOUT, self._close_connection
+        )
 
-    def _wait_no_more(self) -> None:
-        timer = self.waiting.pop(self, None)
+    def _cancel_timer(self) -> None:
+        """Cancel the timer of this connection, if it has one."""
+        timer = self.pending_timers.pop(self, None)
         if timer is not None:
             timer.cancel()
 
-    def _hang_up(self) -> None:
-        # Without a word: browsers open connections in advance, and would take it for an answer.
-        self._wait_no_more()
+    def _close_connection(self) -> None:
+        """Close the connection without a response."""
+        # Browsers open connections in advance and would take a response for that to a request.
+        self._cancel_timer()
         self.transport.close()

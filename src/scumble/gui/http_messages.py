@@ -1,15 +1,15 @@
-"""Calls and answers of the API, free of any web library."""
+"""Requests and responses of the API; this module needs no web library."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
 class RequestError(Exception):
-    """The call cannot be answered; the client may read why."""
+    """The request cannot be processed; the client may read the reason."""
 
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
@@ -18,16 +18,16 @@ class RequestError(Exception):
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """What a client asked.
+    """A request to the API.
 
     Attributes
     ----------
     path : mapping of str to str
-        Parts of the address.
+        The variable parts of the path.
     query : mapping of str to str
-        What follows the question mark.
+        The parameters after the question mark.
     body : bytes
-        Of a POST request, bounded.
+        The body of a POST request; the server limits its size.
     """
 
     path: Mapping[str, str] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class ApiRequest:
     body: bytes = b""
 
     def json(self) -> dict[str, Any]:
-        """Read the body as a JSON object."""
+        """Return the body as a JSON object; an empty body is an empty object."""
         if not self.body:
             return {}
         try:
@@ -49,15 +49,16 @@ class ApiRequest:
     def get_query_int(
         self, name: str, default: int, *, minimum: int = 0, maximum: int = 10**9
     ) -> int:
-        """Read a whole number of the query."""
+        """Return an integer parameter of the query."""
         text = self.query.get(name, str(default))
-        is_short = text.isascii() and text.isdecimal() and len(text) <= 12
-        if not is_short or not minimum <= int(text) <= maximum:
+        # Very long numbers are slow to convert; `isdecimal` alone accepts digits of all scripts.
+        is_short_number = text.isascii() and text.isdecimal() and len(text) <= 12
+        if not is_short_number or not minimum <= int(text) <= maximum:
             raise RequestError(f"{name!r} must be a whole number from {minimum} to {maximum}.")
         return int(text)
 
     def get_query_choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
-        """Read a word of the query."""
+        """Return a parameter of the query that must be one of several words."""
         text = self.query.get(name, default)
         if text not in choices:
             raise RequestError(f"{name!r} must be one of {', '.join(choices)}.")
@@ -66,7 +67,7 @@ class ApiRequest:
 
 @dataclass(frozen=True)
 class ApiResponse:
-    """What the API answers, other than a plain 200 with JSON.
+    """A response of the API that is more than status 200 with JSON.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class ApiResponse:
     status : int
         The HTTP status.
     filename : str or None
-        Name under which a browser saves it.
+        The name under which a browser saves the content.
     """
 
     content: Any
@@ -83,15 +84,15 @@ class ApiResponse:
     filename: str | None = None
 
 
-class ItemsById(Generic[Thing]):
-    """Things by name, and what is said of those that are not there."""
+class ItemsById(Generic[Item]):
+    """Items by their ids, with the message for ids that do not exist."""
 
-    def __init__(self, gone: str) -> None:
-        self._gone = gone
-        self._items: dict[str, Thing] = {}
+    def __init__(self, not_found_message: str) -> None:
+        self._not_found_message = not_found_message
+        self._items: dict[str, Item] = {}
 
-    def get(self, name: str) -> Thing:
-        """Find one of them."""
-        if name not in self._items:
-            raise RequestError(self._gone, 404)
-        return self._items[name]
+    def get(self, item_id: str) -> Item:
+        """Return an item; raise a `RequestError` if it does not exist."""
+        if item_id not in self._items:
+            raise RequestError(self._not_found_message, 404)
+        return self._items[item_id]

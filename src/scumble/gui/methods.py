@@ -1,4 +1,4 @@
-"""Resamplers and classifiers of the catalogue with their parameters, as a form can show them."""
+"""Resamplers and classifiers of the catalogue, with the descriptions that forms are made from."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scumble._core.text import strip_markup
 if TYPE_CHECKING:
     from scumble.catalogue import CatalogueEntry, Parameter
 
-#: How parameters are called in a form.
-TITLES = {
+#: Titles of parameters in a form, where the name alone would be unclear.
+PARAMETER_TITLES = {
     "n_neighbors": "neighbours",
     "percent": "percent of the rows",
     "random_state": "seed",
@@ -23,12 +23,12 @@ TITLES = {
     "scale": "scale features",
 }
 
-#: The classifiers a page lists first.
-FIRST_FAMILY = "For rare labels"
+#: The display group of classifiers that the page lists first.
+FIRST_CLASSIFIER_GROUP = "For rare labels"
 
 
 def methods() -> list[dict[str, Any]]:
-    """Describe every resampler of the catalogue.
+    """Return the descriptions of all resamplers of the catalogue.
 
     Examples
     --------
@@ -39,112 +39,135 @@ def methods() -> list[dict[str, Any]]:
     """
     from scumble.resample.base import DISPLAY_GROUPS
 
-    return _by_family("resampler", DISPLAY_GROUPS)
+    return _describe_by_group("resampler", DISPLAY_GROUPS)
 
 
 def classifiers() -> list[dict[str, Any]]:
-    """Describe every classifier of the catalogue, those made for rare labels first.
+    """Return the descriptions of all classifiers of the catalogue, those for rare labels first.
 
     Examples
     --------
     >>> from scumble.gui.methods import classifiers
-    >>> [each["name"] for each in classifiers()][:3]
+    >>> [classifier["name"] for classifier in classifiers()][:3]
     ['rare', 'resampled', 'thresholded']
     """
-    return _by_family("classifier", [FIRST_FAMILY])
+    return _describe_by_group("classifier", [FIRST_CLASSIFIER_GROUP])
 
 
-def _by_family(kind: str, first: Sequence[str]) -> list[dict[str, Any]]:
-    """Describe all of a kind, those of some families first, the others in their own order."""
-    found = _entries(kind)
-    order = list(dict.fromkeys([*first, *(entry.display_group for entry in found)]))
-    return [
-        _describe(entry)
-        for entry in sorted(found, key=lambda each: order.index(each.display_group))
-    ]
+def _describe_by_group(kind: str, first_groups: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the descriptions of all entries of a kind, sorted by display group.
+
+    Groups that are not in ``first_groups`` follow in the order of the catalogue.
+    """
+    entries = _catalogue_entries(kind)
+    groups = list(dict.fromkeys([*first_groups, *(entry.display_group for entry in entries)]))
+    entries.sort(key=lambda entry: groups.index(entry.display_group))
+    return [_describe_entry(entry) for entry in entries]
 
 
-def _entries(kind: str) -> list[CatalogueEntry]:
+def _catalogue_entries(kind: str) -> list[CatalogueEntry]:
+    """Return all entries of a kind, in the order of the catalogue."""
     from scumble.catalogue import describe, names
 
     return [describe(kind, name) for name in names(kind)]
 
 
 def make_resampler(method: str, parameters: dict[str, Any]) -> Any:
-    """Make a resampler as a client asked for it."""
+    """Return a resampler with the parameters that a client sent."""
     from scumble.resample import make_chain
 
-    name, values = _checked("resampler", method, parameters)
-    [step] = make_chain(name, **values)
-    return step
+    name, values = _check_parameters("resampler", method, parameters)
+    [resampler] = make_chain(name, **values)
+    return resampler
 
 
 def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
-    """Make a classifier as a client asked for it."""
+    """Return a classifier with the parameters that a client sent."""
     from scumble.learn import make_classifier
 
-    name, values = _checked("classifier", classifier, parameters)
+    name, values = _check_parameters("classifier", classifier, parameters)
     model = make_classifier(name, **values)
     if hasattr(model, "check_parameters"):
         model.check_parameters()
     return model
 
 
-def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Find the parameters a client gave, None left out.
+def _check_parameters(
+    kind: str, name: str, parameters: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return the name of a method and the parameters that a client set; None means the default.
 
-    Only names of the catalogue are looked up here: a dotted name would import a module.
+    Only names of the catalogue are accepted: a dotted name would import a module.
     """
     from scumble.catalogue import describe, get
 
     entry = describe(kind, name)
-    offered = {parameter["name"]: parameter for parameter in _parameters(entry)}
-    unknown = sorted(set(parameters) - set(offered))
+    supported = {parameter["name"]: parameter for parameter in _describe_parameters(entry)}
+    unknown = sorted(set(parameters) - set(supported))
     if unknown:
         raise ParameterError(
             f"{entry.obj.__name__} has no parameter {unknown[0]!r} here."
-            f"{did_you_mean_parameter(unknown[0], offered)} "
-            f"Known are: {', '.join(sorted(offered)) or 'none'}."
+            f"{did_you_mean_parameter(unknown[0], supported)} "
+            f"Known are: {', '.join(sorted(supported)) or 'none'}."
         )
-    return entry.name, {
-        name: get("resampler", value)() if offered[name]["kind"] == "method" else value
-        for name, value in parameters.items()
-        if value is not None  # which leaves the default
-    }
+    values = {}
+    for parameter_name, value in parameters.items():
+        if value is None:
+            continue
+        if supported[parameter_name]["kind"] == "method":
+            value = get("resampler", value)()
+        values[parameter_name] = value
+    return entry.name, values
 
 
-def _describe(entry: CatalogueEntry) -> dict[str, Any]:
-    more = (inspect.getdoc(entry.obj) or "").partition("\n\n")[2].partition("\n\n")[0]
+def _describe_entry(entry: CatalogueEntry) -> dict[str, Any]:
+    """Return the description of a resampler or classifier for a form."""
+    docstring = inspect.getdoc(entry.obj) or ""
+    paragraphs = docstring.split("\n\n")
+    details = paragraphs[1] if len(paragraphs) > 1 else ""
+    if details.startswith("Parameters\n"):  # the summary is the only paragraph
+        details = ""
     return {
         "name": entry.name,
         "title": entry.obj.__name__,
         "family": entry.display_group,
         "summary": entry.description,
-        "details": "" if more.startswith("Parameters\n") else strip_markup(more),
-        "parameters": _parameters(entry),
+        "details": strip_markup(details),
+        "parameters": _describe_parameters(entry),
     }
 
 
-def _parameters(entry: CatalogueEntry) -> list[dict[str, Any]]:
+def _describe_parameters(entry: CatalogueEntry) -> list[dict[str, Any]]:
+    """Return the descriptions of the parameters that a form shows."""
     from scumble.catalogue import parameters_of
 
-    found = [_parameter(each) for each in parameters_of(entry.obj)]
-    for each in found:
-        if each["kind"] == "method":  # a resampler of another family, which can follow this one
-            others = (
-                one for one in _entries("resampler") if one.display_group != entry.display_group
-            )
-            each["choices"] = [other.name for other in others]
-    return [each for each in found if each["kind"] != "hidden"]
+    descriptions = []
+    for parameter in parameters_of(entry.obj):
+        description = _describe_parameter(parameter)
+        if description["kind"] == "hidden":
+            continue
+        if description["kind"] == "method":  # a resampler of another group, applied afterwards
+            description["choices"] = [
+                resampler.name
+                for resampler in _catalogue_entries("resampler")
+                if resampler.display_group != entry.display_group
+            ]
+        descriptions.append(description)
+    return descriptions
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    domain, default = parameter.constraint, parameter.default
+def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
+    """Return the description of a parameter: title, default, help and allowed values."""
+    constraint = parameter.constraint
+    default = parameter.default
+    if default is None:
+        default = constraint.value_for_none
+    title = PARAMETER_TITLES.get(parameter.name, parameter.name.replace("_", " "))
     return {
         "name": parameter.name,
-        "title": TITLES.get(parameter.name, parameter.name.replace("_", " ")),
-        "default": domain.value_for_none if default is None else default,
+        "title": title,
+        "default": default,
         "help": parameter.text,
-        "allowed": domain.description,
-        **domain.field(),
+        "allowed": constraint.description,
+        **constraint.field(),
     }

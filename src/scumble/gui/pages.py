@@ -1,12 +1,14 @@
-"""What the pages show of a data set: its overview, its tables, and two of them side by side.
+"""The content of the pages of a data set: overview, tables, before and after resampling.
 
-Tables come a page at a time. They are sorted and searched on the server, so that any size is quick.
+Tables are sent one page at a time. They are sorted and searched on the server, so that large ones
+are fast, too.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from scumble.data import MultilabelDataset
 from scumble.data.feature_table import describe_features
 from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
 from scumble.measures.difficult import cooccurrence_counter, rank_difficult_labels
-from scumble.measures.summary import LABEL_COLUMNS, Summary, to_json_value
+from scumble.measures.summary import LABEL_COLUMNS, LabelTable, Summary, to_json_value
 from scumble.report.concurrence import difficult_label_to_dict, features_by_kind, verdict_sentences
 from scumble.report.treatment import BEFORE_AFTER_MEASURES, step_notes
 
@@ -26,23 +28,26 @@ if TYPE_CHECKING:
     from scumble.gui.state import OpenDataset
     from scumble.gui.worker import PackedDataset
 
-#: What is told of a label.
-TOLD = ("count", "irlbl", "scumble")
+#: The measures of a label in scatter plots, before/after tables and lists of co-occurring labels.
+LABEL_MEASURES = ("count", "irlbl", "scumble")
+#: Difficult labels on the overview, and co-occurring labels listed for each: what fits on a screen.
 N_DIFFICULT, N_PARTNERS = 12, 4
-#: Partners of a label that a chord diagram around it shows.
-N_AROUND = 15
-N_BINS = 40
-#: Points of the scatter plot that a browser draws without effort.
+#: Co-occurring labels in the chord diagram of a label; with more, the ribbons are hard to follow.
+N_CHORD_PARTNERS = 15
+#: Maximum number of bars of a histogram.
+MAX_BINS = 40
+#: Maximum number of points of the scatter plot; browsers draw so many without delay.
 MAX_POINTS = 4000
-PAGE, MAX_PAGE = 50, 500
-#: Names of a labelset that a page shows; the rest is counted.
-N_SHOWN_LABELS = 40
-#: A spreadsheet takes a cell that begins so for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: Rows of a page of a table: default and maximum.
+PAGE_SIZE, MAX_PAGE_SIZE = 50, 500
+#: Maximum number of names listed for a labelset in a table; the page counts the others.
+MAX_LISTED_LABELS = 40
+#: Spreadsheets interpret a cell that begins with one of these characters as a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
-    """Gather what the overview shows."""
+    """Return the content of the page *Overview*."""
     table = summary.labels
     difficult = rank_difficult_labels(
         cooccurrence_counter(data.Y), table.irlbl, table.scumble, data.labels
@@ -53,269 +58,343 @@ def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
         "difficult": [
             difficult_label_to_dict(label, N_PARTNERS) for label in difficult[:N_DIFFICULT]
         ],
-        "points": _points(summary),
+        "points": _scatter_points(summary),
         "histograms": {
-            "labels_per_instance": _sizes(data),
+            "labels_per_instance": _labels_per_instance_histogram(data),
             "scumble_by_instance": scumble_histogram(summary),
-            "label_frequency": _by_decade(table.count),
-            "labelset_count": _by_decade(summary.labelsets.counts),
+            "label_frequency": _logarithmic_histogram(table.count),
+            "labelset_count": _logarithmic_histogram(summary.labelsets.counts),
         },
         "kinds": features_by_kind(data),
     }
 
 
-def _points(summary: Summary) -> dict[str, Any]:
-    """Columns of the scatter plot; of very many labels the most concurrent."""
+def _scatter_points(summary: Summary) -> dict[str, Any]:
+    """Return the columns of the scatter plot of labels, of many the most concurrent ones."""
     table = summary.labels
-    seen = np.flatnonzero(table.count > 0)
-    order = seen[np.argsort(-table.scumble[seen], kind="stable")][:MAX_POINTS]
+    present = np.flatnonzero(table.count > 0)
+    by_scumble = np.argsort(-table.scumble[present], kind="stable")
+    labels = present[by_scumble][:MAX_POINTS]
+    columns = {
+        name: getattr(table, name)[labels].tolist() for name in (*LABEL_MEASURES, "is_minority")
+    }
     return {
-        "label": order.tolist(),
-        "name": [table.name[at] for at in order],
-        **{key: getattr(table, key)[order].tolist() for key in (*TOLD, "is_minority")},
-        "n_left_out": len(seen) - len(order),
+        "label": labels.tolist(),
+        "name": [table.name[label] for label in labels],
+        **columns,
+        "n_left_out": len(present) - len(labels),
     }
 
 
 def scumble_histogram(summary: Summary) -> dict[str, Any]:
-    """Count instances by their SCUMBLE."""
-    return _histogram(summary.scumble_by_instance, bins=N_BINS, range=(0.0, 1.0))
+    """Return the histogram of the SCUMBLE of instances."""
+    edges = np.linspace(0.0, 1.0, MAX_BINS + 1)
+    return _histogram(summary.scumble_by_instance, edges)
 
 
-def _histogram(values: Array, **bins: Any) -> dict[str, Any]:
-    counts, edges = np.histogram(values, **bins)
+def _histogram(values: Array, edges: Array) -> dict[str, Any]:
+    """Return the number of values between each two edges."""
+    counts, _ = np.histogram(values, bins=edges)
     return {"edges": edges.tolist(), "counts": counts.tolist()}
 
 
-def _sizes(data: MultilabelDataset) -> dict[str, Any]:
-    """How many instances have 0, 1, 2, ... labels; wide ranges are put into bins."""
-    sizes = np.diff(data.Y.indptr)
-    most = int(sizes.max(initial=0))
-    step = -(-(most + 1) // N_BINS)
-    return _histogram(sizes, bins=np.arange(0, most + step + 1, step))
+def _labels_per_instance_histogram(data: MultilabelDataset) -> dict[str, Any]:
+    """Return how many instances have 0, 1, 2, ... labels; wide ranges are grouped into bins."""
+    n_labels = np.diff(data.Y.indptr)
+    maximum = int(n_labels.max(initial=0))
+    step = math.ceil((maximum + 1) / MAX_BINS)
+    return _histogram(n_labels, np.arange(0, maximum + step + 1, step))
 
 
-def _by_decade(counts: Array) -> dict[str, Any]:
-    """Put counts into bins 1-2, 2-5, 5-10, 10-20, ...: they spread over powers of ten."""
-    seen = counts[counts > 0]
-    most = int(seen.max(initial=1))
+def _logarithmic_histogram(counts: Array) -> dict[str, Any]:
+    """Return a histogram of counts with edges 1, 2, 5, 10, 20, ...; zeros are left out.
+
+    Counts of labels and labelsets extend over several powers of ten.
+    """
+    positive = counts[counts > 0]
+    maximum = int(positive.max(initial=1))
     edges = [1]
-    while edges[-1] <= most:
-        digit = int(str(edges[-1])[0])
-        edges.append(edges[-1] * 2 if digit != 2 else edges[-1] * 5 // 2)
-    return _histogram(seen, bins=np.array(edges) - 0.5) | {"edges": edges}
+    while edges[-1] <= maximum:
+        first_digit = int(str(edges[-1])[0])
+        edges.append(edges[-1] * 5 // 2 if first_digit == 2 else edges[-1] * 2)
+    histogram = _histogram(positive, np.array(edges) - 0.5)
+    return {"edges": edges, "counts": histogram["counts"]}
 
 
 def before_and_after(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
-    """Put a treated data set beside the one it was made of."""
+    """Return the content of the page that compares a resampled data set with its original.
+
+    Parameters
+    ----------
+    before : OpenDataset or None
+        The original; None if it has been closed. Its labels and histograms are then missing.
+    after : OpenDataset
+        The resampled data set.
+    """
     report = after.treatment or {}
-    first, steps = report["before"], report["steps"]
-    both = {} if before is None else {"before": before, "after": after}
+    measures = [
+        {
+            "key": key,
+            "title": title,
+            "before": report["before"][key],
+            "steps": [step[key] for step in report["steps"]],
+        }
+        for key, title, _ in BEFORE_AFTER_MEASURES
+    ]
+    label_changes: list[dict[str, Any]] = []
+    histograms: dict[str, Any] = {}
+    if before is not None:
+        label_changes = _label_changes(before, after)
+        histograms["before"] = scumble_histogram(before.packed.summary)
+        histograms["after"] = scumble_histogram(after.packed.summary)
     return {
         "dataset": after.to_dict(),
         "steps": report["methods"],
         "chain": report["chain"],
         "notes": step_notes(report),
-        "traits": [
-            {"key": key, "title": title, "before": first[key], "steps": [one[key] for one in steps]}
-            for key, title, _ in BEFORE_AFTER_MEASURES
-        ],
-        "labels": [] if before is None else _label_changes(before, both),
-        "histograms": {when: scumble_histogram(each.packed.summary) for when, each in both.items()},
+        "traits": measures,
+        "labels": label_changes,
+        "histograms": histograms,
     }
 
 
-def _label_changes(before: OpenDataset, both: dict[str, OpenDataset]) -> list[dict[str, Any]]:
-    """Follow the difficult labels of the first data set."""
-    tables = {when: each.packed.summary.labels for when, each in both.items()}
+def _label_changes(before: OpenDataset, after: OpenDataset) -> list[dict[str, Any]]:
+    """Return the measures of the most difficult labels of the original, before and after."""
+    table_before = before.packed.summary.labels
+    table_after = after.packed.summary.labels
     return [
-        {"label": each["label"], "name": each["name"]}
-        | {
-            when: {key: to_json_value(table[key][each["label"]]) for key in TOLD}
-            for when, table in tables.items()
+        {
+            "label": difficult["label"],
+            "name": difficult["name"],
+            "before": _label_measures(table_before, difficult["label"]),
+            "after": _label_measures(table_after, difficult["label"]),
         }
-        for each in before.packed.overview["difficult"][:N_DIFFICULT]
+        for difficult in before.packed.overview["difficult"][:N_DIFFICULT]
     ]
+
+
+def _label_measures(table: LabelTable, label: int) -> dict[str, Any]:
+    """Return the measures of a label as values for JSON."""
+    return {name: to_json_value(table[name][label]) for name in LABEL_MEASURES}
 
 
 @dataclass(frozen=True, eq=False)
 class PagedTable:
-    """Columns that can be sorted, and a way to find rows by a text.
+    """A table that is sorted, searched and sent page by page.
 
     Attributes
     ----------
     columns : mapping of str to array or sequence of str
-        All of one length.
+        The columns, all of the same length.
     matches : callable
-        ``matches(text)`` tells which rows fit, as an array of bool.
+        ``matches(text)`` returns which rows match a search, as an array of bool.
     default_sort, default_order : str
-        How it is sorted if nothing is said.
-    details : callable
-        ``details(rows)`` gives further values of the rows of one page.
-    exported : mapping of str to callable
-        Further columns of the whole table, made row by row.
+        The column that the table is sorted by if a request names none, and its order.
+    row_details : callable or None
+        ``row_details(rows)`` returns a dict with further values of each of some rows.
+    csv_columns : mapping of str to callable
+        Further columns of the CSV file; each function returns the cell of a row.
     """
 
     columns: Mapping[str, Any]
     matches: Callable[[str], Array]
     default_sort: str
     default_order: str = "descending"
-    details: Callable[[Array], list[dict[str, Any]]] = lambda rows: [{}] * len(rows)
-    exported: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
+    row_details: Callable[[Array], list[dict[str, Any]]] | None = None
+    csv_columns: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
 
     def page(self, request: ApiRequest) -> dict[str, Any]:
-        """Answer a call for a page: ``sort``, ``order``, ``q``, ``offset``, ``limit`` choose it."""
-        limit = request.get_query_int("limit", PAGE, minimum=1, maximum=MAX_PAGE)
+        """Return the page that the query of a request selects.
+
+        The query may contain ``sort``, ``order``, ``q`` (a search), ``offset`` and ``limit``.
+        """
+        limit = request.get_query_int("limit", PAGE_SIZE, minimum=1, maximum=MAX_PAGE_SIZE)
         offset = request.get_query_int("offset", 0)
         sort, order = self._sorting(request)
-        rows = self._rows(request, sort, order)
+        rows = self._matching_rows(request, sort, order)
+        first_column = next(iter(self.columns.values()))
         return {
-            "total": len(next(iter(self.columns.values()))),
+            "total": len(first_column),
             "found": len(rows),
             "offset": offset,
             "limit": limit,
             "sort": sort,
             "order": order,
-            "rows": self._as_dicts(rows[offset : offset + limit]),
+            "rows": self._rows_to_dicts(rows[offset : offset + limit]),
         }
 
     def to_csv(self, request: ApiRequest, filename: str) -> ApiResponse:
-        """Answer a call for the whole table as CSV; formulas get an apostrophe before them."""
-        rows = self._rows(request, *self._sorting(request))
+        """Return all rows that match the query as CSV.
+
+        Names that a spreadsheet would interpret as formulas get an apostrophe in front.
+        """
+        sort, order = self._sorting(request)
+        rows = self._matching_rows(request, sort, order)
         out = io.StringIO(newline="")
         writer = csv.writer(out)
-        cells = {name: column.__getitem__ for name, column in self.columns.items()}
-        cells |= self.exported
-        writer.writerow(cells)
+        writer.writerow([*self.columns, *self.csv_columns])
         for row in rows:
-            writer.writerow([_cell(cell_of(row)) for cell_of in cells.values()])
+            values = [column[row] for column in self.columns.values()]
+            values.extend(cell_of_row(row) for cell_of_row in self.csv_columns.values())
+            writer.writerow([_csv_cell(value) for value in values])
         return ApiResponse(out.getvalue(), filename=filename)
 
     def _sorting(self, request: ApiRequest) -> tuple[str, str]:
+        """Return the column to sort by, and the order, which depends on the column by default."""
         sort = request.get_query_choice("sort", tuple(self.columns), self.default_sort)
-        usual = self.default_order if sort == self.default_sort else "descending"
-        if not isinstance(self.columns[sort], np.ndarray):
-            usual = "ascending"
-        return sort, request.get_query_choice("order", ("ascending", "descending"), usual)
+        if not isinstance(self.columns[sort], np.ndarray):  # texts
+            default_order = "ascending"
+        elif sort == self.default_sort:
+            default_order = self.default_order
+        else:
+            default_order = "descending"
+        order = request.get_query_choice("order", ("ascending", "descending"), default_order)
+        return sort, order
 
-    def _rows(self, request: ApiRequest, sort: str, order: str) -> Array:
-        ranked = _row_order(self.columns[sort], order == "descending")
+    def _matching_rows(self, request: ApiRequest, sort: str, order: str) -> Array:
+        """Return the sorted indices of the rows that match the search of a request."""
+        rows = _row_order(self.columns[sort], order == "descending")
         text = request.query.get("q", "")
         if len(text) > 1000:
             raise RequestError("'q' is too long: a search has at most 1,000 characters.")
-        return ranked[self.matches(text)[ranked]] if text else ranked
+        if not text:
+            return rows
+        return rows[self.matches(text)[rows]]
 
-    def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:
-        return [
-            {name: to_json_value(column[row]) for name, column in self.columns.items()} | details
-            for row, details in zip(rows, self.details(rows), strict=True)
+    def _rows_to_dicts(self, rows: Array) -> list[dict[str, Any]]:
+        """Return the values of rows by column, with their details."""
+        dicts = [
+            {name: to_json_value(column[row]) for name, column in self.columns.items()}
+            for row in rows
         ]
+        if self.row_details is not None:
+            for row_dict, details in zip(dicts, self.row_details(rows), strict=True):
+                row_dict.update(details)
+        return dicts
 
 
 def labels_table(packed: PackedDataset) -> PagedTable:
-    """List all labels."""
+    """Return the table of all labels."""
     table = packed.summary.labels
-    columns = {name: table[name] for name in LABEL_COLUMNS}
-    columns = {"label": np.arange(len(table)), **columns, "is_minority": table.is_minority}
-    return PagedTable(columns, matcher(table.name), "scumble")
+    return PagedTable(
+        columns={
+            "label": np.arange(len(table)),
+            **{name: table[name] for name in LABEL_COLUMNS},
+            "is_minority": table.is_minority,
+        },
+        matches=matcher(table.name),
+        default_sort="scumble",
+    )
 
 
 def labelsets_table(packed: PackedDataset) -> PagedTable:
-    """List all labelsets, the most frequent first."""
+    """Return the table of all labelsets, by default the most frequent first."""
     data, summary = packed.data, packed.summary
-    sets = summary.labelsets
-    rows = sets.first_row[sets.order]
-    members = data.Y[rows]
+    labelsets = summary.labelsets
+    first_rows = labelsets.first_row[labelsets.order]
+    members = data.Y[first_rows]  # one row per labelset
 
     def matches(text: str) -> Array:
-        return np.asarray(members @ matcher(data.labels)(text).astype(np.int64)).ravel() > 0
+        label_matches = matcher(data.labels)(text).astype(np.int64)
+        return np.asarray(members @ label_matches).ravel() > 0
 
-    def names(at: int, maximum: int | None = None) -> list[str]:
-        held = members.indices[members.indptr[at] : members.indptr[at + 1]]
-        return [data.labels[label] for label in held[:maximum]]
+    def label_names(index: int, maximum: int | None = None) -> list[str]:
+        labels = members.indices[members.indptr[index] : members.indptr[index + 1]]
+        return [data.labels[label] for label in labels[:maximum]]
 
     return PagedTable(
-        {
-            "rank": np.arange(1, len(rows) + 1),
+        columns={
+            "rank": np.arange(1, len(first_rows) + 1),
             "size": np.diff(members.indptr),
-            "count": sets.counts[sets.order],
-            "imbalance": sets.imbalance[sets.order],
-            "scumble": summary.scumble_by_instance[rows],
+            "count": labelsets.counts[labelsets.order],
+            "imbalance": labelsets.imbalance[labelsets.order],
+            "scumble": summary.scumble_by_instance[first_rows],
         },
-        matches,
-        "rank",
-        "ascending",
-        lambda shown: [{"labels": names(at, N_SHOWN_LABELS)} for at in shown],
-        {"labels": lambda at: " | ".join(names(at))},
+        matches=matches,
+        default_sort="rank",
+        default_order="ascending",
+        row_details=lambda rows: [{"labels": label_names(row, MAX_LISTED_LABELS)} for row in rows],
+        csv_columns={"labels": lambda row: " | ".join(label_names(row))},
     )
 
 
 def cooccurring_labels_table(packed: PackedDataset, label: int) -> PagedTable:
-    """List the labels that share instances with a label, those it meets most often first."""
+    """Return the table of the labels that co-occur with a label, the most frequent first."""
     table = packed.summary.labels
-    joint = joint_counts(packed.data, label)
-    met = np.flatnonzero(joint)
-    names = [table.name[at] for at in met]
+    counts = joint_counts(packed.data, label)
+    partners = np.flatnonzero(counts)
+    names = [table.name[partner] for partner in partners]
+    n_instances = max(int(table.count[label]), 1)  # a label that never occurs has no partners
     return PagedTable(
-        {
-            "label": met,
+        columns={
+            "label": partners,
             "name": names,
-            "joint_count": joint[met],
-            "share": joint[met] / max(int(table.count[label]), 1),
-            **{key: getattr(table, key)[met] for key in (*TOLD, "is_minority")},
+            "joint_count": counts[partners],
+            "share": counts[partners] / n_instances,
+            **{name: getattr(table, name)[partners] for name in (*LABEL_MEASURES, "is_minority")},
         },
-        matcher(names),
-        "joint_count",
+        matches=matcher(names),
+        default_sort="joint_count",
     )
 
 
 def most_cooccurring_labels(data: MultilabelDataset, label: int) -> list[int]:
-    """Choose a label and those it meets most often, for a chord diagram."""
-    joint = joint_counts(data, label)
-    order = np.argsort(-joint, kind="stable")[:N_AROUND]
-    return [label, *order[joint[order] > 0].tolist()]
+    """Return a label and the labels that co-occur with it most often, for a chord diagram."""
+    counts = joint_counts(data, label)
+    partners = np.argsort(-counts, kind="stable")[:N_CHORD_PARTNERS]
+    return [label, *partners[counts[partners] > 0].tolist()]
 
 
 def joint_counts(data: MultilabelDataset, label: int) -> Array:
-    """Count for each label the instances it shares with one; 0 for that one itself."""
+    """Return, for each label, the number of instances that it shares with a label.
+
+    The count of the label itself is 0.
+    """
     rows = data.Y[:, [label]].nonzero()[0]
-    joint = np.bincount(data.Y[rows].indices, minlength=data.n_labels)
-    joint[label] = 0
-    return joint
+    counts = np.bincount(data.Y[rows].indices, minlength=data.n_labels)
+    counts[label] = 0
+    return counts
 
 
 def features_table(packed: PackedDataset) -> PagedTable:
-    """List all features."""
+    """Return the table of all features."""
     data, table = packed.data, packed.feature_table
-    known: dict[int, dict[str, Any]] = {}
     n_nonzero = table.n_nonzero.astype(object)
-    n_nonzero[[kind in ("nominal", "string") for kind in table.kind]] = None  # a code is no amount
+    is_code = [kind in ("nominal", "string") for kind in table.kind]
+    n_nonzero[is_code] = None  # a code is not a quantity
+    cache: dict[int, dict[str, Any]] = {}  # descriptions by column; they require reading the data
 
-    def details(shown: Array) -> list[dict[str, Any]]:
-        columns = [int(at) for at in shown]
-        new = [column for column in columns if column not in known]
-        known.update(zip(new, describe_features(data, new), strict=True))
-        return [known[column] for column in columns]
+    def descriptions(rows: Array) -> list[dict[str, Any]]:
+        columns = [int(row) for row in rows]
+        new_columns = [column for column in columns if column not in cache]
+        new_descriptions = describe_features(data, new_columns)
+        cache.update(zip(new_columns, new_descriptions, strict=True))
+        return [cache[column] for column in columns]
 
     return PagedTable(
-        {
+        columns={
             "feature": np.arange(len(table)),
-            **{key: getattr(table, key) for key in ("name", "kind", "n_missing")},
+            "name": table.name,
+            "kind": table.kind,
+            "n_missing": table.n_missing,
             "n_nonzero": n_nonzero,
-            **{key: getattr(table, key) for key in ("minimum", "mean", "maximum")},
+            "minimum": table.minimum,
+            "mean": table.mean,
+            "maximum": table.maximum,
         },
-        matcher(table.name),
-        "feature",
-        "ascending",
-        details,
+        matches=matcher(table.name),
+        default_sort="feature",
+        default_order="ascending",
+        row_details=descriptions,
     )
 
 
+#: The functions that make the tables of a data set, by the name of the table in addresses.
 TABLE_BUILDERS = {"labels": labels_table, "labelsets": labelsets_table, "features": features_table}
 
 
 def matcher(names: Sequence[str]) -> Callable[[str], Array]:
-    """Find names that hold a text, in any case.
+    """Return a function that finds the names which contain a text, ignoring case.
 
     Examples
     --------
@@ -323,22 +402,32 @@ def matcher(names: Sequence[str]) -> Callable[[str], Array]:
     >>> matcher(["Sky", "sea"])("SK").tolist()
     [True, False]
     """
-    folded = [name.casefold() for name in names]
-    return lambda text: np.array([text.casefold() in name for name in folded], bool)
+    folded_names = [name.casefold() for name in names]
+
+    def matches(text: str) -> Array:
+        folded_text = text.casefold()
+        return np.array([folded_text in name for name in folded_names], bool)
+
+    return matches
 
 
 def _row_order(column: Any, descending: bool) -> Array:
-    """Order rows; ties keep the order of the data, and what is missing comes last."""
+    """Return the row indices sorted by a column; ties keep their order, gaps come last."""
     if not isinstance(column, np.ndarray):
         keys = [str(value).casefold() for value in column]
         order = sorted(range(len(keys)), key=keys.__getitem__, reverse=descending)
         return np.array(order, np.int64)
     values = column.astype(np.float64)
-    return np.argsort(-values if descending else values, kind="stable")  # NaN is always last
+    if descending:
+        values = -values
+    return np.argsort(values, kind="stable")  # NaN is always last
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
+    """Return a value for a CSV file: empty if missing, with an apostrophe before a formula."""
     value = to_json_value(value)
-    if isinstance(value, str) and value.startswith(FORMULA):
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
-    return "" if value is None else value
+    return value

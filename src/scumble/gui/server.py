@@ -1,4 +1,4 @@
-"""The server: its start and end, its addresses and the files of its page; nothing here computes."""
+"""The web server: start and end, HTTP requests and responses, and the files of the page."""
 
 import asyncio
 import inspect
@@ -13,7 +13,7 @@ from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.optional import import_optional_dependency
-from scumble.gui.folders import PATIENCE, receive_with_timeout
+from scumble.gui.folders import TRANSFER_TIMEOUT, receive_with_timeout
 from scumble.gui.guard import (
     LOOPBACK,
     MEGABYTE,
@@ -28,26 +28,29 @@ from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
 from scumble.gui.worker import Worker, disk_full_message
 
-#: Tried first, so that the address stays the same from day to day.
+#: The default port. It is fixed so that the address stays the same from day to day.
 PORT = 8707
-WILDCARDS = ("0.0.0.0", "::", "")
-#: Where the API begins.
+#: Addresses that mean all networks of this machine.
+WILDCARD_HOSTS = ("0.0.0.0", "::", "")
+#: Path of the API.
 PREFIX = "/api/v1"
-#: Bytes of a JSON body.
+#: Maximum bytes of a JSON body: the options of tens of thousands of columns.
 MAX_BODY = 1 << 20
-#: Bytes of a refused file that are read and thrown away.
+#: Maximum bytes of a refused upload that are read and discarded, so that the client gets the
+#: response.
 MAX_DRAINED = 16 << 20
-#: Parts of an address that name something the server holds; what answers is given that.
-PLACES = {"dataset": "datasets", "upload": "uploads", "model": "models", "job": "jobs"}
-TYPES = {
+#: Path parameters that are the id of an item, and the attribute of `ServerState` with these items.
+#: Handlers get the item itself.
+ITEM_COLLECTIONS = {"dataset": "datasets", "upload": "uploads", "model": "models", "job": "jobs"}
+CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-CSV = "text/csv; charset=utf-8"
-#: What a download may do if a browser shows it after all: nothing.
-SANDBOX = {"content-security-policy": "default-src 'none'; sandbox"}
+CSV_TYPE = "text/csv; charset=utf-8"
+#: Headers of a download: if a browser displays the file after all, it may load and run nothing.
+SANDBOX_HEADERS = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 def serve(
@@ -64,23 +67,48 @@ def serve(
     worker: Worker | None = None,
     **options: Any,
 ) -> None:
-    """Serve the page until Ctrl-C; a process that can work may have been started before."""
-    if host in WILDCARDS and not allow_hosts:
+    """Serve the page until Ctrl-C.
+
+    Parameters
+    ----------
+    file : str, optional
+        A file or public data set to open at once.
+    host : str
+        Address to listen on.
+    port : int, optional
+        By default 8707, or a free one.
+    allow_hosts : tuple of str
+        Further names by which browsers may address the server.
+    open_browser : bool
+        Whether to open the page in the browser.
+    max_upload_mb, max_unpacked_mb : int
+        Maximum size of an uploaded file, as sent and decompressed.
+    announce : callable
+        Is called with the address of the page, which contains the token.
+    on_error : callable
+        Is called with the reason if ``file`` cannot be opened.
+    worker : Worker, optional
+        A worker process that has been started already.
+    **options : object
+        Options for the reader of ``file``.
+    """
+    if host in WILDCARD_HOSTS and not allow_hosts:
         raise ParameterError(
-            f"The address {host!r} means every network this machine is in. Say by which name "
-            "browsers will address it, with --allow-host NAME."
+            f"The address {host!r} stands for all networks of this machine. Specify the name that "
+            "browsers will use, with --allow-host NAME."
         )
-    with _listen(host, port) as listener, worker or Worker() as idle:
-        names = _own_names(host, allow_hosts)
+    with _listen(host, port) as listener, worker or Worker() as idle_worker:
+        host_names = _host_names(host, allow_hosts)
         settings = Settings(
             port=listener.getsockname()[1],
-            hosts=tuple(dict.fromkeys((*LOOPBACK, *names))),
+            hosts=tuple(dict.fromkeys((*LOOPBACK, *host_names))),
             max_upload=max_upload_mb * MEGABYTE,
             max_unpacked=max_unpacked_mb * MEGABYTE,
         )
-        address = f"http://{names[0]}:{settings.port}/?token={settings.token}"
+        address = f"http://{host_names[0]}:{settings.port}/?token={settings.token}"
 
         def on_start(state: ServerState) -> None:
+            """Open the file, announce the address and open the browser."""
             state.is_closing = lambda: server.should_exit
             if file is not None:
                 state.open_initial_dataset(file, options, on_error)
@@ -88,26 +116,27 @@ def serve(
             if open_browser:
                 import webbrowser
 
-                # Some browsers keep the caller waiting; the server must not.
+                # In a thread: some browsers make the caller wait.
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        server = make_server(create_app(settings, on_start, [idle]))
-        with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
+        server = make_server(create_app(settings, on_start, [idle_worker]))
+        with suppress(KeyboardInterrupt):  # the normal end; everything has been cleaned up by now
             server.run(sockets=[listener])
 
 
 def make_server(app: ASGIApp) -> Any:
-    """Make the server of an application."""
+    """Return the uvicorn server of an application."""
     uvicorn = import_optional_dependency("uvicorn", purpose="scumble gui", extra="gui")
     config = uvicorn.Config(
         app,
         http=make_timeout_protocol(),
         log_level="warning",
-        access_log=False,  # addresses may hold the token
+        access_log=False,  # addresses may contain the token
         server_header=False,
         ws="none",
         lifespan="on",
-        # Where the server hangs up just when a client asks again, the client sees an error.
+        # If the server closes a connection just when a client sends a request, the client gets an
+        # error. A long time makes this rare.
         timeout_keep_alive=60,
         timeout_graceful_shutdown=2,
     )
@@ -115,10 +144,11 @@ def make_server(app: ASGIApp) -> Any:
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """Bind now, so that the port is ours before anyone is told of it."""
+    """Return a listening socket; the port is reserved before the address is announced."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    candidates = (PORT, 0) if port is None else (port,)  # 0 is any free port
     reason = ""
-    for candidate in (port,) if port is not None else (PORT, 0):
+    for candidate in candidates:
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -133,10 +163,12 @@ def _listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def _own_names(host: str, allow_hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """List the names by which browsers may address us, first the one that is announced."""
-    own = f"[{host}]" if ":" in host else host.lower()
-    return allow_hosts if host in WILDCARDS else (own, *allow_hosts)
+def _host_names(host: str, allow_hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names by which browsers may address the server; the first one is announced."""
+    if host in WILDCARD_HOSTS:
+        return allow_hosts
+    name = f"[{host}]" if ":" in host else host.lower()
+    return (name, *allow_hosts)
 
 
 def create_app(
@@ -144,136 +176,163 @@ def create_app(
     on_start: Callable[[ServerState], None] = lambda _: None,
     idle: Sequence[Worker] = (),
 ) -> ASGIApp:
-    """Make the application of one server."""
+    """Return the application of a server.
+
+    Parameters
+    ----------
+    settings : Settings
+        Address, secret and limits.
+    on_start : callable
+        Is called with the state of the server when it starts.
+    idle : sequence of Worker
+        Workers that have been started already.
+    """
     import_optional_dependency("starlette", purpose="scumble gui", extra="gui")
     from starlette.applications import Starlette
     from starlette.routing import Mount, Route
 
-    tickets = DownloadTokens()
+    download_tokens = DownloadTokens()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        state = app.state.server = ServerState(settings, tickets, idle)
+        state = app.state.server = ServerState(settings, download_tokens, idle)
         try:
             on_start(state)
-            asyncio.get_running_loop().call_soon(_router)
+            # Imported now: a worker is opening the data, so no request waits for the imports.
+            asyncio.get_running_loop().call_soon(_api_router)
             yield
         finally:
             await state.close()
 
     routes = [
-        Mount(PREFIX, _api),
-        Route("/static/{path:path}", _static),
-        Route("/{path:path}", _page),
+        Mount(PREFIX, _serve_api),
+        Route("/static/{path:path}", _serve_static_file),
+        Route("/{path:path}", _serve_page),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), settings, tickets)
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings, download_tokens)
 
 
-async def _api(scope: Any, receive: Any, send: Any) -> None:
-    await _router()(scope, receive, send)
+async def _serve_api(scope: Any, receive: Any, send: Any) -> None:
+    """Answer a request to the API."""
+    await _api_router()(scope, receive, send)
 
 
 @cache
-def _router() -> ASGIApp:
-    """Import what answers calls, once it is told where the page is.
-
-    By then a worker is opening the data, and nobody waits for this process.
-    """
+def _api_router() -> ASGIApp:
+    """Return the router of the API; the first call imports the handlers."""
     from starlette.routing import Route, Router
 
     from scumble.gui.api.routes import ROUTES, UPLOAD_ROUTE
 
     routes = [
-        *(Route(path, _endpoint(handler), methods=[method]) for method, path, handler in ROUTES),
-        Route(UPLOAD_ROUTE[1], _upload, methods=[UPLOAD_ROUTE[0]]),
-        Route("/{rest:path}", _no_such_call),
+        Route(path, _make_endpoint(handler), methods=[method]) for method, path, handler in ROUTES
     ]
+    upload_method, upload_path = UPLOAD_ROUTE
+    routes.append(Route(upload_path, _receive_upload, methods=[upload_method]))
+    routes.append(Route("/{path:path}", _unknown_address))
     return Router(routes)
 
 
-def _endpoint(handler: Callable[..., Any]) -> Any:
-    """Let an API function answer HTTP requests."""
+def _make_endpoint(handler: Callable[..., Any]) -> Any:
+    """Return the endpoint that calls a handler of the API.
 
-    async def answer(request: Any) -> Any:
-        state: ServerState = request.app.state.server
+    The handler gets the state of the server, the request, and the items whose ids are in the path.
+    """
+
+    async def endpoint(http_request: Any) -> Any:
+        state: ServerState = http_request.app.state.server
         try:
-            body = await _body(request) if request.method == "POST" else b""
-            call = ApiRequest(request.path_params, request.query_params, body)
-            named = [getattr(state, PLACES[n]).get(call.path[n]) for n in call.path if n in PLACES]
+            body = await _read_body(http_request) if http_request.method == "POST" else b""
+            request = ApiRequest(http_request.path_params, http_request.query_params, body)
+            items = [
+                getattr(state, ITEM_COLLECTIONS[parameter]).get(value)
+                for parameter, value in request.path.items()
+                if parameter in ITEM_COLLECTIONS
+            ]
             if inspect.iscoroutinefunction(handler):
-                content = await handler(state, call, *named)
+                content = await handler(state, request, *items)
             else:
-                content = await asyncio.to_thread(handler, state, call, *named)
+                content = await asyncio.to_thread(handler, state, request, *items)
         except (RequestError, ScumbleError, OSError) as error:
-            return _refused(error)
+            return _error_response(error)
         return _response(content)
 
-    return answer
+    return endpoint
 
 
-async def _upload(request: Any) -> Any:
-    """Receive one file as the body of a request."""
+async def _receive_upload(http_request: Any) -> Any:
+    """Store the body of a request as an uploaded file."""
     from starlette.requests import ClientDisconnect
 
-    state: ServerState = request.app.state.server
-    length = request.headers.get("content-length", "")
-    declared = int(length) if length.isdecimal() else None
-    name = request.query_params.get("name", "data")
+    state: ServerState = http_request.app.state.server
+    content_length = http_request.headers.get("content-length", "")
     try:
-        known = {"declared": declared, "suffixes": (await state.catalogue())["suffixes"]}
-        stored = await state.uploads.store(name, request.stream(), **known)
+        catalogue = await state.catalogue()
+        upload = await state.uploads.store(
+            http_request.query_params.get("name", "data"),
+            http_request.stream(),
+            declared_size=int(content_length) if content_length.isdecimal() else None,
+            suffixes=catalogue["suffixes"],
+        )
     except ClientDisconnect:
-        return _refused(RequestError("The upload was broken off.", 400))
+        return _error_response(RequestError("The client disconnected during the upload.", 400))
     except (RequestError, OSError) as error:
-        refused = _refused(error)
-        if refused.status_code != 408:  # who has fallen silent need not be waited for once more
-            await _drain(request)
-        refused.headers["connection"] = "close"
-        return refused
-    shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
-    return _response(ApiResponse(shown, 201))
+        response = _error_response(error)
+        if response.status_code != 408:  # a client that has stopped sending gets no further time
+            await _drain(http_request)
+        response.headers["connection"] = "close"
+        return response
+    content = {"id": upload.id, "name": upload.display_name, "size": upload.size}
+    return _response(ApiResponse(content, 201))
 
 
-async def _drain(request: Any) -> None:
-    """Read some of what is not wanted: a client that is still sending would miss the answer."""
+async def _drain(http_request: Any) -> None:
+    """Read a part of a refused body: a client that is still sending would miss the response."""
     from starlette.requests import ClientDisconnect
 
-    # It may be gone, silent, still sending, or read to its end.
+    # The client may have disconnected, stopped sending or sent everything.
     with suppress(ClientDisconnect, RequestError, RuntimeError):
-        async for _ in receive_with_timeout(request.stream(), PATIENCE, MAX_DRAINED):
+        async for _ in receive_with_timeout(http_request.stream(), TRANSFER_TIMEOUT, MAX_DRAINED):
             pass
 
 
-async def _no_such_call(request: Any) -> Any:
-    return _refused(RequestError("There is no such call; see /api/v1/openapi.json.", 404))
+async def _unknown_address(http_request: Any) -> Any:
+    """Return the error for an address that the API does not have."""
+    return _error_response(RequestError("There is no such address; see /api/v1/openapi.json.", 404))
 
 
-async def _static(request: Any) -> Any:
-    """Give a file of the page, from a list of those there are."""
-    return _asset(request, request.path_params["path"])
+async def _serve_static_file(http_request: Any) -> Any:
+    """Return a file of the page, from a fixed list."""
+    return _asset_response(http_request, http_request.path_params["path"])
 
 
-async def _page(request: Any) -> Any:
-    """Give the page; its script reads the address."""
-    is_icon = request.path_params["path"] == "favicon.ico"
-    return _asset(request, "icon.svg" if is_icon else "index.html")
+async def _serve_page(http_request: Any) -> Any:
+    """Return the page, which is the same for all addresses; its script interprets them."""
+    is_icon = http_request.path_params["path"] == "favicon.ico"
+    return _asset_response(http_request, "icon.svg" if is_icon else "index.html")
 
 
-def _asset(request: Any, name: str) -> Any:
+def _asset_response(http_request: Any, name: str) -> Any:
+    """Return the response with a file of the page, compressed if the browser accepts it."""
     from starlette.responses import Response
 
     content = assets().get(name)
     if content is None:
-        return _refused(RequestError("There is no such file.", 404))
-    headers = {"content-type": TYPES[name[name.rindex(".") :]], "cache-control": "no-cache"}
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        content, headers["content-encoding"] = _packed(name), "gzip"
-    return Response(content, headers={**headers, "vary": "accept-encoding"})
+        return _error_response(RequestError("There is no such file.", 404))
+    headers = {
+        "content-type": CONTENT_TYPES[Path(name).suffix],
+        "cache-control": "no-cache",
+        "vary": "accept-encoding",
+    }
+    if "gzip" in http_request.headers.get("accept-encoding", ""):
+        content = _compressed_asset(name)
+        headers["content-encoding"] = "gzip"
+    return Response(content, headers=headers)
 
 
 @cache
-def _packed(name: str) -> bytes:
-    """Compress a file of the page: a third of it is sent, which tells over a network."""
+def _compressed_asset(name: str) -> bytes:
+    """Return a file of the page compressed to about a third, which matters over a network."""
     import gzip
 
     return gzip.compress(assets()[name], mtime=0)
@@ -281,43 +340,59 @@ def _packed(name: str) -> bytes:
 
 @cache
 def assets() -> dict[str, bytes]:
-    """Read the files of the page."""
+    """Return the files of the page by name."""
     folder = Path(__file__).with_name("static")
     paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.*")}
     paths["chord.js"] = folder.parents[1] / "report" / "assets" / "chord.js"
-    return {name: path.read_bytes() for name, path in paths.items() if path.suffix in TYPES}
+    return {name: path.read_bytes() for name, path in paths.items() if path.suffix in CONTENT_TYPES}
 
 
-async def _body(request: Any) -> bytes:
-    refusal = f"The body of a call has at most {MAX_BODY:,} bytes."
-    blocks = receive_with_timeout(request.stream(), PATIENCE, MAX_BODY, refusal)
+async def _read_body(http_request: Any) -> bytes:
+    """Return the body of a request."""
+    blocks = receive_with_timeout(
+        http_request.stream(),
+        seconds=TRANSFER_TIMEOUT,
+        max_bytes=MAX_BODY,
+        too_large_message=f"The body of a request has at most {MAX_BODY:,} bytes.",
+    )
     return b"".join([block async for block in blocks])
 
 
 def _response(content: Any) -> Any:
+    """Return the HTTP response with the result of a handler."""
     from starlette.responses import FileResponse, Response
 
     if isinstance(content, Job):
-        content = ApiResponse(content.to_dict(), 202)
-    answer = content if isinstance(content, ApiResponse) else ApiResponse(content)
-    if isinstance(answer.content, Path):
-        return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
-    if answer.content is None:
+        response = ApiResponse(content.to_dict(), 202)
+    elif isinstance(content, ApiResponse):
+        response = content
+    else:
+        response = ApiResponse(content)
+    if isinstance(response.content, Path):
+        return FileResponse(response.content, filename=response.filename, headers=SANDBOX_HEADERS)
+    if response.content is None:
         return Response(status_code=204)
-    if isinstance(answer.content, str):
-        disposition = {"content-disposition": f'attachment; filename="{answer.filename}"'}
-        return Response(answer.content, media_type=CSV, headers=disposition | SANDBOX)
-    text = json.dumps(answer.content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    body = text.encode(errors="replace")  # a name may hold half a surrogate pair
-    return Response(body, status_code=answer.status, media_type="application/json")
+    if isinstance(response.content, str):
+        headers = {
+            "content-disposition": f'attachment; filename="{response.filename}"',
+            **SANDBOX_HEADERS,
+        }
+        return Response(response.content, media_type=CSV_TYPE, headers=headers)
+    text = json.dumps(response.content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    body = text.encode(errors="replace")  # a name may contain half of a surrogate pair
+    return Response(body, status_code=response.status, media_type="application/json")
 
 
-def _refused(error: RequestError | ScumbleError | OSError) -> Any:
-    """Say why not, and that the disk is full; what else the system refuses is for the terminal."""
-    if isinstance(error, OSError):
-        told = disk_full_message(error)
-        if told is None:
+def _error_response(error: RequestError | ScumbleError | OSError) -> Any:
+    """Return the response with a reason; raise an `OSError` again unless the disk is full."""
+    status = 422
+    message = str(error)
+    if isinstance(error, RequestError):
+        status = error.status
+    elif isinstance(error, OSError):
+        disk_full = disk_full_message(error)
+        if disk_full is None:  # the terminal shows its traceback
             raise error
-        error = RequestError(told, 507)
-    status = error.status if isinstance(error, RequestError) else 422
-    return _response(ApiResponse({"error": str(error)}, status))
+        status = 507
+        message = disk_full
+    return _response(ApiResponse({"error": message}, status))

@@ -1,15 +1,15 @@
-"""Everything one server holds while it runs: above all data sets, with what is known of them."""
+"""The state of a running server: open data sets, jobs, uploads, models and downloads."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scumble.gui.folders import (
     Downloads,
@@ -24,72 +24,82 @@ from scumble.gui.http_messages import ApiRequest, ItemsById, RequestError
 from scumble.gui.jobs import Job, Jobs, ResultCallback
 from scumble.gui.worker import PackedDataset, Payload, Worker
 
-if TYPE_CHECKING:  # what computes is imported when something is computed
+if TYPE_CHECKING:  # the server starts faster without the modules that compute
     from scumble.gui.pages import PagedTable
 
-#: Bytes of judged folds from which on a proof begins with none.
-MAX_PROOFS = 1 << 28
-#: Seconds left to the overview of a data set before its other pages are prepared.
-HEAD_START = 0.5
-#: Chord diagrams remembered for each data set.
-N_CHORDS = 32
+#: Bytes of the store of comparisons above which it is deleted before the next comparison.
+MAX_COMPARISON_STORE_BYTES = 1 << 28
+#: Seconds between the opening of a data set and the preparation of its other pages; in this time
+#: the overview is sent.
+WARM_UP_DELAY = 0.5
+#: Maximum number of chord diagrams cached for each data set.
+MAX_CACHED_CHORDS = 32
 
 
 class LatestJobs:
-    """Jobs by kind: what runs, or else what was done last."""
+    """The latest jobs on a data set, by kind: ``"advice"``, ``"methods"`` and others."""
 
     def __init__(self) -> None:
-        self._begun: dict[str, Job] = {}
+        self._latest: dict[str, Job] = {}
         self._done: dict[str, Job] = {}
 
     def add_job(self, kind: str, job: Job) -> Job:
-        """Remember a job; one of its kind that was done stays until this one is."""
-        self.get(kind)
-        self._begun[kind] = job
+        """Add a job and return it; the last one that was done stays available until this one is."""
+        self._remember_if_done(kind)
+        self._latest[kind] = job
         return job
 
     def get(self, kind: str) -> Job | None:
-        """Find the job that runs, or the last one that was done."""
-        job = self._begun.get(kind)
-        if job is not None and job.state == "done":
-            self._done[kind] = job
-        return job if job is not None and not job.is_finished else self._done.get(kind)
+        """Return the unfinished job of a kind, else the last one that was done, else None."""
+        self._remember_if_done(kind)
+        job = self._latest.get(kind)
+        if job is not None and not job.is_finished:
+            return job
+        return self._done.get(kind)
 
     @property
-    def running(self) -> list[Job]:
-        """Jobs that are not over."""
-        return [job for job in self._begun.values() if not job.is_finished]
+    def unfinished(self) -> list[Job]:
+        """Jobs that are queued or running."""
+        return [job for job in self._latest.values() if not job.is_finished]
 
     def result(self, kind: str) -> Payload | None:
-        """Return what the last one that was done found."""
-        self.get(kind)
+        """Return the result of the last job of a kind that was done, or None."""
+        self._remember_if_done(kind)
         job = self._done.get(kind)
         return None if job is None else job.result
+
+    def _remember_if_done(self, kind: str) -> None:
+        """Store the latest job of a kind as the last one that was done, if it is done."""
+        job = self._latest.get(kind)
+        if job is not None and job.state == "done":
+            self._done[kind] = job
 
 
 @dataclass(eq=False)
 class OpenDataset:
-    """One open data set.
+    """An open data set.
 
     Attributes
     ----------
     id : str
-        Its name in addresses.
+        Its id in addresses.
     packed : PackedDataset
         The data with its measures.
     source : str
-        Where it comes from, for a person.
+        Where it comes from, for the user: a file or a public data set, and the resamplers applied.
     parent : str or None
-        The data set it was made of.
+        Id of the data set that it was resampled from.
     treatment : dict or None
-        What was done to it: ``title`` and ``chain`` with all parameters, and the report of
-        `scumble.resample.apply_chain`.
+        The resamplers that were applied: ``title`` and ``chain`` with all parameters, and the
+        report of `scumble.resample.apply_chain`.
+    notes : list of str
+        Warnings of the job that made it.
     copy : int
-        Of several with one name and treatment the how manieth it is.
+        Its number among the data sets with the same name and treatment, from 1 on.
     options : dict
-        What its reader was told.
-    latest : Latest
-        The last advice, comparison and proof about it.
+        Options of its reader.
+    latest_jobs : LatestJobs
+        The latest advice, comparisons and models of this data set.
     """
 
     id: str
@@ -103,89 +113,145 @@ class OpenDataset:
     latest_jobs: LatestJobs = field(default_factory=LatestJobs, repr=False)
     _chords: dict[str, Payload] = field(default_factory=dict, repr=False)
     _tables: dict[str, PagedTable] = field(default_factory=dict, repr=False)
-    _making: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), repr=False)
+    _table_locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), repr=False)
 
     @property
     def name(self) -> str:
-        """What the data set calls itself."""
+        """Name of the data set, as its file states it."""
         return str(self.packed.metadata["name"])
 
     def to_dict(self) -> Payload:
-        """Return what a list of data sets shows."""
-        keys = ("id", "source", "parent", "treatment", "copy")
-        told = {key: getattr(self, key) for key in keys} | self.packed.metadata
-        title = None if self.treatment is None else self.treatment["title"]
-        return {**told, "treatment": title, "notes": self.notes}
+        """Return the description for the client."""
+        return {
+            "id": self.id,
+            "source": self.source,
+            "parent": self.parent,
+            "treatment": None if self.treatment is None else self.treatment["title"],
+            "copy": self.copy,
+            **self.packed.metadata,
+            "notes": self.notes,
+        }
 
     def table(self, name: str) -> PagedTable:
         """Return the table of all labels, labelsets or features; it is made once."""
         from scumble.gui.pages import TABLE_BUILDERS
 
-        with self._making[name]:
+        with self._table_locks[name]:
             if name not in self._tables:
                 self._tables[name] = TABLE_BUILDERS[name](self.packed)
         return self._tables[name]
 
-    def chord(self, **wish: Any) -> Payload:
-        """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
+    def chord(
+        self,
+        *,
+        labels: list[int] | None = None,
+        n_labels: int | None = None,
+        keep_order: bool = False,
+    ) -> Payload:
+        """Return the layout of a chord diagram; see `scumble.plots.chord_layout`."""
         from scumble.plots.chord_layout import chord_layout
 
-        key = repr(sorted(wish.items()))
-        known = self._chords.get(key)
-        if known is None:
-            known = chord_layout(self.packed.data, summary=self.packed.summary, **wish).to_json()
-            self._chords[key] = known
-            for old in list(self._chords)[:-N_CHORDS]:
-                self._chords.pop(old, None)
-        return known
+        key = repr((labels, n_labels, keep_order))
+        chord = self._chords.get(key)
+        if chord is None:
+            layout = chord_layout(
+                self.packed.data,
+                labels=labels,
+                n_labels=n_labels,
+                keep_order=keep_order,
+                summary=self.packed.summary,
+            )
+            chord = layout.to_json()
+            self._chords[key] = chord
+            for old_key in list(self._chords)[:-MAX_CACHED_CHORDS]:
+                self._chords.pop(old_key, None)  # another thread may have removed it
+        return chord
 
     def warm_up(self) -> None:
-        """Unpack, and make what the pages ask for first; importing all it takes costs a second."""
-        for table in ("labels", "labelsets", "features"):
-            self.table(table).page(ApiRequest())
-        self.chord(labels=None, n_labels=None, keep_order=False)
+        """Make what the pages request first; the imports that this needs take a second."""
+        for name in ("labels", "labelsets", "features"):
+            self.table(name).page(ApiRequest())
+        self.chord()
 
 
 class OpenDatasets(ItemsById[OpenDataset]):
-    """Open data sets by their names in addresses, up to a limit."""
+    """Open data sets by their ids, up to a limit."""
 
     def __init__(self, max_open: int) -> None:
         super().__init__("This data set is not open. It may have been closed: open it again.")
         self._max_open = max_open
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[OpenDataset]:
         return iter(list(self._items.values()))
 
     def check_open_limit(self) -> None:
-        """Refuse to begin work whose result would find no place."""
+        """Raise a `RequestError` if no further data set can be opened."""
         if len(self._items) >= self._max_open:
             raise RequestError(
                 f"{self._max_open} data sets are open, which is the limit. Close one first.", 409
             )
 
-    def add(self, packed: PackedDataset, source: str, **more: Any) -> OpenDataset:
-        """Open a data set under a name of its own."""
+    def add(
+        self,
+        packed: PackedDataset,
+        source: str,
+        *,
+        parent: str | None = None,
+        treatment: Payload | None = None,
+        notes: Sequence[str] = (),
+        options: Payload | None = None,
+    ) -> OpenDataset:
+        """Add a data set under a new id; the parameters are the attributes of `OpenDataset`."""
         self.check_open_limit()
-        treatment = more.get("treatment")
-        given = packed.metadata["name"]
-        wanted = given if treatment is None else f"{given} {treatment['title']}"
-        # The name of a closed data set is not given to another while something made of it is open.
-        parents = {each.parent for each in self._items.values() if each.parent is not None}
-        name, copy = copy_of({*self._items, *parents}, slug(wanted))
-        entry = self._items[name] = OpenDataset(name, packed, source, copy=copy, **more)
+        title = packed.metadata["name"]
+        if treatment is not None:
+            title = f"{title} {treatment['title']}"
+        # The id of a closed data set is not reused while data sets made from it are open.
+        parents = {entry.parent for entry in self._items.values() if entry.parent is not None}
+        dataset_id, copy = unique_name({*self._items, *parents}, slug(title))
+        entry = OpenDataset(
+            id=dataset_id,
+            packed=packed,
+            source=source,
+            parent=parent,
+            treatment=treatment,
+            notes=list(notes),
+            copy=copy,
+            options=options or {},
+        )
+        self._items[dataset_id] = entry
         return entry
 
     def holds(self, entry: OpenDataset) -> bool:
-        """Tell whether this data set, not another one of its name, is still open."""
+        """Return whether this data set is still open, and not another one with its id."""
         return self._items.get(entry.id) is entry
 
-    def close(self, name: str) -> None:
-        """Forget a data set."""
-        del self._items[self.get(name).id]
+    def close(self, dataset_id: str) -> None:
+        """Close a data set."""
+        del self._items[self.get(dataset_id).id]
 
 
 class ServerState:
-    """Open data sets, running jobs, uploads and files to download."""
+    """The open data sets, jobs, uploads, models and downloads of a server.
+
+    Parameters
+    ----------
+    settings : Settings
+        Address and limits of the server.
+    download_tokens : DownloadTokens, optional
+        The tokens that the guard of the server accepts.
+    idle : sequence of Worker
+        Workers that have been started already.
+
+    Attributes
+    ----------
+    first_job : Job or None
+        The job that opens what was named on the command line.
+    initial_upload : tuple of Upload and dict, or None
+        The file named on the command line, and the options for its reader.
+    is_closing : callable
+        Returns whether the server is about to end.
+    """
 
     def __init__(
         self,
@@ -196,8 +262,8 @@ class ServerState:
         self.settings = settings
         self.download_tokens = download_tokens or DownloadTokens()
         remove_abandoned_folders()
-        self._private = PrivateFolder()
-        self.folder = self._private.path
+        self._private_folder = PrivateFolder()
+        self.folder = self._private_folder.path
         self.datasets = OpenDatasets(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.models = TrainedModels(self.folder / "models")
@@ -205,105 +271,148 @@ class ServerState:
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
         self.initial_upload: tuple[Upload, Payload] | None = None
-        self._catalogue: Job | None = None
-        self._warming: set[asyncio.Future[None]] = set()
+        self._catalogue_job: Job | None = None
+        self._warm_ups: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
 
     async def close(self) -> None:
-        """Stop all work and remove all files."""
+        """Cancel all work and remove all files."""
         await self.jobs.close()
-        await asyncio.gather(*self._warming, return_exceptions=True)
-        self._private.remove()
+        await asyncio.gather(*self._warm_ups, return_exceptions=True)
+        self._private_folder.remove()
 
     async def catalogue(self) -> Payload:
-        """Wait for the list of formats and methods; it is made once."""
-        if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
-            self._catalogue = self.jobs.submit(
-                "Looking up methods", "tasks.describe_catalogue", {}, is_user_requested=False
+        """Return the formats and methods; a job lists them once."""
+        job = self._catalogue_job
+        if job is None or job.state in ("failed", "cancelled"):
+            job = self.jobs.submit(
+                "Listing methods", "tasks.describe_catalogue", {}, is_user_requested=False
             )
-        while not self._catalogue.is_finished and not self.is_closing():
-            await self._catalogue.wait(0.2)
-        if self._catalogue.result is None:
-            raise RequestError(self._catalogue.error or "The server is closing.", 503)
-        return self._catalogue.result
+            self._catalogue_job = job
+        while not job.is_finished and not self.is_closing():
+            await job.wait(0.2)
+        if job.result is None:
+            raise RequestError(job.error or "The server is closing.", 503)
+        return job.result
 
     def comparison_store_path(self) -> Path:
-        """Tell where judged folds are kept; too many are forgotten while no proof needs them."""
-        path = self.folder / "proofs.db"
+        """Return the path of the store of comparisons.
+
+        If the store is too large and no comparison is running, it is deleted first.
+        """
+        path = self.folder / "comparisons.db"
         jobs = [entry.latest_jobs.get("proof") for entry in self.datasets]
-        is_free = all(job is None or job.is_finished for job in jobs)
-        if is_free and path.exists() and path.stat().st_size > MAX_PROOFS:
-            for part in self.folder.glob("proofs.db*"):  # with what the data base keeps beside it
-                part.unlink()
+        is_unused = all(job is None or job.is_finished for job in jobs)
+        if is_unused and path.exists() and path.stat().st_size > MAX_COMPARISON_STORE_BYTES:
+            for database_file in self.folder.glob("comparisons.db*"):  # also its journal
+                database_file.unlink()
         return path
 
     def submit_file_job(
-        self, title: str, task: str, arguments: Payload, reads: Collection[str] = ()
+        self, title: str, task: str, arguments: Payload, upload_ids: Collection[str] = ()
     ) -> Job:
-        """Begin to write a file for download, whose name and facts the task tells.
+        """Submit a job that writes a file for download.
 
-        The uploads that it ``reads`` are kept until its end.
+        Parameters
+        ----------
+        title : str
+            Description for the user.
+        task : str
+            Name of the task. It gets a ``folder``, and returns the name of the file in it and
+            further values for the client.
+        arguments : dict
+            Further arguments of the task.
+        upload_ids : collection of str
+            Uploads that the task reads.
         """
-        folder = self.files.new_folder()  # first: a full disk must hold no upload for ever
-        let_go = self.uploads.reserve(reads)
+        # The folder is made before the uploads are reserved: if the disk is full, this fails, and
+        # the uploads would stay reserved.
+        folder = self.files.new_folder()
+        release_uploads = self.uploads.reserve(upload_ids)
 
-        def finish(found: tuple[str, Payload], _: list[str]) -> Payload:
-            name, facts = found
-            return {**self.files.offer(folder.name, name), **facts}
+        def make_result(file: tuple[str, Payload], _: list[str]) -> Payload:
+            name, values = file
+            return {**self.files.offer(folder.name, name), **values}
 
         def clean_up(job: Job) -> None:
             self.files.remove_unused_folder(folder.name)
-            let_go(job)
+            release_uploads(job)
 
-        return self.jobs.submit(title, task, {**arguments, "folder": folder}, finish, clean_up)
+        return self.jobs.submit(
+            title,
+            task,
+            {**arguments, "folder": folder},
+            make_result=make_result,
+            on_finished=clean_up,
+        )
 
     def make_open_callback(self, source: str, options: Payload | None = None) -> ResultCallback:
-        """Make the function that puts the result of a job among the open ones, if there is room."""
+        """Return the function that opens the result of a job; fail if no data set can be opened."""
         self.datasets.check_open_limit()
-        return lambda packed, notes: self.open(packed, source, notes=notes, options=options or {})
+
+        def open_result(packed: PackedDataset, notes: list[str]) -> Payload:
+            return self.open(packed, source, notes=notes, options=options)
+
+        return open_result
 
     def open_initial_dataset(
         self, name: str, options: Payload, on_error: Callable[[str], None]
     ) -> None:
-        """Open what was named on the command line; a plain table waits until it is asked about."""
-        given = {key: value for key, value in options.items() if value is not None}
-        lent = self.uploads.add_local_file(Path(name), name) if Path(name).is_file() else None
-        self.initial_upload = None if lent is None else (lent, given)
-        open_it = self.make_open_callback(name, given)
+        """Open what was named on the command line; a plain table waits for its label columns."""
+        options = {key: value for key, value in options.items() if value is not None}
+        local_file: Upload | None = None
+        if Path(name).is_file():
+            local_file = self.uploads.add_local_file(Path(name), name)
+            self.initial_upload = (local_file, options)
+        open_result = self.make_open_callback(name, options)
 
-        def finish(packed: PackedDataset | None, notes: list[str]) -> Payload:
-            if packed is None:
-                return {"upload": None if lent is None else lent.id}
-            if lent is not None:
-                self.uploads.discard(lent.id)
-            return open_it(packed, notes)
+        def make_result(packed: PackedDataset | None, notes: list[str]) -> Payload:
+            if packed is None:  # a plain table without label options
+                return {"upload": None if local_file is None else local_file.id}
+            if local_file is not None:
+                self.uploads.discard(local_file.id)
+            return open_result(packed, notes)
 
-        def tell_failure(job: Job) -> None:
+        def report_failure(job: Job) -> None:
             if job.state == "failed":
                 on_error(str(job.error))
 
-        arguments = {"name": name, "options": given}
         self.first_job = self.jobs.submit(
-            f"Opening {name}", "tasks.open_path", arguments, finish, after=tell_failure
+            f"Opening {name}",
+            "tasks.open_path",
+            {"name": name, "options": options},
+            make_result=make_result,
+            on_finished=report_failure,
         )
 
-    def open(self, packed: PackedDataset, source: str, **more: Any) -> Payload:
-        """Put a data set among the open ones."""
-        entry = self.datasets.add(packed, source, **more)
-        asyncio.get_running_loop().call_later(HEAD_START, self._warm_up, entry)
+    def open(
+        self,
+        packed: PackedDataset,
+        source: str,
+        *,
+        parent: str | None = None,
+        treatment: Payload | None = None,
+        notes: Sequence[str] = (),
+        options: Payload | None = None,
+    ) -> Payload:
+        """Open a data set and return its description; parameters as in `OpenDatasets.add`."""
+        entry = self.datasets.add(
+            packed, source, parent=parent, treatment=treatment, notes=notes, options=options
+        )
+        asyncio.get_running_loop().call_later(WARM_UP_DELAY, self._start_warm_up, entry)
         return {"dataset": entry.to_dict()}
 
-    def _warm_up(self, entry: OpenDataset) -> None:
-        """Prepare the other pages of a data set, beside the event loop."""
+    def _start_warm_up(self, entry: OpenDataset) -> None:
+        """Prepare the other pages of a data set in a thread."""
         if self.is_closing():
             return
-        warming = asyncio.ensure_future(asyncio.to_thread(entry.warm_up))
-        self._warming.add(warming)
-        warming.add_done_callback(self._warming.discard)
+        warm_up = asyncio.ensure_future(asyncio.to_thread(entry.warm_up))
+        self._warm_ups.add(warm_up)
+        warm_up.add_done_callback(self._warm_ups.discard)
 
 
 def slug(name: str) -> str:
-    """Make a name fit for addresses and file names.
+    """Return a name in a form for addresses and file names.
 
     Examples
     --------
@@ -314,17 +423,18 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80].strip("-") or "data"
 
 
-def copy_of(names: Collection[str], wanted: str) -> tuple[str, int]:
-    """Choose a name that is not taken, and tell its number: debtags, debtags-2, debtags-3.
+def unique_name(names: Collection[str], name: str) -> tuple[str, int]:
+    """Return a name that is not in use, and its number: debtags, debtags-2, debtags-3.
 
     Examples
     --------
-    >>> from scumble.gui.state import copy_of
-    >>> copy_of(["a", "a-2"], "a")
+    >>> from scumble.gui.state import unique_name
+    >>> unique_name(["a", "a-2"], "a")
     ('a-3', 3)
     """
-    number, name = 1, wanted
-    while name in names:
+    number = 1
+    candidate = name
+    while candidate in names:
         number += 1
-        name = f"{wanted}-{number}"
-    return name, number
+        candidate = f"{name}-{number}"
+    return candidate, number

@@ -1,4 +1,4 @@
-"""What worker processes do: read, treat, write. Each is a plain function of plain values."""
+"""Tasks of worker processes: read, treat and write data. Each is a function of plain values."""
 
 from __future__ import annotations
 
@@ -23,116 +23,157 @@ from scumble.gui.worker import (
     PackedDataset,
     Payload,
     disk_full_message,
-    whole,
+    send_uninterrupted,
 )
 from scumble.measures.summary import characterize
 
-if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
+# Tasks import what they alone need, so that the first one, which opens a file, ends soon.
+if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
-#: Seconds between two messages about progress.
-BEAT = 0.05
+#: Minimum seconds between two progress messages; a page cannot show more.
+PROGRESS_INTERVAL = 0.05
 
 
-def answer(request: tuple[str, Payload], tell: Callable[[Any], None]) -> tuple[str, Any]:
-    """Do a task of this room: how it ended, and its result with the warnings it gave."""
+def run_task(request: tuple[str, Payload], send: Callable[[Any], None]) -> tuple[str, Any]:
+    """Run a task and return its last message.
+
+    Parameters
+    ----------
+    request : tuple of str and dict
+        Name of a function in `scumble.gui`, such as ``"tasks.treat"``, and its arguments by name.
+    send : callable
+        Sends a message to the server.
+
+    Returns
+    -------
+    tuple of str and object
+        ``"done"`` with the result and the warnings, ``"failed"`` with the reason, or ``"stopped"``
+        with None.
+    """
     name, arguments = request
-    load_plugins()  # by the first task, and never again: no request imports anything
+    load_plugins()  # with the first task only: no request imports anything later
+    progress = _ProgressMessages(send_uninterrupted(send))
     try:
-        with show_progress(_Progress(whole(tell))), warnings.catch_warnings(record=True) as heard:
+        with show_progress(progress), warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter("always", ScumbleWarning)
             result = resolve_name(f"scumble.gui.{name}")(**arguments)
     except ScumbleError as error:
         return "failed", str(error)
-    except KeyboardInterrupt:  # before anything was found
+    except KeyboardInterrupt:  # there is no partial result yet
         return "stopped", None
     except MemoryError:
         return "failed", "There is not enough memory for this."
     except Exception as error:
-        if told := disk_full_message(error):
-            return "failed", told
-        traceback.print_exc()
-        return "failed", INTERNAL_ERROR_MESSAGE
-    notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
+        message = disk_full_message(error)
+        if message is None:
+            traceback.print_exc()
+            message = INTERNAL_ERROR_MESSAGE
+        return "failed", message
+    notes = [
+        str(warning.message)
+        for warning in caught_warnings
+        if issubclass(warning.category, ScumbleWarning)
+    ]
     return "done", (result, notes)
 
 
-class _Progress:
-    """Tells the server how far a task is, not more often than anyone could look."""
+class _ProgressMessages:
+    """Sends the progress of a task to the server, at most once per `PROGRESS_INTERVAL`."""
 
-    def __init__(self, tell: Callable[[Any], None]) -> None:
-        self._tell = tell
-        self._last = 0.0
+    def __init__(self, send: Callable[[Any], None]) -> None:
+        self._send = send
+        self._last_time = 0.0
 
     def start(self, title: str, total: int | None) -> Callable[[int], None]:
-        done = 0
-        self._tell(("progress", title, 0, total))
+        """Report the start of a step; return the function that reports its progress."""
+        n_done = 0
+        self._send(("progress", title, 0, total))
 
         def advance(steps: int) -> None:
-            nonlocal done
-            done += steps
+            nonlocal n_done
+            n_done += steps
             now = time.monotonic()
-            if now - self._last >= BEAT:
-                self._last = now
-                self._tell(("progress", title, done, total))
+            if now - self._last_time >= PROGRESS_INTERVAL:
+                self._last_time = now
+                self._send(("progress", title, n_done, total))
 
         return advance
 
     def finish(self) -> None:
-        """Nothing to clear: the next message replaces this one."""
+        """Do nothing: the next message replaces this one."""
 
 
 def describe_catalogue() -> Payload:
-    """List formats, resamplers and reports; importing them all takes seconds, hence here."""
+    """Return the formats, resamplers, classifiers and report formats.
+
+    This is a task because importing them all takes seconds.
+    """
     from scumble.advice import CANDIDATES
     from scumble.catalogue import entries
     from scumble.gui.methods import classifiers, methods
 
     formats = entries("format").values()
-    has_pdf = find_spec("typst") is not None
+    suffixes = {".xml"}
+    for file_format in formats:
+        suffixes.update(file_format.suffixes)
+    report_formats = ["html"]
+    if find_spec("typst") is not None:  # it makes the PDF files
+        report_formats.append("pdf")
+    report_formats.append("json")
     return {
         "formats": [
-            {"name": form.name, "title": form.title, "suffixes": list(form.suffixes)}
-            for form in formats
+            {
+                "name": file_format.name,
+                "title": file_format.title,
+                "suffixes": list(file_format.suffixes),
+            }
+            for file_format in formats
         ],
         "compressions": ["", *COMPRESSIONS],
-        "suffixes": sorted({".xml", *(suffix for form in formats for suffix in form.suffixes)}),
+        "suffixes": sorted(suffixes),
         "methods": methods(),
         "classifiers": classifiers(),
         "candidates": [candidate.name for candidate in CANDIDATES],
-        "reports": ["html", *(["pdf"] if has_pdf else []), "json"],
+        "reports": report_formats,
     }
 
 
 def pack_with_measures(data: MultilabelDataset) -> PackedDataset:
-    """Measure a data set."""
+    """Measure a data set and pack it together with its measures."""
     from scumble.data.feature_table import feature_table
     from scumble.gui.pages import overview
 
     with progress_bar("Measuring"):
         summary = characterize(data)
-        return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
+        content = (data, summary, feature_table(data))
+        return PackedDataset.pack(overview(data, summary), content)
 
 
 def open_path(name: str, options: Payload) -> PackedDataset | None:
-    """Read what was named on the command line: a file, or a data set of the shelf.
+    """Read a file, or load a public data set, that was named on the command line.
 
-    None where it is a plain table, and nothing tells its labels: the page will ask.
+    Returns
+    -------
+    PackedDataset or None
+        None for a plain table whose labels are not known; the page then asks for them.
     """
     from scumble.data import load, read
 
-    is_file = Path(name).exists() or Path(name).name != name or "." in name
-    if Path(name).is_file() and not {"labels", "label_column"} & options.keys():
+    looks_like_path = Path(name).exists() or Path(name).name != name or "." in name
+    has_label_option = "labels" in options or "label_column" in options
+    if Path(name).is_file() and not has_label_option:
         from scumble.data.preview import PREVIEW_OPTIONS, preview
 
-        settings = {key: value for key, value in options.items() if key in PREVIEW_OPTIONS}
-        if preview(name, **settings).needs_column_roles:
+        preview_options = {key: value for key, value in options.items() if key in PREVIEW_OPTIONS}
+        if preview(name, **preview_options).needs_column_roles:
             return None
-    return pack_with_measures((read if is_file else load)(name, **options))
+    read_data = read if looks_like_path else load
+    return pack_with_measures(read_data(name, **options))
 
 
 def open_named(name: str, options: Payload | None = None) -> PackedDataset:
-    """Load a public data set, which may have to be fetched; or make one where it is told how."""
+    """Load a public data set, downloading it if necessary; with options, make synthetic data."""
     if options is None:
         from scumble.data import load
 
@@ -145,46 +186,52 @@ def open_named(name: str, options: Payload | None = None) -> PackedDataset:
 
 
 def treat(packed: PackedDataset, steps: list[Payload]) -> tuple[PackedDataset, Payload]:
-    """Run resamplers one after another."""
+    """Apply resamplers in order; return the resulting data set and the report of the steps."""
     from scumble.gui.methods import make_resampler
     from scumble.resample import apply_chain
 
     chain = [make_resampler(**step) for step in steps]
-    with progress_bar(" + ".join(type(step).__name__ for step in chain)):
-        after, report = apply_chain(packed.data, chain)
-    return pack_with_measures(after), report
+    with progress_bar(" + ".join(type(resampler).__name__ for resampler in chain)):
+        resampled, report = apply_chain(packed.data, chain)
+    return pack_with_measures(resampled), report
 
 
 def export_data(
-    packed: PackedDataset, folder: Path, stem: str, form: str, compression: str
+    packed: PackedDataset, folder: Path, stem: str, format_name: str, compression: str
 ) -> tuple[str, Payload]:
-    """Write a data set to a folder of ours."""
+    """Write a data set to a folder; several files become an archive.
+
+    Returns
+    -------
+    tuple of str and dict
+        Name of the file in the folder, and further values for the client, of which there are none.
+    """
     from scumble.catalogue import get
 
-    def write_to(target: Path) -> list[Path]:
-        from scumble.data import write
+    plain_path = folder / f"{stem}{get('format', format_name).suffixes[0]}"
+    path = plain_path.with_name(plain_path.name + compression)
+    written_paths = _write_data(packed.data, path, format_name)
+    if len(written_paths) == 1:
+        return path.name, {}
+    if compression:  # archives are compressed anyway, and readers expect plain files in them
+        path.unlink()
+        written_paths = _write_data(packed.data, plain_path, format_name)
+    archive_path = folder / f"{stem}.zip"
+    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for written_path in written_paths:
+            # Without a time stamp the same data gives the same bytes.
+            member = zipfile.ZipInfo(written_path.name)
+            archive.writestr(member, written_path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return archive_path.name, {}
 
-        with (
-            progress_bar(f"Writing {target.name}"),
-            replace_paths_in_messages({str(target): target.name}),
-        ):
-            write(packed.data, target, format=form)
-        return sorted(folder.iterdir())
 
-    plain = folder / f"{stem}{get('format', form).suffixes[0]}"
-    target = plain.with_name(plain.name + compression)
-    written = write_to(target)
-    if len(written) == 1:
-        return target.name, {}
-    if compression:  # an archive compresses by itself, and is opened by what lies plain in it
-        target.unlink()
-        written = write_to(plain)
-    archive = folder / f"{stem}.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as box:
-        for path in written:
-            # No time stamps: the same data gives the same bytes.
-            box.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return archive.name, {}
+def _write_data(data: MultilabelDataset, path: Path, format_name: str) -> list[Path]:
+    """Write a data set; return all files in the folder of the path."""
+    from scumble.data import write
+
+    with progress_bar(f"Writing {path.name}"), replace_paths_in_messages({str(path): path.name}):
+        write(data, path, format=format_name)
+    return sorted(path.parent.iterdir())
 
 
 def export_report(
@@ -193,19 +240,20 @@ def export_report(
     source: str,
     folder: Path,
     stem: str,
-    form: str,
+    format_name: str,
 ) -> tuple[str, Payload]:
-    """Write the concurrence report to a folder of ours."""
+    """Write the concurrence report to a folder; return as `export_data` does."""
     from scumble.report import concurrence_report, render_html, render_pdf
     from scumble.report.concurrence import origin_text
 
-    path = folder / f"{stem}-report.{form}"
+    path = folder / f"{stem}-report.{format_name}"
     with progress_bar(f"Writing {path.name}"):
         report = concurrence_report(packed.data, origin=origin_text(source))
-        if form == "json":
-            whole = report if treatment is None else {**report, "treatment": treatment}
-            path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
-        elif form == "html":
+        if format_name == "json":
+            if treatment is not None:
+                report = {**report, "treatment": treatment}
+            path.write_text(json.dumps(report, indent=2, allow_nan=False, ensure_ascii=False))
+        elif format_name == "html":
             path.write_bytes(render_html(report, treatment).encode())
         else:
             path.write_bytes(render_pdf(report, treatment))
@@ -213,23 +261,31 @@ def export_report(
 
 
 @contextmanager
-def replace_paths_in_messages(shown: dict[str, str]) -> Iterator[None]:
-    """Let errors and warnings say what the client calls a file, never where it lies here."""
-    with warnings.catch_warnings(record=True, action="always", category=ScumbleWarning) as heard:
+def replace_paths_in_messages(display_names: dict[str, str]) -> Iterator[None]:
+    """Replace paths of the private folder in errors and warnings by names that the client knows.
+
+    Parameters
+    ----------
+    display_names : dict of str to str
+        The name of each path. Paths that are added inside the block count as well.
+    """
+    with warnings.catch_warnings(
+        record=True, action="always", category=ScumbleWarning
+    ) as caught_warnings:
         try:
             yield
         except ScumbleError as error:
-            raise ScumbleError(_as_shown(str(error), shown)) from None
+            raise ScumbleError(_with_display_names(str(error), display_names)) from None
         except (FileNotFoundError, PermissionError) as error:
-            raise _out_of_reach(error, shown) from None
-    for each in heard:
-        text = _as_shown(str(each.message), shown)
+            raise _unreadable_file_error(error, display_names) from None
+    for warning in caught_warnings:
+        text = _with_display_names(str(warning.message), display_names)
         warnings.warn(text, ScumbleWarning, stacklevel=3)
 
 
-def _out_of_reach(error: OSError, shown: dict[str, str]) -> Exception:
-    """Say that a file was moved, discarded or closed to us; other errors stay as they are."""
-    for path, name in shown.items():
+def _unreadable_file_error(error: OSError, display_names: dict[str, str]) -> Exception:
+    """Return an error that names a missing or unreadable file; other errors are returned as is."""
+    for path, name in display_names.items():
         if Path(path).parent == Path(str(error.filename)).parent:
             if isinstance(error, PermissionError):
                 return ScumbleError(f"{name}: no permission to read the file.")
@@ -237,9 +293,11 @@ def _out_of_reach(error: OSError, shown: dict[str, str]) -> Exception:
     return error
 
 
-def _as_shown(text: str, shown: dict[str, str]) -> str:
-    for path in sorted(shown, key=len, reverse=True):
-        text = text.replace(path, shown[path])
-    for folder in {str(Path(path).parent) for path in shown}:
+def _with_display_names(text: str, display_names: dict[str, str]) -> str:
+    """Return a message with display names instead of paths, and without their folders."""
+    for path in sorted(display_names, key=len, reverse=True):  # a path may begin with another one
+        text = text.replace(path, display_names[path])
+    folders = {str(Path(path).parent) for path in display_names}
+    for folder in folders:
         text = text.replace(f"{folder}/", "").replace(folder, "the upload")
     return text

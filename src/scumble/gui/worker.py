@@ -1,9 +1,9 @@
-"""A process for heavy work: it tells how far it is, and can be stopped or killed at any time.
+"""Worker processes of the server: they run tasks, report progress, and can be stopped or killed.
 
-Data sets travel to it and back with their measures.
+Data sets travel to a worker and back together with their measures.
 
-Workers ignore SIGINT, so that it can be sent at any time: who is not ready for it goes on, and is
-killed if it does so for too long.
+Workers ignore SIGINT unless a task handles it, so it can be sent at any time. A task that does not
+end after the signal is killed.
 """
 
 from __future__ import annotations
@@ -19,54 +19,73 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.processes import ChildProcess
 
-if TYPE_CHECKING:  # what computes is imported when something is computed
+if TYPE_CHECKING:  # the server starts faster without the modules that compute
     from scumble.data import MultilabelDataset
     from scumble.data.feature_table import FeatureTable
     from scumble.measures.summary import Summary
 
     Content = tuple[MultilabelDataset, Summary, FeatureTable]
 
-#: Values by name: what a client says or is told, and what a task is given or finds.
+#: Values by name: bodies of requests and responses, arguments and results of tasks.
 Payload = dict[str, Any]
 
-#: What somebody is told who cannot do anything about it.
-INTERNAL_ERROR_MESSAGE = "Something went wrong inside; the terminal shows where."
+#: Message for a user about an unexpected error; its traceback is printed in the terminal.
+INTERNAL_ERROR_MESSAGE = "An internal error occurred; the terminal shows the details."
 
-#: What the system answers where not a byte more may be written.
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: Errors of the system when nothing more can be written: the disk, a quota or a file is full.
+DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def disk_full_message(error: Exception) -> str | None:
-    """Say that the disk has no room and what to do, where an error means that."""
-    if not isinstance(error, OSError) or error.errno not in FULL:
+    """Return what a user can do about a full disk, or None if an error has another reason."""
+    if not isinstance(error, OSError) or error.errno not in DISK_FULL_ERRORS:
         return None
     return (
-        f"There is no room left for this on the disk of {tempfile.gettempdir()}. Nothing was kept "
-        "of it. Free some space, or start the server with TMPDIR naming a folder on a larger disk."
+        f"The disk of {tempfile.gettempdir()} is full. No part of this was kept. Free some space, "
+        "or start the server with TMPDIR set to a folder on a larger disk."
     )
 
 
 class TaskError(Exception):
-    """A task failed for a reason its caller should read."""
+    """A task failed; the message is for the user."""
 
 
 class TaskStoppedError(Exception):
-    """A task was stopped before it had found anything."""
+    """A task was stopped before it had a partial result."""
 
 
 class Worker(ChildProcess):
-    """One process that does one task after another."""
+    """A process that runs one task after another."""
 
     def __init__(self) -> None:
-        super().__init__("scumble.gui.tasks.answer")
+        super().__init__("scumble.gui.tasks.run_task")
 
-    def run(self, task: str, arguments: Payload, tell: Callable[..., None]) -> Any:
-        """Do a task and wait for it; `ChildGoneError` where the process ends before."""
+    def run(self, task: str, arguments: Payload, report_progress: Callable[..., None]) -> Any:
+        """Run a task and return its result with its warnings.
+
+        Parameters
+        ----------
+        task : str
+            Name of a function in `scumble.gui`, such as ``"tasks.treat"``.
+        arguments : dict
+            Its arguments by name.
+        report_progress : callable
+            Is called with the title, the number of steps done and the total of each report.
+
+        Raises
+        ------
+        TaskError
+            If the task failed.
+        TaskStoppedError
+            If it was stopped before it had a partial result.
+        ChildExitedError
+            If the process ended before the task did.
+        """
         self.send((task, arguments))
         while True:
             kind, *content = self.receive()
             if kind == "progress":
-                tell(*content)
+                report_progress(*content)
             elif kind == "done":
                 return content[0]
             elif kind == "stopped":
@@ -76,96 +95,117 @@ class Worker(ChildProcess):
 
 
 class PackedDataset:
-    """A data set with its measures, on its way between two processes.
+    """A data set with its measures, pickled until the content is used.
 
-    It is packed until somebody looks inside. The server shows what a worker computed without
-    unpacking it: so it need not import what the worker imports, and the page is there in half the
-    time.
+    The server shows what a worker computed without unpickling the content. It then need not import
+    the modules that the worker imports, and the first page appears in half the time.
+
+    Parameters
+    ----------
+    metadata : dict
+        Name and size of the data set.
+    overview : dict
+        The content of the page *Overview*.
+    packed : bytes
+        The pickled data set, its measures and the ranges of its features.
     """
 
     def __init__(self, metadata: Payload, overview: Payload, packed: bytes) -> None:
-        self.metadata, self.overview = metadata, overview
+        self.metadata = metadata
+        self.overview = overview
         self._content: Content | bytes = packed
         self._lock = threading.Lock()
 
     @classmethod
     def pack(cls, overview: Payload, content: Content) -> PackedDataset:
-        """Pack a data set."""
-        sizes = ("n_instances", "n_features", "n_labels")
-        facts = {"name": content[0].name, **{size: getattr(content[0], size) for size in sizes}}
-        return cls(facts, overview, pickle.dumps(content, protocol=5))
+        """Pickle a data set with its measures and the ranges of its features."""
+        data = content[0]
+        metadata = {
+            "name": data.name,
+            "n_instances": data.n_instances,
+            "n_features": data.n_features,
+            "n_labels": data.n_labels,
+        }
+        return cls(metadata, overview, pickle.dumps(content, protocol=5))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send the packed bytes to another process, not the arrays."""
+        """Send the pickled content to another process, not the arrays."""
         with self._lock:
-            known = self._content
-        packed = known if isinstance(known, bytes) else pickle.dumps(known, protocol=5)
+            content = self._content
+        packed = content if isinstance(content, bytes) else pickle.dumps(content, protocol=5)
         return PackedDataset, (self.metadata, self.overview, packed)
 
     @property
     def data(self) -> MultilabelDataset:
         """The data set."""
-        return self._unpacked()[0]
+        return self._unpack()[0]
 
     @property
     def summary(self) -> Summary:
-        """Its measures."""
-        return self._unpacked()[1]
+        """The measures of the data set."""
+        return self._unpack()[1]
 
     @property
     def feature_table(self) -> FeatureTable:
-        """The range of its features."""
-        return self._unpacked()[2]
+        """The ranges of the features."""
+        return self._unpack()[2]
 
-    def _unpacked(self) -> Content:
-        with self._lock:  # fifty clients may ask at once
+    def _unpack(self) -> Content:
+        """Return the content; it is unpickled once."""
+        with self._lock:  # several requests may need it at the same time
             if isinstance(self._content, bytes):
-                content: Content = pickle.loads(self._content)  # made by a process of ours
-                self._content = content  # not twice in memory
+                # The bytes were made by this process or by one of its workers. The content replaces
+                # them, so that the data is not in memory twice.
+                content: Content = pickle.loads(self._content)
+                self._content = content
             return self._content
 
 
-# Inside the process: work that may be stopped, and gives what it has found by then
+# In the worker process: tasks that can be stopped and then return a partial result
 
 
-class _Asked:
-    """Whether a message is on its way, and whether somebody asked to stop meanwhile."""
+class _SignalState:
+    """Whether the main thread is sending a message, and whether SIGINT arrived in the meantime."""
 
-    is_speaking = False
-    to_stop = False
+    is_sending = False
+    stop_requested = False
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGINT raise KeyboardInterrupt in here, though in the midst of no message."""
-    _Asked.to_stop = False
-    before = signal.signal(signal.SIGINT, _stop)
+    """Raise KeyboardInterrupt on SIGINT inside the block, but never while a message is sent."""
+    _SignalState.stop_requested = False
+    previous_handler = signal.signal(signal.SIGINT, _handle_sigint)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
-def whole(tell: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Make a function that sends a message to its end: half of one would make all unreadable."""
+def send_uninterrupted(send: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return a function that sends a complete message before it raises KeyboardInterrupt.
 
-    def tell_whole(message: Any) -> None:
+    After a partial message the parent process could not read any further one.
+    """
+
+    def send_complete_message(message: Any) -> None:
         if threading.current_thread() is not threading.main_thread():
-            tell(message)
+            send(message)  # signals interrupt the main thread only
             return
-        _Asked.is_speaking = True
+        _SignalState.is_sending = True
         try:
-            tell(message)
+            send(message)
         finally:
-            _Asked.is_speaking = False
-        if _Asked.to_stop:
-            _Asked.to_stop = False
+            _SignalState.is_sending = False
+        if _SignalState.stop_requested:
+            _SignalState.stop_requested = False
             raise KeyboardInterrupt
 
-    return tell_whole
+    return send_complete_message
 
 
-def _stop(*_: Any) -> None:
-    if not _Asked.is_speaking:
+def _handle_sigint(*_: Any) -> None:
+    """Raise KeyboardInterrupt, or note the request to stop if a message is being sent."""
+    if not _SignalState.is_sending:
         raise KeyboardInterrupt
-    _Asked.to_stop = True
+    _SignalState.stop_requested = True

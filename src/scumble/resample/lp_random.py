@@ -48,7 +48,7 @@ class _LabelsetResampler(BaseResampler):
             raise parameter_error("random_state", type(self).__name__, must, self.random_state)
 
     def _group_rows(self, Y: sparse.csr_array) -> LabelsetBags:
-        """Return the rows of each labelset, in the order that `seeding` asks for."""
+        """Return the rows of each labelset, in the order that `seeding` determines."""
         if self.seeding == "hash":
             return _bags_by_hash(Y, self.random_state)
         return _bags_in_data_order(Y)

@@ -15,7 +15,7 @@ from scumble._core.parameters import check_choice, check_count
 BLOCK_ELEMENTS = 1 << 18
 #: Differences of values up to which all distances are computed exactly: products would not pay.
 DIRECT_BELOW = 1 << 24
-#: Trees are faster than products with at most so many columns and at least so many rows.
+#: Trees are faster than products up to this number of columns, and from `TREE_MIN_ROWS` rows on.
 TREE_MAX_COLUMNS = 8
 TREE_MIN_ROWS = 4096
 #: Differences of values in a block of queries, the unit of work of a thread.
@@ -94,7 +94,8 @@ def nearest_neighbours(
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
     check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
     base, query_values, query_rows = _select_matrices(space, rows, candidate_rows, queries)
-    column_types, zeros = _column_types(space), space.zeros
+    column_types = _column_types(space)
+    zeros = space.zeros
     if table is not None and not space.is_numeric:
         is_nominal = space.n_values > 0
         column_types[is_nominal] = kernels.ABSOLUTE
@@ -220,7 +221,9 @@ def _choose_algorithm(task: _SearchTask, space: Space, table: Array | None) -> A
     if task.has_missing_values or task.queries.shape[0] * n_rows * n_columns <= DIRECT_BELOW:
         return _search_directly
     if space.is_numeric and n_columns <= TREE_MAX_COLUMNS and n_rows >= TREE_MIN_ROWS:
-        return _search_with_tree_and_heap if task.uses_weka_heap else _search_with_tree
+        if task.uses_weka_heap:
+            return _search_with_tree_and_heap
+        return _search_with_tree
     # Products need a column for each category of nominal columns with more than two.
     has_many_values = space.n_values > 2
     is_too_wide = space.n_values[has_many_values].sum() > 4 * n_columns

@@ -61,7 +61,7 @@ class Space:
                 divisors[is_nominal] = 1.0
         return cls(_scale(X, lows, divisors), n_values.astype(np.int64), divisors, lows)
 
-    def place(self, X: Any) -> Space:
+    def transform(self, X: Any) -> Space:
         """Return other rows with the same columns, scaled as the rows of this space."""
         if sparse.issparse(X) != sparse.issparse(self.values):
             X = sparse.csr_array(X) if sparse.issparse(self.values) else X.toarray()

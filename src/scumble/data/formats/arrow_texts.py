@@ -136,7 +136,8 @@ def _group_features(features: tuple[Feature, ...], delimiter: str) -> list[_Feat
 
 def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
     """Return an Arrow array with, for each row of X, the cells of a group of features as a text."""
-    values, features = X[:, group.columns], group.features
+    values = X[:, group.columns]
+    features = group.features
     if features[0].holds_codes:
         columns = [
             category_codes(feature, values[:, index]) for index, feature in enumerate(features)

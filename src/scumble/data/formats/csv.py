@@ -102,8 +102,8 @@ def read_csv(
     rows. At least two rows are needed.
 
     *Identifier columns*, dates and long texts are inferred from the values, see
-    `scumble.data.infer.feature_kinds.infer_feature_kinds`. Nothing is inferred for files that
-    `write_csv` wrote, nor for columns in ``keep`` (True for all columns).
+    `scumble.data.infer.feature_kinds`. Nothing is inferred for files that `write_csv` wrote, nor
+    for columns in ``keep`` (True for all columns).
 
     *The decimal mark* is a comma if the delimiter is another character, some numbers have a comma
     and none has a point; ``decimal=","`` or ``"."`` sets it.

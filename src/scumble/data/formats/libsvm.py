@@ -56,7 +56,7 @@ def read_libsvm(
 ) -> MultilabelDataset:
     """Read a multilabel LibSVM file.
 
-    An empty line is no row; a line of blanks is a row without labels and features. Query numbers
+    An empty line is not a row; a line of blanks is a row without labels and features. Query numbers
     (``qid:3``) and comments are skipped.
 
     ``zero_based`` says whether features are counted from 0; "auto" means that they are if a feature
@@ -139,7 +139,8 @@ def _make_feature_matrix(
     occurs. Raise ReadError for a feature that does not exist.
     """
     source = rows.source
-    lowest, highest = 0, -1
+    lowest = 0
+    highest = -1
     if len(rows.indices):
         lowest, highest = int(rows.indices.min()), int(rows.indices.max())
     if index_base is None:

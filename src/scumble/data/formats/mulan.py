@@ -27,7 +27,9 @@ def sniff(source: InputFile, head: bytes) -> float:
     """
     if sniff_relation(head) is None:
         looks_like_arff = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
-        return 0.4 if source.suffix == ".arff" and looks_like_arff else 0.0
+        if source.suffix == ".arff" and looks_like_arff:
+            return 0.4
+        return 0.0
     companion = find_label_xml(source)
     if companion.file is None:
         return 0.5

@@ -75,7 +75,7 @@ class ParsedRows:
     lines : array of shape (n_rows,)
         The line number of each row, from 1.
     code_of_text_label : dict of str to int
-        The codes 0, 1, ... of labels that are no numbers, in the order of their appearance.
+        The codes 0, 1, ... of labels that are not numbers, in the order of their appearance.
     """
 
     def __init__(

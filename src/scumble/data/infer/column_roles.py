@@ -25,16 +25,20 @@ LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = ROLES
 MAX_INSPECTED_ROWS = 1000
 #: Longest column name, in characters, that serves as a key; a longer one is replaced by its number.
 MAX_KEY_LENGTH = 100
-#: Characters that may separate labels. Blanks and slashes occur in other texts too, so they count
-#: only in columns that are named like labels.
-SEPARATORS, SEPARATORS_IF_NAMED = ";|,", ";|,/ "
-#: Share of the cells that must contain the separator. It is larger for columns that are named like
-#: labels, because more separators are considered for them.
-MIN_SEPARATED_SHARE, MIN_SEPARATED_SHARE_IF_NAMED = 0.2, 0.3
-#: Labels are repeated and short: the mean number of cells that contain a label, and the mean number
-#: of words of a label.
-MIN_CELLS_PER_LABEL, MAX_WORDS_PER_LABEL = 1.5, 3.0
-#: `suggest_label_options` names no more labels than this, so that a message fits on a screen.
+#: Characters that may separate labels.
+SEPARATORS = ";|,"
+#: The same in columns that are named like labels. In other columns, blanks and slashes do not
+#: count, because they occur in other texts, too.
+SEPARATORS_IF_NAMED = ";|,/ "
+#: Share of the cells that must contain the separator.
+MIN_SEPARATED_SHARE = 0.2
+#: The same in columns that are named like labels; larger, because there are more separators.
+MIN_SEPARATED_SHARE_IF_NAMED = 0.3
+#: Labels are repeated: mean number of cells that contain a label.
+MIN_CELLS_PER_LABEL = 1.5
+#: Labels are short: mean number of words of a label.
+MAX_WORDS_PER_LABEL = 3.0
+#: `suggest_label_options` names no more labels than this.
 MAX_SUGGESTED_LABELS = 20
 
 _WORDS = "labels?|tags?|topics?|genres?|keywords?|categor(?:y|ies)|class(?:es)?|themes?"
@@ -174,7 +178,9 @@ def column_key(name: str, index: int) -> str | int:
     work.
     """
     is_key = 0 < len(name) <= MAX_KEY_LENGTH and "," not in name
-    return name if is_key and not name.strip("+-").isdecimal() else index
+    if is_key and not name.strip("+-").isdecimal():
+        return name
+    return index
 
 
 def _infer_feature_role(preview: ColumnPreview) -> InferredRole:
@@ -214,7 +220,8 @@ def _role_and_reason(preview: ColumnPreview, feature: Feature) -> tuple[str, str
     if not feature.holds_codes:
         return NUMBER, "whole numbers" if feature.integer else "numbers"
     n_categories = len(feature.categories)
-    return CATEGORY, f"{n_categories} different {'value' if n_categories == 1 else 'values'}"
+    noun = "value" if n_categories == 1 else "values"
+    return CATEGORY, f"{n_categories} different {noun}"
 
 
 def _are_flags(feature: Feature, values: Array) -> bool:
@@ -263,15 +270,17 @@ def _infer_list_role(preview: ColumnPreview) -> InferredRole | None:
     counts = np.bincount(preview.values[~np.isnan(preview.values)].astype(np.intp))
     count_of_text = Counter(dict(zip(feature.categories, counts.tolist(), strict=False)))
     is_named = _is_named_like_labels(preview)
+    candidates = SEPARATORS_IF_NAMED if is_named else SEPARATORS
     separators = [
         separator
-        for separator in (SEPARATORS_IF_NAMED if is_named else SEPARATORS)
+        for separator in candidates
         if _separates_labels(count_of_text, separator, is_named=is_named)
     ]
     if not separators:
         return None
     best = max(separators, key=lambda separator: _count_cells_with(count_of_text, separator))
-    return InferredRole(LIST, (), f"separated by {'blanks' if best == ' ' else best}", best)
+    separator_name = "blanks" if best == " " else best
+    return InferredRole(LIST, (), f"separated by {separator_name}", best)
 
 
 def _count_cells_with(count_of_text: Counter[str], separator: str) -> int:

@@ -26,9 +26,10 @@ MIN_VALUES_TO_INFER = 20
 #: A column is an identifier column if at least this share of its values occurs only once: the
 #: remaining values are too few to learn from, such as the few customers with two tickets.
 MIN_UNIQUE_SHARE = 0.7
-#: Categories are taken for text if they have at least this many words on average, and if at least
-#: this share of the values differs.
-MIN_MEAN_WORDS_OF_TEXT, MIN_DISTINCT_SHARE_OF_TEXT = 3.0, 0.5
+#: Categories are taken for text if they have at least this many words on average ...
+MIN_MEAN_WORDS_OF_TEXT = 3.0
+#: ... and if at least this share of the values differs.
+MIN_DISTINCT_SHARE_OF_TEXT = 0.5
 
 #: Names of identifier columns, such as ``id``, ``ticket_id``, ``row`` or ``userID``.
 _IDENTIFIER_NAME = re.compile(
@@ -225,7 +226,9 @@ def _infer_content_of_texts(feature: Feature, codes: Array) -> str:
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
     if n_words >= MIN_MEAN_WORDS_OF_TEXT * n_distinct:
         return "text"
-    return "identifiers" if is_identifier_column(feature, codes) else ""
+    if is_identifier_column(feature, codes):
+        return "identifiers"
+    return ""
 
 
 def is_identifier_column(feature: Feature, values: Array) -> bool:
@@ -303,7 +306,9 @@ def _parse_iso(texts: Sequence[str]) -> Array | None:
             time = datetime.fromisoformat(text)
         except ValueError:  # the 31st of June
             return None
-        times[index] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=UTC)
+        times[index] = time.timestamp() * 1000
     return times
 
 

@@ -68,7 +68,7 @@ class RemoteFile:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> [file.name for file in repository.find("yeast").files]
     ['yeast.arff', 'yeast.xml']
     """
@@ -107,7 +107,7 @@ class RepositoryEntry:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> yeast = repository.find("yeast")
     >>> yeast.measures["instances"], yeast.measures["labels"], yeast.can_be_fetched
     (2417, 14, True)
@@ -139,7 +139,7 @@ def entries() -> tuple[RepositoryEntry, ...]:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> [entry.name for entry in repository.entries() if entry.domain == "music"]
     ['cal500', 'emotions']
     """
@@ -151,7 +151,7 @@ def find(name: str) -> RepositoryEntry:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> repository.find("corel16k").name
     'corel16k010'
     """
@@ -264,7 +264,7 @@ def locate(name: str, *, part: str | None = None) -> Path:
     --------
     >>> import os, pathlib, tempfile
     >>> from unittest.mock import patch
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "films.csv").write_text("minutes,label:war\n90,1\n")
     >>> with patch.dict(os.environ, SCUMBLE_DATA=str(folder)):
@@ -310,7 +310,7 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> repository.fetch("debtags")
     Traceback (most recent call last):
     ...
@@ -345,7 +345,7 @@ def cache_folder() -> Path:
     --------
     >>> import os
     >>> from unittest.mock import patch
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> with patch.dict(os.environ, SCUMBLE_CACHE="my data"):
     ...     repository.cache_folder().name
     'my data'
@@ -410,7 +410,7 @@ def _find_or_none(name: str) -> RepositoryEntry | None:
     Case does not matter. Raise ParameterError if the name is not a str.
     """
     if not isinstance(name, str):
-        raise ParameterError(f"The name of a data set must be a str. Got {name!r} instead.")
+        raise ParameterError(f"The name of a data set must be a string. Got {name!r} instead.")
     folded_name = name.casefold()
     for entry in entries():
         if folded_name in map(str.casefold, (entry.name, *entry.aliases)):
@@ -461,7 +461,9 @@ def _cached_file(entry: RepositoryEntry, part: str | None) -> Path | None:
     if main is None:
         return None
     path = cache_folder() / entry.name / main.name
-    return path if path.is_file() and path.stat().st_size == main.size else None
+    if path.is_file() and path.stat().st_size == main.size:
+        return path
+    return None
 
 
 def _data_folders() -> list[Path]:
@@ -575,8 +577,8 @@ def _not_available_error(entry: RepositoryEntry, part: str | None) -> DataError:
         )
     if _main_file(entry, part) is not None:
         hint = (
-            f"Fetch it with scumble.data.public.repository.fetch({entry.name!r}), or from the "
-            f"shell with scumble data get {entry.name}."
+            f"Fetch it with scumble.data.repository.fetch({entry.name!r}), or from the shell with "
+            f"scumble data get {entry.name}."
         )
     else:
         hint = str(_no_address_error(entry, part))
@@ -607,7 +609,7 @@ def availability(name: str) -> str:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> repository.availability("debtags")
     'embedded'
     """

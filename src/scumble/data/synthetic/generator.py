@@ -354,12 +354,13 @@ class FeatureGenerator:
         if not sparse:
             categories = tuple(f"v{code}" for code in range(self.n_categories))
         nominal_columns = set(self.nominal_columns.tolist())
-        return tuple(
-            Feature(f"x{column}", "nominal", categories)
-            if column in nominal_columns
-            else Feature(f"x{column}", integer=sparse)
-            for column in range(self.n_features)
-        )
+        features = []
+        for column in range(self.n_features):
+            if column in nominal_columns:
+                features.append(Feature(f"x{column}", "nominal", categories))
+            else:
+                features.append(Feature(f"x{column}", integer=sparse))
+        return tuple(features)
 
 
 def _bin_at_quantiles(values: Array, n_categories: int) -> Array:

@@ -1,4 +1,4 @@
-"""Open, list, look at and close data sets."""
+"""Handlers that open, list, show and close data sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scumble.gui.state import OpenDataset, ServerState
 if TYPE_CHECKING:
     from scumble.gui.pages import PagedTable
 
-#: What a client may say about a file, and of which type it must be.
+#: Options of readers that a client may set, and their types. None of them can be a path.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
     "format": (str,),
     "member": (str,),
@@ -31,10 +31,10 @@ READ_OPTIONS: dict[str, tuple[type, ...]] = {
     "decimal": (str,),
     "header": (bool,),
 }
-#: What may be said when a file is only looked at.
-LOOK_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
-#: What a client may wish of synthetic data, with the most a server makes.
-SYNTHETIC = {
+#: Options of a preview.
+PREVIEW_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
+#: Options of synthetic data, and their maxima: larger data would take minutes or much memory.
+MAX_SYNTHETIC_OPTIONS = {
     "n_instances": 1_000_000,
     "n_labels": 10_000,
     "n_features": 2_000,
@@ -43,126 +43,162 @@ SYNTHETIC = {
     "scumble": 1.0,
     "random_state": 2**31,
 }
+#: Maximum number of labels of a chord diagram.
 MAX_LABELS = 2_000
 
 
 async def list_datasets(state: ServerState, request: ApiRequest) -> dict[str, Any]:
-    """List what is open."""
+    """Return the open data sets."""
     return {"datasets": [entry.to_dict() for entry in state.datasets]}
 
 
 async def open_dataset(state: ServerState, request: ApiRequest) -> Job:
-    """Open uploaded files."""
-    wish = request.json()
-    numbers = wish.pop("uploads", None)
-    options = read_options(wish)
-    file, xml = find_uploads(state, numbers)
-    sent = UploadedDataset(file, xml, options, max_unpacked(state, file))
-    ends = state.make_open_callback(file.shown, options), state.uploads.reserve(sent.upload_ids)
+    """Submit a job that opens uploaded files."""
+    body = request.json()
+    upload_ids = body.pop("uploads", None)
+    options = read_options(body)
+    file, xml = find_uploads(state, upload_ids)
+    uploaded = UploadedDataset(
+        file=file, xml=xml, options=options, max_unpacked=max_unpacked(state, file)
+    )
     return state.jobs.submit(
-        f"Opening {file.shown}", "read_upload.open_upload", {"sent": sent}, *ends
+        f"Opening {file.display_name}",
+        "read_upload.open_upload",
+        {"uploaded": uploaded},
+        make_result=state.make_open_callback(file.display_name, options),
+        on_finished=state.uploads.reserve(uploaded.upload_ids),
     )
 
 
 async def preview_upload(state: ServerState, request: ApiRequest, file: Upload) -> Job:
-    """Look at the first rows of an upload, and guess what its columns are for."""
-    wish = request.json()
-    if any(key not in LOOK_OPTIONS for key in wish):
-        raise RequestError(f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
-    options = {"options": read_options(wish), "max_unpacked": max_unpacked(state, file)}
-    return _look_at(state, file, "read_upload.preview_upload", options)
+    """Submit a job that returns the first rows of an upload and infers the roles of its columns."""
+    body = request.json()
+    if not set(body) <= set(PREVIEW_OPTIONS):
+        raise RequestError(f"The options of a preview are: {', '.join(PREVIEW_OPTIONS)}.")
+    arguments = {"options": read_options(body), "max_unpacked": max_unpacked(state, file)}
+    return _submit_upload_job(state, file, "read_upload.preview_upload", arguments)
 
 
 async def list_members(state: ServerState, request: ApiRequest, file: Upload) -> Job:
-    """List the files of an archive that may hold the data."""
-    return _look_at(state, file, "read_upload.list_members", {})
+    """Submit a job that lists the files of an archive that may contain the data."""
+    return _submit_upload_job(state, file, "read_upload.list_members", {})
 
 
-def _look_at(state: ServerState, file: Upload, task: str, options: dict[str, Any]) -> Job:
-    """Begin work that reads an upload and leaves it where it is."""
-    title, arguments = f"Looking at {file.shown}", {"file": file, **options}
-    let_go = state.uploads.reserve([file.id], is_last=False)
-    return state.jobs.submit(title, task, arguments, after=let_go, is_user_requested=False)
+def _submit_upload_job(
+    state: ServerState, file: Upload, task: str, arguments: dict[str, Any]
+) -> Job:
+    """Submit a job that reads an upload and keeps it."""
+    return state.jobs.submit(
+        f"Looking at {file.display_name}",
+        task,
+        {"file": file, **arguments},
+        on_finished=state.uploads.reserve([file.id], is_last=False),
+        is_user_requested=False,
+    )
 
 
 def max_unpacked(state: ServerState, file: Upload) -> int:
-    """Tell how large a file may be when decompressed; the user's own has no limit."""
+    """Return the maximum size of a decompressed file; local files have no limit."""
     return sys.maxsize if file.is_local_file else state.settings.max_unpacked
 
 
 def waiting_file(state: ServerState) -> dict[str, Any] | None:
-    """Describe the file of the command line, if its columns are to be told or it was not read."""
+    """Return the file named on the command line if it waits to be opened by the page.
+
+    This is a plain table without label options, or a file that could not be read.
+    """
     if state.initial_upload is None or state.first_job is None or not state.first_job.is_finished:
         return None
-    lent, given = state.initial_upload
-    if not state.uploads.holds(lent.id):
+    file, options = state.initial_upload
+    if not state.uploads.holds(file.id):
         return None
-    error, told = state.first_job.error, given.items()
-    known = {key: value for key, value in told if isinstance(value, READ_OPTIONS.get(key, ()))}
-    return {"id": lent.id, "name": lent.shown, "error": error, "options": known}
+    form_options = {
+        name: value
+        for name, value in options.items()
+        if isinstance(value, READ_OPTIONS.get(name, ()))
+    }
+    return {
+        "id": file.id,
+        "name": file.display_name,
+        "error": state.first_job.error,
+        "options": form_options,
+    }
 
 
 async def discard_upload(state: ServerState, request: ApiRequest, file: Upload) -> None:
-    """Remove a file that was sent and is not wanted any more."""
+    """Remove an upload."""
     state.uploads.discard(file.id)
 
 
 def find_uploads(state: ServerState, upload_ids: Any) -> tuple[Upload, Upload | None]:
-    """Find the uploads that make a data set: its file, and its XML if any."""
+    """Return the uploads that form a data set: the file with the data, and its XML file or None."""
     if not isinstance(upload_ids, list) or not 1 <= len(upload_ids) <= 2:
         raise RequestError("'uploads' must list one file, or a MULAN file and its XML.")
-    stored = [state.uploads.get(str(number)) for number in upload_ids]
-    xml = [each for each in stored if each.path.suffix == ".xml"]
-    files = [each for each in stored if each not in xml]
-    if len(files) != 1:
-        alone = "An XML file names the labels of an ARFF file: send both together."
-        many = "Only a MULAN file and its XML belong together: open other files one by one."
-        raise RequestError(many if files else alone)
-    return files[0], xml[0] if xml else None
+    uploads = [state.uploads.get(str(upload_id)) for upload_id in upload_ids]
+    xml_files = [upload for upload in uploads if upload.path.suffix == ".xml"]
+    data_files = [upload for upload in uploads if upload not in xml_files]
+    if not data_files:
+        raise RequestError("An XML file names the labels of an ARFF file: send both together.")
+    if len(data_files) > 1:
+        raise RequestError(
+            "Only a MULAN file and its XML file form one data set: open other files one by one."
+        )
+    return data_files[0], xml_files[0] if xml_files else None
 
 
 async def open_example(state: ServerState, request: ApiRequest) -> Job:
-    """Open one of the built-in examples."""
+    """Submit a job that opens a built-in example."""
     name = request.path["example"]
     if name not in ("debtags", "synthetic"):
         raise RequestError("There is no such example. Known are: debtags, synthetic.", 404)
-    wish = request.json()
-    if name == "debtags" and wish:
+    body = request.json()
+    options = None
+    if name == "synthetic":
+        options = _synthetic_options(body)
+    elif body:
         raise RequestError("The example debtags has no options.")
-    options = _synthetic_options(wish) if name == "synthetic" else None
-    finish = state.make_open_callback("built-in example")
-    arguments = {"name": name, "options": options}
-    return state.jobs.submit(f"Opening {name}", "tasks.open_named", arguments, finish)
+    return state.jobs.submit(
+        f"Opening {name}",
+        "tasks.open_named",
+        {"name": name, "options": options},
+        make_result=state.make_open_callback("built-in example"),
+    )
 
 
 def list_public_datasets(state: ServerState, request: ApiRequest) -> dict[str, Any]:
-    """List the public data sets, with where they are."""
+    """Return the public data sets, and whether they are on this machine."""
     from scumble.data.public import repository
 
-    return {
-        "datasets": [
-            {
-                "name": entry.name,
-                "title": entry.title,
-                "place": repository.availability(entry.name),
-                "size": entry.files[0].size if entry.files else None,
-                **{key: entry.measures[key] for key in ("instances", "features", "labels")},
-            }
-            for entry in repository.entries()
-        ]
-    }
+    datasets = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "place": repository.availability(entry.name),
+            "size": entry.files[0].size if entry.files else None,
+            "instances": entry.measures["instances"],
+            "features": entry.measures["features"],
+            "labels": entry.measures["labels"],
+        }
+        for entry in repository.entries()
+    ]
+    return {"datasets": datasets}
 
 
 async def open_public_dataset(state: ServerState, request: ApiRequest) -> Job:
-    """Open a public data set; it is fetched where it is not on this machine."""
+    """Submit a job that opens a public data set and downloads it if necessary."""
     name = request.path["name"]
-    if name not in await asyncio.to_thread(_names_on_the_shelf):
+    if name not in await asyncio.to_thread(_public_dataset_names):
         raise RequestError(f"There is no public data set {name!r}.", 404)
-    finish = state.make_open_callback(name)
-    return state.jobs.submit(f"Opening {name}", "tasks.open_named", {"name": name}, finish)
+    return state.jobs.submit(
+        f"Opening {name}",
+        "tasks.open_named",
+        {"name": name},
+        make_result=state.make_open_callback(name),
+    )
 
 
-def _names_on_the_shelf() -> set[str]:
+def _public_dataset_names() -> set[str]:
+    """Return the names of all public data sets."""
     from scumble.data.public import repository
 
     return {entry.name for entry in repository.entries()}
@@ -171,22 +207,22 @@ def _names_on_the_shelf() -> set[str]:
 async def show_dataset(
     state: ServerState, request: ApiRequest, entry: OpenDataset
 ) -> dict[str, Any]:
-    """Tell all measures of a data set, and what its overview shows."""
-    found = {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
+    """Return the content of the page *Overview*."""
+    content = {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
     advice = entry.latest_jobs.result("advice")
     if advice is None:
-        return {**found, "advice": None}
+        return {**content, "advice": None}
     from scumble.advice.evidence import treatment_sentences
 
-    # What was measured on this data takes the place of what was measured on other data.
-    general = treatment_sentences(found["summary"]["scumble"] or 0.0)
-    verdict = [sentence for sentence in found["verdict"] if sentence not in general]
-    return {**found, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
+    # Sentences about other data are replaced by those about this data.
+    general_sentences = treatment_sentences(content["summary"]["scumble"] or 0.0)
+    verdict = [sentence for sentence in content["verdict"] if sentence not in general_sentences]
+    return {**content, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
 
 
 async def close_dataset(state: ServerState, request: ApiRequest, entry: OpenDataset) -> None:
-    """Close a data set, end what is being found out about it, and remove its models."""
-    for job in entry.latest_jobs.running:
+    """Close a data set, cancel its advice and comparisons, and remove its models."""
+    for job in entry.latest_jobs.unfinished:
         state.jobs.cancel(job)
     state.datasets.close(entry.id)
     state.models.discard_trained_on(entry.id)
@@ -195,7 +231,7 @@ async def close_dataset(state: ServerState, request: ApiRequest, entry: OpenData
 def show_before_and_after(
     state: ServerState, request: ApiRequest, after: OpenDataset
 ) -> dict[str, Any]:
-    """Put a treated data set beside the one it was made of."""
+    """Return the comparison of a resampled data set with its original."""
     from scumble.gui.pages import before_and_after
 
     if after.treatment is None:
@@ -207,103 +243,111 @@ def show_before_and_after(
 
 
 def show_chord(state: ServerState, request: ApiRequest, entry: OpenDataset) -> dict[str, Any]:
-    """Compute where the arcs and ribbons of a chord diagram lie."""
-    known = entry.packed.metadata["n_labels"]
-    labels = _parse_label_indices(request.query.get("labels"), known)
+    """Return the layout of a chord diagram.
+
+    The query selects the labels: ``labels`` by index, ``around`` a label and those that co-occur
+    with it, or ``n_labels`` the most difficult ones.
+    """
+    n_all_labels = entry.packed.metadata["n_labels"]
+    labels = _parse_label_indices(request.query.get("labels"), n_all_labels)
     if labels is None and "around" in request.query:
         from scumble.gui.pages import most_cooccurring_labels
 
-        labels = most_cooccurring_labels(
-            entry.packed.data, request.get_query_int("around", 0, maximum=known - 1)
-        )
-    n_labels = (
-        request.get_query_int("n_labels", 12, maximum=MAX_LABELS)
-        if "n_labels" in request.query
-        else None
-    )
-    as_given = request.get_query_choice("order", ("difficulty", "given"), "difficulty") == "given"
-    return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
+        label = request.get_query_int("around", 0, maximum=n_all_labels - 1)
+        labels = most_cooccurring_labels(entry.packed.data, label)
+    n_labels = None
+    if "n_labels" in request.query:
+        n_labels = request.get_query_int("n_labels", 12, maximum=MAX_LABELS)
+    order = request.get_query_choice("order", ("difficulty", "given"), "difficulty")
+    return entry.chord(labels=labels, n_labels=n_labels, keep_order=order == "given")
 
 
 def show_page(
     state: ServerState, request: ApiRequest, entry: OpenDataset, table: str
 ) -> dict[str, Any]:
-    """Give a page of a table."""
-    return _table(request, entry, table)[0].page(request)
+    """Return a page of a table."""
+    paged_table, _ = _find_table(request, entry, table)
+    return paged_table.page(request)
 
 
 def show_csv(
     state: ServerState, request: ApiRequest, entry: OpenDataset, table: str
 ) -> ApiResponse:
-    """Give a whole table as CSV."""
-    found, stem = _table(request, entry, table)
-    return found.to_csv(request, f"{stem}.csv")
+    """Return a complete table as CSV."""
+    paged_table, stem = _find_table(request, entry, table)
+    return paged_table.to_csv(request, f"{stem}.csv")
 
 
-def _table(request: ApiRequest, entry: OpenDataset, table: str) -> tuple[PagedTable, str]:
-    """Find a table of a data set, or of one of its labels, and name it."""
+def _find_table(request: ApiRequest, entry: OpenDataset, table: str) -> tuple[PagedTable, str]:
+    """Return a table of a data set, or of one of its labels, and the stem of its file name."""
     if table != "partners":
         return entry.table(table), f"{entry.id}-{table}"
-    found = _parse_label_indices(request.path["label"], entry.packed.metadata["n_labels"])
-    if not found or len(found) > 1:
+    labels = _parse_label_indices(request.path["label"], entry.packed.metadata["n_labels"])
+    if labels is None or len(labels) != 1:
         raise RequestError("There is no such label.", 404)
     from scumble.gui.pages import cooccurring_labels_table
 
-    return cooccurring_labels_table(entry.packed, found[0]), f"{entry.id}-partners-{found[0]}"
+    label = labels[0]
+    return cooccurring_labels_table(entry.packed, label), f"{entry.id}-partners-{label}"
 
 
 def show_distribution(
     state: ServerState, request: ApiRequest, entry: OpenDataset
 ) -> dict[str, Any]:
-    """Count the values of a feature."""
+    """Return the counts of the values of a feature."""
     from scumble.data.feature_table import feature_distribution
 
-    text, known = request.path["feature"], entry.packed.metadata["n_features"]
-    if not _is_number(text, known):
+    text = request.path["feature"]
+    if not _is_index(text, entry.packed.metadata["n_features"]):
         raise RequestError("There is no such attribute.", 404)
     return feature_distribution(entry.packed.data, int(text))
 
 
 def _parse_label_indices(text: str | None, n_labels: int) -> list[int] | None:
-    """Read numbers of labels with commas between them."""
+    """Return label indices that are separated by commas, or None if there is no text."""
     if text is None:
         return None
     parts = [part for part in text.split(",") if part]
-    if len(parts) > MAX_LABELS or not all(_is_number(part, n_labels) for part in parts):
+    if len(parts) > MAX_LABELS or not all(_is_index(part, n_labels) for part in parts):
         raise RequestError(
-            f"'labels' must be numbers from 0 to {n_labels - 1} with commas between them, at most "
+            f"'labels' must be numbers from 0 to {n_labels - 1}, separated by commas, at most "
             f"{MAX_LABELS:,}.",
         )
     return [int(part) for part in parts]
 
 
-def _is_number(text: str, known: int) -> bool:
-    """Tell whether a text is the number of one of so many things."""
-    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < known
+def _is_index(text: str, n_items: int) -> bool:
+    """Return whether a text is an index below a number of items."""
+    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < n_items
 
 
-def read_options(wish: dict[str, Any]) -> dict[str, Any]:
-    """Take what may be said about a file; nothing of it can be a path."""
-    given = {key: value for key, value in wish.items() if value is not None}
-    for key, value in given.items():
-        if key not in READ_OPTIONS:
-            raise RequestError(f"There is no option {key!r}. Known are: {', '.join(READ_OPTIONS)}.")
-        if type(value) not in READ_OPTIONS[key]:  # exactly: true and false are no numbers
-            raise RequestError(f"The option {key!r} has a wrong type.")
+def read_options(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a reader that a client sent; wrong ones raise a `RequestError`."""
+    options = {name: value for name, value in body.items() if value is not None}
+    for name, value in options.items():
+        if name not in READ_OPTIONS:
+            raise RequestError(
+                f"There is no option {name!r}. Known are: {', '.join(READ_OPTIONS)}."
+            )
+        if type(value) not in READ_OPTIONS[name]:  # exactly: true and false are not numbers
+            raise RequestError(f"The option {name!r} has a wrong type.")
         if isinstance(value, list) and not all(type(item) in (str, int) for item in value):
-            raise RequestError(f"The option {key!r} must list names or numbers of columns.")
-    labels = given.get("labels")
+            raise RequestError(f"The option {name!r} must list names or numbers of columns.")
+    labels = options.get("labels")
     if isinstance(labels, list) and len({type(item) for item in labels}) != 1:
         raise RequestError("'labels' must be names, or column numbers, or a count.")
-    return given
+    return options
 
 
-def _synthetic_options(wish: dict[str, Any]) -> dict[str, Any]:
-    for key, value in wish.items():
-        if key not in SYNTHETIC:
-            raise RequestError(f"There is no option {key!r}. Known are: {', '.join(SYNTHETIC)}.")
+def _synthetic_options(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of synthetic data; wrong ones raise a `RequestError`."""
+    for name, value in body.items():
+        if name not in MAX_SYNTHETIC_OPTIONS:
+            raise RequestError(
+                f"There is no option {name!r}. Known are: {', '.join(MAX_SYNTHETIC_OPTIONS)}."
+            )
         if type(value) not in (int, float):
-            raise RequestError(f"{key!r} must be a number.")
-        if not 0 <= value <= SYNTHETIC[key]:
-            raise RequestError(f"{key!r} must lie between 0 and {SYNTHETIC[key]:,}.")
-    return {"random_state": 0, **wish}
+            raise RequestError(f"{name!r} must be a number.")
+        if not 0 <= value <= MAX_SYNTHETIC_OPTIONS[name]:
+            raise RequestError(f"{name!r} must be between 0 and {MAX_SYNTHETIC_OPTIONS[name]:,}.")
+    return {"random_state": 0, **body}

@@ -1,7 +1,4 @@
-"""What the server is and knows, and which function answers which address.
-
-``openapi.json`` describes the same list.
-"""
+"""The table of the API: which function handles which address. ``openapi.json`` describes it."""
 
 import json
 from collections.abc import Callable
@@ -19,44 +16,53 @@ EXAMPLES = (
         "name": "debtags",
         "title": "Debian's package tags",
         "summary": "5,000 packages, 431 tags, words of their descriptions. Highly imbalanced, and "
-        "rare tags mostly travel with frequent ones.",
+        "rare tags mostly occur together with frequent ones.",
     },
     {
         "name": "synthetic",
         "title": "Synthetic data",
-        "summary": "As imbalanced and as entangled as you ask for.",
+        "summary": "With the imbalance and the concurrence that you choose.",
     },
 )
 
 
 async def show_about(state: ServerState, request: ApiRequest) -> dict[str, Any]:
-    """Tell the version, the limits and the examples."""
+    """Return the version, the limits, the examples, and the jobs of users."""
     return {
         "version": __version__,
-        **{key: getattr(state.settings, key) for key in ("max_upload", "max_unpacked", "max_open")},
+        "max_upload": state.settings.max_upload,
+        "max_unpacked": state.settings.max_unpacked,
+        "max_open": state.settings.max_open,
         "examples": list(EXAMPLES),
-        "jobs": [job.to_dict() for job in state.jobs.shown],
+        "jobs": [job.to_dict() for job in state.jobs.user_requested],
         "first_job": None if state.first_job is None else state.first_job.to_dict(),
         "waiting": datasets.waiting_file(state),
     }
 
 
 async def show_catalogue(state: ServerState, request: ApiRequest) -> dict[str, Any]:
-    """List formats, methods with their parameters, and forms of the report."""
+    """Return the formats, the methods with their parameters, and the formats of the report."""
     return await state.catalogue()
 
 
 def show_openapi(state: ServerState, request: ApiRequest) -> dict[str, Any]:
-    """Describe this API."""
+    """Return the OpenAPI description of this API."""
     text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 
 
-ONE = "/datasets/{dataset}"
-TABLES = [(table, table) for table in ("labels", "labelsets", "features")]
-TABLES += [("labels/{label}/partners", "partners")]
+#: Path of one data set.
+DATASET = "/datasets/{dataset}"
+#: Paths below a data set and the tables there.
+TABLE_PATHS = {
+    "labels": "labels",
+    "labelsets": "labelsets",
+    "features": "features",
+    "labels/{label}/partners": "partners",
+}
 
-#: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
+#: Method, path and handler. Coroutines run in the event loop and are fast; plain functions compute
+#: and run in a thread.
 ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("GET", "/about", show_about),
     ("GET", "/openapi.json", show_openapi),
@@ -69,28 +75,31 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("GET", "/shelf", datasets.list_public_datasets),
     ("POST", "/shelf/{name}", datasets.open_public_dataset),
     ("POST", "/examples/{example}", datasets.open_example),
-    ("GET", ONE, datasets.show_dataset),
-    ("DELETE", ONE, datasets.close_dataset),
-    *(("GET", f"{ONE}/{path}", partial(datasets.show_page, table=table)) for path, table in TABLES),
+    ("GET", DATASET, datasets.show_dataset),
+    ("DELETE", DATASET, datasets.close_dataset),
     *(
-        ("GET", f"{ONE}/{path}.csv", partial(datasets.show_csv, table=table))
-        for path, table in TABLES
+        ("GET", f"{DATASET}/{path}", partial(datasets.show_page, table=table))
+        for path, table in TABLE_PATHS.items()
     ),
-    ("GET", f"{ONE}/features/{{feature}}/distribution", datasets.show_distribution),
-    ("GET", f"{ONE}/chord", datasets.show_chord),
-    ("GET", f"{ONE}/comparison", datasets.show_before_and_after),
-    ("POST", f"{ONE}/treatments", work.treat),
-    ("POST", f"{ONE}/exports", work.export),
     *(
-        ("GET", f"{ONE}/{kind}", partial(work.show_latest, kind=kind))
-        for kind in (work.ADVICE, work.METHODS, work.COMPARISON)
+        ("GET", f"{DATASET}/{path}.csv", partial(datasets.show_csv, table=table))
+        for path, table in TABLE_PATHS.items()
     ),
-    ("POST", f"{ONE}/advice", work.advise),
-    ("POST", f"{ONE}/advice/page", work.export_advice),
-    ("POST", f"{ONE}/methods", work.compare_resamplers),
-    ("POST", f"{ONE}/proof", work.run_comparison),
-    ("GET", f"{ONE}/models", work.list_models),
-    ("POST", f"{ONE}/models", work.train),
+    ("GET", f"{DATASET}/features/{{feature}}/distribution", datasets.show_distribution),
+    ("GET", f"{DATASET}/chord", datasets.show_chord),
+    ("GET", f"{DATASET}/comparison", datasets.show_before_and_after),
+    ("POST", f"{DATASET}/treatments", work.treat),
+    ("POST", f"{DATASET}/exports", work.export),
+    *(
+        ("GET", f"{DATASET}/{kind}", partial(work.show_latest, kind=kind))
+        for kind in (work.ADVICE, work.RESAMPLERS, work.COMPARISON)
+    ),
+    ("POST", f"{DATASET}/advice", work.advise),
+    ("POST", f"{DATASET}/advice/page", work.export_advice),
+    ("POST", f"{DATASET}/methods", work.compare_resamplers),
+    ("POST", f"{DATASET}/proof", work.run_comparison),
+    ("GET", f"{DATASET}/models", work.list_models),
+    ("POST", f"{DATASET}/models", work.train),
     ("POST", "/models/{model}/file", work.offer_model),
     ("POST", "/models/{model}/predictions", work.predict),
     ("GET", "/jobs", work.list_jobs),
@@ -99,5 +108,6 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("GET", "/files/{file}", work.download),
     ("POST", "/tickets", work.issue_download_token),
 )
-#: Answered by `scumble.gui.server`, which alone sees the stream of a request.
+#: Method and path of uploads. `scumble.gui.server` handles them, because handlers get a complete
+#: body and not a stream.
 UPLOAD_ROUTE = ("POST", "/uploads")

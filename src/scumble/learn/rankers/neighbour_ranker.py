@@ -106,7 +106,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
     def _predict_scores(self, X: Any) -> Array:
         """Return the scores of rows by their neighbours."""
         rows = _unit_rows(self._scaling.transform(X, n_jobs=self.n_jobs))
-        return self._neighbour_scores(self.space_.place(rows), X.shape[0])
+        return self._neighbour_scores(self.space_.transform(rows), X.shape[0])
 
     def _neighbour_scores(self, queries: Space | None, n_rows: int) -> Array:
         """Return the weighted shares of labels among the neighbours of the queries.

@@ -43,8 +43,8 @@ _N_BUFFERED_VALUES = 1 << 16
 #: Number of events among them, at most; the parser stops before there are more.
 _N_BUFFERED_EVENTS = 1 << 12
 _LABEL_HELP = (
-    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "
-    "name the labels with labels=..."
+    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is not a "
+    "label, name the labels with labels=..."
 )
 #: Messages for the faults of the parser: faults of rows, then of values.
 _FAULT_MESSAGES = {
@@ -453,7 +453,7 @@ class BodyReader:
 def _parse_number(attribute: Attribute, text: str) -> float:
     """Return the value of a quoted number, or a word such as ``inf`` or ``nan``.
 
-    Raise ValueError if it is no number, or too large for a double.
+    Raise ValueError if it is not a number, or too large for a double.
     """
     status, value = parse_float(text.encode())
     if status == NO_NUMBER:
@@ -473,7 +473,7 @@ def _parse_date(attribute: Attribute, text: str) -> float:
     try:
         return date_format(attribute.type.date_format).parse(text)
     except ValueError as error:
-        message = f"{excerpt(text)} is no date for {excerpt(attribute.name)}: {error}."
+        message = f"{excerpt(text)} is not a date for {excerpt(attribute.name)}: {error}."
         raise ValueError(message) from error
 
 
@@ -535,12 +535,12 @@ class NominalValues:
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
         """Collect the declared values; ``encoding`` is that of the file."""
         domain_of: dict[AttributeType, int] = {}
-        self.domains = [
-            domain_of.setdefault(attribute.type, len(domain_of))
-            if attribute.type.kind == "nominal"
-            else -1
-            for attribute in attributes
-        ]
+        self.domains = []
+        for attribute in attributes:
+            if attribute.type.kind == "nominal":
+                self.domains.append(domain_of.setdefault(attribute.type, len(domain_of)))
+            else:
+                self.domains.append(-1)
         entries: list[tuple[int, ...]] = []
         blob = bytearray()
         for attribute_type, domain in domain_of.items():

@@ -152,7 +152,9 @@ def _to_milliseconds(number_of_letter: dict[str, int], *, is_afternoon: bool) ->
         hour_of_12 = number_of_letter.get("h", 12)
         if not 1 <= hour_of_12 <= 12:
             raise ValueError("hour must be in 1..12")
-        hour = hour_of_12 % 12 + (12 if is_afternoon else 0)
+        hour = hour_of_12 % 12
+        if is_afternoon:
+            hour += 12
     arguments = {
         name: number_of_letter.get(letter, default)
         for letter, (name, default) in _DATETIME_ARGUMENTS.items()

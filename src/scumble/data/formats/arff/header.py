@@ -173,7 +173,8 @@ class _HeaderParser:
             return
         match = _KEYWORD.match(line)
         assert match is not None  # the line begins with @
-        keyword, text = match[0].lower(), line[match.end() :].lstrip(BLANKS)
+        keyword = match[0].lower()
+        text = line[match.end() :].lstrip(BLANKS)
         if keyword == "@attribute":
             self._parse_attribute(text)
         elif keyword == "@relation":
@@ -216,7 +217,7 @@ class _HeaderParser:
         self._add_attribute(name.text, text[name.end :].strip(BLANKS))
 
     def _add_attribute(self, name: str, text: str) -> None:
-        """Add an attribute to the header; ``text`` is its type as it stands in the file.
+        """Add an attribute to the header; ``text`` is its type as written in the file.
 
         Raise ReadError if another attribute has the name.
         """
@@ -237,7 +238,8 @@ class _HeaderParser:
             return self._parse_nominal(name, text)
         word = _TYPE.match(text)
         assert word is not None  # the pattern fits the empty word
-        keyword, after = word[0].lower(), text[word.end() :]
+        keyword = word[0].lower()
+        after = text[word.end() :]
         if keyword in _NUMERIC_TYPES:
             self._check_after(name, after, _AFTER_NUMERIC_TYPE)
             return AttributeType("numeric", integer=_NUMERIC_TYPES[keyword])
@@ -263,7 +265,8 @@ class _HeaderParser:
         Raise ReadError for a pattern that is not supported.
         """
         after = after.lstrip(BLANKS)
-        pattern, end = None, 0
+        pattern = None
+        end = 0
         if after and after[0] not in "%{":
             value = scan(after, 0)
             pattern, end = value.text, value.end
@@ -314,7 +317,7 @@ class _HeaderParser:
             name = scan(text, position)
             if name.end == position:
                 raise self._error(
-                    f"{excerpt(text[position:])} is no name. Expected names with commas."
+                    f"{excerpt(text[position:])} is not a name. Expected names with commas."
                 )
             names.append(name.text)
             position = skip_blanks(text, name.end, commas=True)

@@ -31,7 +31,7 @@ NOTES_PREFIX = "% scumble:"
 def parse_notes(text: str, source: InputFile, line: int) -> dict[str, Any]:
     """Return the notes in ``text``, a comment in a line of the file.
 
-    Raise ReadError if they are no JSON object, or a key or value is not allowed.
+    Raise ReadError if they are not a JSON object, or a key or value is not allowed.
     """
     try:
         notes = json.loads(text[len(NOTES_PREFIX) :])

@@ -29,7 +29,7 @@ def quote(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text with escapes for the characters that cannot stand inside quotes."""
+    """Return a text with escapes for the characters that cannot be inside quotes."""
     return _TO_ESCAPE.sub(_escape_match, text)
 
 
@@ -43,7 +43,9 @@ def _escape_match(match: re.Match[str]) -> str:
 
 def unescape(text: str) -> str:
     """Return a quoted text with its escapes replaced by the characters they stand for."""
-    return _ESCAPE.sub(_unescape_match, text) if "\\" in text else text
+    if "\\" in text:
+        return _ESCAPE.sub(_unescape_match, text)
+    return text
 
 
 def _unescape_match(match: re.Match[str]) -> str:
@@ -84,8 +86,9 @@ def scan(line: str, position: int) -> ScannedValue:
 
 
 def skip_blanks(line: str, position: int, *, commas: bool = False) -> int:
-    """Return the position of the next character that is no blank; with ``commas``, nor a comma."""
-    match = (_BLANKS_AND_COMMAS if commas else _BLANKS).match(line, position)
+    """Return the position of the next character that is not a blank, nor a comma if ``commas``."""
+    pattern = _BLANKS_AND_COMMAS if commas else _BLANKS
+    match = pattern.match(line, position)
     assert match is not None  # the patterns fit the empty text
     return match.end()
 

@@ -49,13 +49,13 @@ class ArffColumn:
     Attributes
     ----------
     name, declaration : str
-        Name of the attribute, and its type as it stands in the file.
+        Name of the attribute, and its type as written in the file.
     declared_feature : Feature
         The feature that a reader makes of the declaration.
     texts : tuple of str
         The quoted texts of values that are codes.
     format_value : callable
-        Returns the text of a value that is no code.
+        Returns the text of a value that is not a code.
     explicit : bool
         Whether sparse rows never omit the attribute, even where its value is 0.
     """
@@ -91,7 +91,8 @@ def arff_column(
             explicit=True,
         )
     if feature.kind == "date" and _can_restore(feature.date_format, get_values()):
-        pattern, formatter = feature.date_format, date_format(feature.date_format)
+        pattern = feature.date_format
+        formatter = date_format(feature.date_format)
         return ArffColumn(
             name=name,
             declaration="date" if pattern is None else f'date "{escape(pattern)}"',
@@ -121,9 +122,10 @@ def number_column(feature: Feature, real_type: str, limits: str = "") -> ArffCol
     Its type is "integer" if the feature is declared so, else ``real_type``, followed by ``limits``.
     """
     integer = feature.integer and feature.kind == "numeric"
+    number_type = "integer" if integer else real_type
     return ArffColumn(
         name=feature.name,
-        declaration=("integer" if integer else real_type) + limits,
+        declaration=number_type + limits,
         declared_feature=Feature(feature.name, integer=integer),
     )
 
@@ -344,7 +346,8 @@ class ArffWriter:
 
     def write(self, target: OutputFile, header: str) -> None:
         """Write the header and all rows, about equally many values at a time."""
-        X, Y = cast(Any, self.dataset.X), self.dataset.Y
+        X = cast(Any, self.dataset.X)
+        Y = self.dataset.Y
         n_rows = len(self.dataset)
         width = X.shape[1] + Y.shape[1]
         if self.dataset.is_sparse and self.sparse_rows and n_rows:
@@ -393,7 +396,8 @@ class ArffWriter:
         if not self._explicit_columns:
             columns = cells.indices.astype(np.int32, copy=False)
             return _Cells(cells.data, columns, cells.indptr[1:].astype(int))
-        n_rows, n_explicit = cells.shape[0], len(self._explicit_columns)
+        n_rows = cells.shape[0]
+        n_explicit = len(self._explicit_columns)
         rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
         is_implicit = ~np.isin(cells.indices, self._explicit_columns)
         explicit_values = cells[:, self._explicit_columns].toarray().ravel()
@@ -412,7 +416,7 @@ class ArffWriter:
         The number is -1 for values that the compiled writer formats, with ``decimals``. Values with
         a text are missing values, codes of categories, dates and long numbers. The texts of dates
         and long numbers are new and get the numbers after those of ``self._texts``. Raise DataError
-        for a value that is no code of a category.
+        for a value that is not a code of a category.
         """
         values, columns = cells.values, cells.columns
         is_missing = np.isnan(values)

@@ -130,7 +130,9 @@ class Layout:
 
     def feature_name(self, column: int) -> str:
         """Return the name of a column; without a header it is made from the number."""
-        return default_column_name(column) if self.names is None else self.names[column]
+        if self.names is None:
+            return default_column_name(column)
+        return self.names[column]
 
 
 def default_column_name(column: int) -> str:
@@ -219,7 +221,7 @@ def _assign_other_columns(layout: Layout, columns: FileColumns, options: CsvOpti
 def _assign_texts_and_categories(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
     """Set ``text_columns`` and ``category_columns`` from the options; keep the latter as they are.
 
-    Raise ReadError for a column that is no feature, or that both options name.
+    Raise ReadError for a column that is not a feature, or that both options name.
     """
     layout.text_columns = _select_features(layout, columns, options.text, "text")
     layout.category_columns = _select_features(layout, columns, options.category, "category")
@@ -237,14 +239,14 @@ def _select_features(
 ) -> set[int]:
     """Return the columns that ``selection``, the value of an option, selects.
 
-    Raise ReadError if one of them is no feature; the message calls the option ``option``.
+    Raise ReadError if one of them is not a feature; the message calls the option ``option``.
     """
     selected = set(columns.column_indices(selection, option))
     non_features = sorted(selected - set(layout.feature_columns))
     if non_features:
         raise columns.source.error(
-            f"{option} names the column {columns.names[non_features[0]]!r}, which is no feature: "
-            "it holds labels or weights, or is ignored."
+            f"{option} names the column {columns.names[non_features[0]]!r}, which is not a "
+            "feature: it holds labels or weights, or is ignored."
         )
     return selected
 
@@ -292,7 +294,7 @@ def _mark_of(name: str) -> str:
 
 
 def find_header(first_cells: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
-    """Return the names in the first row of a file; None if that row is no header.
+    """Return the names in the first row of a file; None if that row is not a header.
 
     The option ``header`` says whether it is one; None: whether it looks like one. ``decimal`` is
     the decimal mark.
@@ -331,7 +333,7 @@ def _uses_column_names(options: CsvOptions) -> bool:
 def parse_cell_number(text: str, decimal: str) -> tuple[int, float]:
     """Parse a cell as a number; return status and value as `parse_float` does.
 
-    The status is NO_NUMBER if the text is no number; ``decimal`` is the decimal mark.
+    The status is NO_NUMBER if the text is not a number; ``decimal`` is the decimal mark.
     """
     data = text.strip().encode()
     return parse_float(data if decimal == "." else data.translate(SWAP_DECIMAL_MARKS))

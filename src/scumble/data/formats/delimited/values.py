@@ -65,7 +65,7 @@ class TextCodes:
 
 
 class FeatureColumns:
-    """Columns that hold numbers, or text if a cell is no number.
+    """Columns that hold numbers, or text if a cell is not a number.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class FeatureColumns:
     texts : dict of int to TextCodes
         The codes of the texts of each text column, by position.
     late_text_columns : set of int
-        Positions of columns whose first text stands in a later block: the file has to be read
+        Positions of columns whose first text is in a later block: the file has to be read
         again with these as text columns.
     """
 
@@ -261,7 +261,7 @@ class LabelListColumn(LabelBlocks):
         self.n_empty_names = 0
 
     def add(self, cells: Cells) -> None:
-        """Parse and store the labels of a block; raise ReadError for a cell that is no list."""
+        """Parse and store the labels of a block; raise ReadError for a cell that is not a list."""
         copied = copy_cells(cells, self.column)
         self._check_missing(cells, copied.offsets, copied.is_missing)
         if self.separator is not None:
@@ -317,7 +317,7 @@ class LabelListColumn(LabelBlocks):
             raise cells.error(message, int(is_unknown.argmax()), self.column)
 
     def _list_error(self, cells: Cells, row: int, fault: int) -> ReadError:
-        """Return the error for a cell that is no label list; ``fault`` is that of the kernel."""
+        """Return the error for a cell that is not a label list; ``fault`` is the kernel's."""
         reasons = {
             lists.NO_LIST: "expected a list of labels in brackets. If they are separated "
             f"otherwise, say what by: label_separator={self._likely_separator(cells)!r}.",

@@ -172,7 +172,7 @@ cdef class Parser:
     """Parser of rows, with the declarations of the header and the number of the next line.
 
     ``roles`` has a record per attribute, ``entries`` one per declared nominal value, whose text
-    stands in ``blob``. With ``null_is_missing`` the word ``<null>`` is a missing value.
+    is in ``blob``. With ``null_is_missing`` the word ``<null>`` is a missing value.
     """
 
     cdef Schema schema
@@ -316,7 +316,7 @@ cdef int64_t _find_entry(
 
 
 cdef inline Py_ssize_t _skip_blanks(const uint8_t* text, Py_ssize_t position) noexcept nogil:
-    """Return the position of the first byte that is no blank."""
+    """Return the position of the first byte that is not a blank."""
     while BYTE_CLASSES[text[position]] == BLANK:
         position += 1
     return position
@@ -334,7 +334,7 @@ cdef inline int _read_decimal(
 ) noexcept nogil:
     """Parse the word that begins at a position as a number, and move the position past it.
 
-    Returns PARSED, LATER_LONG, or LATER if the word is no number.
+    Returns PARSED, LATER_LONG, or LATER if the word is not a number.
     """
     # A line end stops every number: there is no need to know where the text ends.
     cdef Number number = read_number(text, position[0], NO_END, c".")

@@ -193,7 +193,7 @@ cdef inline bint _is_line_end(uint8_t byte) noexcept nogil:
 
 
 cdef inline void _skip_blanks(Splitter* split) noexcept nogil:
-    """Move to the next byte that is no blank, or to the end of the text."""
+    """Move to the next byte that is not a blank, or to the end of the text."""
     while (
         split.position < split.size
         and split.byte_classes[split.text[split.position]] == BLANK

@@ -205,7 +205,7 @@ cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
 cdef inline Py_ssize_t _skip_blanks(
     const uint8_t* text, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil:
-    """Return the position of the first byte that is no blank, or ``end``."""
+    """Return the position of the first byte that is not a blank, or ``end``."""
     while position < end and _is_blank(text[position]):
         position += 1
     return position

@@ -82,7 +82,7 @@ def parse_lines(
 ):
     """Parse whole lines.
 
-    ``lenient`` allows comments, query numbers and empty lines, which are no rows then. Labels are
+    ``lenient`` allows comments, query numbers and empty lines, which are not rows then. Labels are
     whole numbers below ``label_limit``, or any texts if it is negative. Feature numbers are below
     ``index_limit``, which must fit 31 bits.
 
@@ -235,7 +235,7 @@ cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
 
 
 cdef inline void _skip_blanks(Lines* lines) noexcept nogil:
-    """Move to the next byte that is no blank, or to the end of the text."""
+    """Move to the next byte that is not a blank, or to the end of the text."""
     cdef Py_ssize_t position = lines.position
     while position < lines.size and _is_blank(lines.text[position]):
         position += 1
