@@ -210,7 +210,7 @@ def test_only_the_beginning_is_read(look, monkeypatch, tmp_path):
     from scumble._core import files
 
     original = files._decompress
-    monkeypatch.setattr(module, "HEAD", 1000)
+    monkeypatch.setattr(module, "N_INSPECTED_BYTES", 1000)
 
     @files.contextmanager
     def counted(raw):
@@ -253,8 +253,8 @@ def test_of_a_wide_table_the_labels_are_shown_wherever_they_are(look, at, name, 
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
-@pytest.mark.parametrize(("n_rows", "is_whole"), [(1000, True), (1001, False)])
-def test_whether_all_rows_were_looked_at(tmp_path, suffix, n_rows, is_whole):
+@pytest.mark.parametrize(("n_rows", "is_complete"), [(1000, True), (1001, False)])
+def test_whether_all_rows_were_looked_at(tmp_path, suffix, n_rows, is_complete):
     path = tmp_path / f"a{suffix}"
     table = pa.table({"x": ["none"] * n_rows, "sky": [0, 1] * (n_rows // 2) + [1] * (n_rows % 2)})
     if suffix == ".csv":
@@ -264,7 +264,7 @@ def test_whether_all_rows_were_looked_at(tmp_path, suffix, n_rows, is_whole):
     else:
         with pa.ipc.new_file(path, table.schema) as out:
             out.write_table(table)
-    assert preview(path).is_whole is is_whole
+    assert preview(path).is_complete is is_complete
 
 
 def test_what_is_shown_is_cut(look):
@@ -293,7 +293,7 @@ def test_what_is_shown_is_cut(look):
 )
 def test_files_that_say_all_themselves_ask_nothing(look, content, name, form):
     found = look(content, name)
-    assert (found.format, found.asks, found.columns) == (form, False, [])
+    assert (found.format, found.needs_column_roles, found.columns) == (form, False, [])
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
@@ -329,7 +329,7 @@ def test_tables_of_columns(tmp_path, suffix):
     assert found.columns[0]["roles"] == ["number", "category", "ignore"]
     data = scumble.MultilabelDataset(np.array([[1.0]]), [["a"]])
     scumble.write(data, path)
-    assert not preview(path).asks
+    assert not preview(path).needs_column_roles
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ScumbleError, match="damaged"):
         preview(path)

@@ -174,7 +174,7 @@ def test_five_thousand_columns_make_a_short_answer(client):
 def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode() + b"0.3,0,0,1\n" * 2_000_000))
-    monkeypatch.setattr("scumble.data.preview.HEAD", 1000)
+    monkeypatch.setattr("scumble.data.preview.N_INSPECTED_BYTES", 1000)
     result = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
     assert result["labels"] == [1, 2, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv.gz"]

@@ -83,29 +83,33 @@ class MultilabelDataset:
         weights: Any = None,
         label_parents: Sequence[int] | None = None,
     ) -> None:
+        """Check the arguments and store them as read-only arrays; the class documents them."""
         Y, names = check_named_labels(Y, caller="MultilabelDataset")
-        X, described = _as_features(X)
+        X, inferred_features = _as_features(X)
         if X.shape[0] != Y.shape[0]:
             raise DataError(
                 f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Expected one row per instance "
                 "in both."
             )
-        self._set("X", _frozen(X))
-        self._set("Y", _frozen(Y))
-        self._set("features", _as_feature_tuple(features, described, X.shape[1]))
+        self._set("X", _read_only_view(X))
+        self._set("Y", _read_only_view(Y))
+        self._set("features", _as_feature_tuple(features, inferred_features, X.shape[1]))
         self._set("labels", _as_label_tuple(names if labels is None else labels, Y.shape[1]))
         self._set("name", str(name))
         self._set("weights", _as_weights(weights, Y.shape[0]))
         self._set("label_parents", _as_parents(label_parents, Y.shape[1]))
-        _refuse_repeated(self.feature_names, "feature")
-        _refuse_repeated(self.labels, "label")
+        _check_unique(self.feature_names, "feature")
+        _check_unique(self.labels, "label")
 
     def _set(self, field: str, value: Any) -> None:
-        """Set a field of the frozen data set."""
+        """Set a field, which a frozen dataclass otherwise forbids."""
         object.__setattr__(self, field, value)
 
     def mark_read_from_lists(self, are_lists: bool) -> MultilabelDataset:
-        """Set ``from_lists``, in place, and return this data set; for readers of formats."""
+        """Set ``from_lists`` in place and return this data set.
+
+        Only readers of file formats call it, before anybody else has the data set.
+        """
         self._set("from_lists", are_lists)
         return self
 
@@ -136,7 +140,7 @@ class MultilabelDataset:
 
     @property
     def categorical_features(self) -> dict[int, int]:
-        """Number of declared categories of each categorical column, by column number."""
+        """Mapping of each categorical column, by its number, to its number of categories."""
         return {
             index: len(feature.categories)
             for index, feature in enumerate(self.features)
@@ -145,13 +149,15 @@ class MultilabelDataset:
 
     @property
     def text_features(self) -> tuple[int, ...]:
-        """Numbers of the columns with texts whose words are learnt; see `TextColumns`."""
+        """Numbers of the columns of kind "text", whose words are learnt; see `TextColumns`."""
         return tuple(i for i, feature in enumerate(self.features) if feature.kind == "text")
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return self.n_instances
 
     def __repr__(self) -> str:
+        """Return the name of the data set and its numbers of instances, features and labels."""
         sizes = {"instance": self.n_instances, "feature": self.n_features, "label": self.n_labels}
         counts = ", ".join(pluralize(n, noun) for noun, n in sizes.items())
         return f"<MultilabelDataset {self.name!r}: {counts}>"
@@ -161,32 +167,36 @@ class MultilabelDataset:
 
         Rows are a slice, a list of row numbers or a boolean mask; labels as in `select_labels`.
         """
-        rows, *labels = key if isinstance(key, tuple) else (key,)
-        if len(labels) > 1:
+        row_selection, *label_selections = key if isinstance(key, tuple) else (key,)
+        if len(label_selections) > 1:
             raise DataError(
                 f"A data set has rows and labels: data[rows, labels]. Got {len(key)} indices."
             )
-        if is_integer(rows):
+        if is_integer(row_selection):
             raise DataError(
-                f"A single row is not a data set. Use data[[{int(rows)}]] to get one with one row."
+                f"A single row is not a data set. Use data[[{int(row_selection)}]] to get one with "
+                "one row."
             )
-        selected = self.select_labels(labels[0]) if labels else self
-        if isinstance(rows, slice) and rows == slice(None):
+        selected = self.select_labels(label_selections[0]) if label_selections else self
+        if isinstance(row_selection, slice) and row_selection == slice(None):
             return selected
-        indices = self._row_indices(rows)
+        indices = self._resolve_row_indices(row_selection)
         return selected.with_rows(selected.X[indices], selected.Y[indices], indices)
 
-    def _row_indices(self, rows: Any) -> Array:
-        """Return the row numbers that a slice, a list of numbers or a mask selects."""
-        if not isinstance(rows, slice):
-            selection = np.asarray(rows)
-            if selection.dtype.kind in "US":
+    def _resolve_row_indices(self, selection: Any) -> Array:
+        """Return the row numbers that a slice, a list of numbers or a mask selects.
+
+        Raise DataError for texts, which may be meant as labels, and for rows that do not exist.
+        """
+        if not isinstance(selection, slice):
+            values = np.asarray(selection)
+            if values.dtype.kind in "US":
                 raise DataError(
-                    f"{selection.ravel()[:1].item()!r} is not a row. Labels come after a comma: "
+                    f"{values.ravel()[:1].item()!r} is not a row. Labels come after a comma: "
                     "data[:, names]."
                 )
         try:
-            return np.arange(self.n_instances)[rows]
+            return np.arange(self.n_instances)[selection]
         except IndexError as error:
             raise DataError(
                 f"The rows of {self!r} are chosen by a slice, row numbers, or a mask with "
@@ -302,7 +312,7 @@ class MultilabelDataset:
         parts = list(parts)
         if not parts:
             raise DataError("Nothing to concatenate: give at least one data set.")
-        parts = _with_same_texts(parts)
+        parts = _unify_text_codes(parts)
         first = parts[0]
         for part in parts[1:]:
             if first.features != part.features or first.labels != part.labels:
@@ -319,7 +329,10 @@ class MultilabelDataset:
         return replace(first, X=X, Y=Y, weights=_concat_weights(parts))
 
     def __eq__(self, other: object) -> bool:
-        """Compare all fields; missing values equal each other."""
+        """Return whether all fields are equal, NaN being equal to NaN.
+
+        A sparse ``X`` may equal a dense one; ``from_lists`` is not compared.
+        """
         if not isinstance(other, MultilabelDataset):
             return NotImplemented
         fields = ("name", "features", "labels", "label_parents")
@@ -430,7 +443,11 @@ class MultilabelDataset:
 
 
 def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
-    """Return the matrix of features, and a description of its columns if X determines it."""
+    """Return the features as a float matrix, and its columns as `Feature`s, None if unknown.
+
+    They are known for a DataFrame and for booleans. An array of numbers has neither names nor
+    kinds.
+    """
     X, names, columns = split_table_columns(X, caller="MultilabelDataset")
     if columns is not None:
         names = default_names("x", len(columns)) if names is None else names
@@ -445,12 +462,12 @@ def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
     return values, None
 
 
-def _frozen(matrix: Any) -> Any:
-    """Return a view of the matrix whose arrays cannot be written to."""
+def _read_only_view(matrix: Any) -> Any:
+    """Return a view of an array or a CSR matrix that cannot be written to; no data is copied."""
     if sparse.issparse(matrix):
         view = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
         for array in ("data", "indices", "indptr"):
-            setattr(view, array, _frozen(getattr(matrix, array)))
+            setattr(view, array, _read_only_view(getattr(matrix, array)))
         view.has_canonical_format = view.has_sorted_indices = True
         return view
     view = matrix.view()
@@ -460,18 +477,28 @@ def _frozen(matrix: Any) -> Any:
 
 def _as_feature_tuple(
     features: Sequence[Feature | str] | None,
-    described: tuple[Feature, ...] | None,
+    inferred_features: tuple[Feature, ...] | None,
     n_features: int,
 ) -> tuple[Feature, ...]:
-    """Combine the features that the caller declares with those that X determines."""
+    """Return one `Feature` per column of X.
+
+    Parameters
+    ----------
+    features : sequence of Feature or str, or None
+        What the caller declares: features, or only their names; None declares nothing.
+    inferred_features : tuple of Feature or None
+        The columns of X as `_as_features` returns them.
+    n_features : int
+        The number of columns of X.
+    """
     if features is None:
-        return described or tuple(map(Feature, default_names("x", n_features)))
+        return inferred_features or tuple(map(Feature, default_names("x", n_features)))
     if len(features) != n_features:
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
-    if described is None:
+    if inferred_features is None:
         return tuple(f if isinstance(f, Feature) else Feature(str(f)) for f in features)
     combined = []
-    for declared, column in zip(features, described, strict=True):
+    for declared, column in zip(features, inferred_features, strict=True):
         if isinstance(declared, str):
             combined.append(replace(column, name=declared))
         else:
@@ -480,7 +507,10 @@ def _as_feature_tuple(
 
 
 def _check_categories(declared: Feature, column: Feature) -> Feature:
-    """Return the declared feature; raise DataError if its categories differ from those of X."""
+    """Return ``declared``; raise DataError if both have categories and these differ.
+
+    ``column`` is the feature that was inferred from the values of X.
+    """
     if column.holds_codes and declared.holds_codes and declared.categories != column.categories:
         raise DataError(
             f"The feature {declared.name!r} declares the categories {declared.categories[:5]}, but "
@@ -491,7 +521,10 @@ def _check_categories(declared: Feature, column: Feature) -> Feature:
 
 
 def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
-    """Check the names of the labels; None stands for y0, y1, ..."""
+    """Return one name per label; None stands for y0, y1, ...
+
+    Raise DataError if the number of names is not ``n_labels``.
+    """
     if labels is None:
         labels = default_names("y", n_labels)
     if len(labels) != n_labels:
@@ -500,7 +533,10 @@ def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, .
 
 
 def _as_weights(weights: Any, n_rows: int) -> Array | None:
-    """Check that weights are finite numbers >= 0, one per row, and make them read-only."""
+    """Return the weights as a read-only float array; None stays None.
+
+    Raise DataError unless they are finite numbers >= 0, one per row.
+    """
     if weights is None:
         return None
     try:
@@ -512,31 +548,37 @@ def _as_weights(weights: Any, n_rows: int) -> Array | None:
             f"Weights must be {n_rows} finite numbers >= 0, one per instance. "
             f"Got shape {weights.shape}."
         )
-    return _frozen(weights)
+    return _read_only_view(weights)
 
 
 def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...] | None:
-    """Check the parents of labels; return None if no label has one."""
+    """Return the parent of each label, or None if no label has a parent.
+
+    Raise DataError if the parents are not a hierarchy of ``n_labels`` labels.
+    """
     if parents is None:
         return None
     parents = check_parents(parents, n_labels)
     return None if set(parents) <= {-1} else parents
 
 
-def _refuse_repeated(names: Sequence[str], noun: str) -> None:
+def _check_unique(names: Sequence[str], noun: str) -> None:
     """Raise DataError if a name occurs twice; the message calls it a ``noun``."""
     name = first_duplicate(names)
     if name is not None:
         raise DataError(f"Two {noun}s are called {name!r}. Names must be unique.")
 
 
-def _with_same_texts(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:
-    """Recode text features so that a text has the same code in all parts."""
+def _unify_text_codes(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:
+    """Return the data sets with text features recoded: equal texts have equal codes in all of them.
+
+    Columns that are not of kind "text" in every data set are left alone.
+    """
     for column in parts[0].text_features:
-        are_texts = all(
+        is_text_in_all = all(
             column < part.n_features and part.features[column].kind == "text" for part in parts
         )
-        if not are_texts:
+        if not is_text_in_all:
             continue
         if all(part.features[column] == parts[0].features[column] for part in parts):
             continue
@@ -549,7 +591,10 @@ def _with_same_texts(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:
 def _recode_texts(
     part: MultilabelDataset, column: int, code_of: dict[str, int]
 ) -> MultilabelDataset:
-    """Replace the codes of the texts in a column by those of ``code_of``."""
+    """Return the data set with new codes for the texts of a column.
+
+    ``code_of`` maps each text to its new code; its keys, in order, become the feature's categories.
+    """
     features = list(part.features)
     codes = np.array([code_of[text] for text in features[column].categories], np.float64)
     features[column] = replace(features[column], categories=tuple(code_of))
@@ -558,7 +603,10 @@ def _recode_texts(
 
 
 def _concat_weights(parts: list[MultilabelDataset]) -> Array | None:
-    """Concatenate weights; a part without weights counts as weighted by 1."""
+    """Concatenate weights; a data set without weights has weight 1 for every row.
+
+    Return None if no data set has weights.
+    """
     if all(part.weights is None for part in parts):
         return None
     weights = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
@@ -566,14 +614,17 @@ def _concat_weights(parts: list[MultilabelDataset]) -> Array | None:
 
 
 def _arrays_equal(a: Array | None, b: Array | None) -> bool:
-    """Return whether arrays are equal, NaN being equal to NaN, or both None."""
+    """Return whether two arrays are equal, NaN being equal to NaN, or both are None."""
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
 def _matrices_equal(a: Any, b: Any) -> bool:
-    """Return whether matrices have equal values; one may be sparse and the other dense."""
+    """Return whether two matrices of one shape have equal values, NaN being equal to NaN.
+
+    Each may be a dense array or a CSR matrix in canonical form.
+    """
     if sparse.issparse(a) != sparse.issparse(b):
         a = sparse.csr_array(a)
         b = sparse.csr_array(b)

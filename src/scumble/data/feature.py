@@ -16,8 +16,9 @@ from scumble._validation.frames import EncodedColumn, read_column
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: A selection of columns: one name or number, or several.
+#: A selection of columns: one name or number, or several; None selects none.
 ColumnSelection = Sequence[str | int] | Sequence[str] | Sequence[int] | str | int | None
+#: What the values of a feature are, see `Feature`.
 FeatureKind = Literal["numeric", "nominal", "string", "date", "text"]
 KINDS: tuple[FeatureKind, ...] = ("numeric", "nominal", "string", "date", "text")
 
@@ -56,6 +57,7 @@ class Feature:
     date_format: str | None = None
 
     def __post_init__(self) -> None:
+        """Raise ParameterError or DataError for fields that are wrong or contradict each other."""
         if self.kind not in KINDS:
             raise ParameterError(
                 f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
@@ -73,12 +75,12 @@ class Feature:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether the values are categories."""
+        """Whether the values are categories: the kind is "nominal" or "string"."""
         return self.kind in ("nominal", "string")
 
     @property
     def holds_codes(self) -> bool:
-        """Whether ``X`` holds codes of `categories` instead of quantities."""
+        """Whether ``X`` holds codes of `categories`: the kind is "nominal", "string" or "text"."""
         return self.is_categorical or self.kind == "text"
 
 
@@ -104,7 +106,11 @@ def differing_fields(feature: Feature, other: Feature) -> dict[str, Any]:
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
-    """Convert an Arrow column to a feature and its numbers."""
+    """Return the `Feature` of an Arrow column, and its values as floats (NaN where missing).
+
+    Texts and categories are encoded as codes, dates as milliseconds since 1970. Raise DataError for
+    an Arrow type that cannot be a feature.
+    """
     encoded = read_column(column, f"column {name!r}", caller="from_frame")
     feature, encoded = describe_column(name, encoded)
     return feature, encoded.values
@@ -113,7 +119,10 @@ def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
 def features_from_columns(
     names: Sequence[str], columns: Sequence[EncodedColumn], n_rows: int
 ) -> tuple[tuple[Feature, ...], Any]:
-    """Return the features of columns and a matrix of their numbers."""
+    """Return the `Feature` of each column, and the matrix of their values, one column each.
+
+    The matrix is dense or sparse, whichever `join_columns` chooses.
+    """
     features = []
     recoded = []
     for name, column in zip(names, columns, strict=True):
@@ -124,7 +133,7 @@ def features_from_columns(
 
 
 def describe_column(name: str, column: EncodedColumn) -> tuple[Feature, EncodedColumn]:
-    """Return the feature of a column, and the column with one code per category.
+    """Return the `Feature` of a column, and the column with one code per category.
 
     Categories become texts; those with the same text become one category.
     """
@@ -140,46 +149,58 @@ def describe_column(name: str, column: EncodedColumn) -> tuple[Feature, EncodedC
 
 
 def column_from_feature(feature: Feature, values: Array) -> pa.Array:
-    """Convert a feature and its numbers to an Arrow column; inverse of `feature_from_column`."""
+    """Return the values of a feature as an Arrow column; inverse of `feature_from_column`.
+
+    ``values`` is a column of ``X``; NaN becomes null. Codes become texts (a dictionary array for
+    *nominal*), dates become timestamps in UTC, and a numeric feature becomes int64 if it is
+    declared ``integer`` and its values are whole numbers.
+    """
     import pyarrow as pa
 
-    missing = np.isnan(values)
+    is_missing = np.isnan(values)
     if feature.holds_codes:
-        codes = pa.array(category_codes(feature, values), mask=missing)
+        codes = pa.array(category_codes(feature, values), mask=is_missing)
         categories = pa.array(feature.categories, pa.string())
         if feature.kind != "nominal":
             return categories.take(codes)
         return pa.DictionaryArray.from_arrays(codes, categories)
     if feature.kind == "date":
-        return _timestamps(feature, values, missing)
-    if feature.integer and are_integers(values[~missing]):
-        return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
-    return pa.array(values, mask=missing)
+        return _to_timestamps(feature, values, is_missing)
+    if feature.integer and are_integers(values[~is_missing]):
+        return pa.array(np.where(is_missing, 0, values).astype(np.int64), mask=is_missing)
+    return pa.array(values, mask=is_missing)
 
 
 def category_codes(feature: Feature, values: Array) -> Array:
-    """Return values as integer codes of the feature's categories, -1 for missing; check them."""
-    missing = np.isnan(values)
-    is_invalid = ~(missing | are_codes(values, len(feature.categories)))
+    """Return the values of a feature as int32 codes of its categories, -1 where they are missing.
+
+    Raise DataError if a value is not a code of a category.
+    """
+    is_missing = np.isnan(values)
+    is_invalid = ~(is_missing | are_codes(values, len(feature.categories)))
     if is_invalid.any():
         row = int(is_invalid.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
             f"which is not a code of its {len(feature.categories)} categories."
         )
-    return np.where(missing, -1.0, values).astype(np.int32)
+    return np.where(is_missing, -1.0, values).astype(np.int32)
 
 
 def are_integers(values: Array) -> bool:
-    """Return whether all values are whole numbers that fit into 64 bits."""
+    """Return whether all values are whole numbers that fit into int64; False if one is NaN."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 
-def _timestamps(feature: Feature, values: Array, missing: Array) -> Any:
-    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC."""
+def _to_timestamps(feature: Feature, values: Array, is_missing: Array) -> Any:
+    """Convert milliseconds since 1970 to an Arrow column of timestamps in UTC; null if missing.
+
+    The unit is the millisecond, or the microsecond if a value has a fraction. Raise DataError for
+    times that do not fit 64 bits.
+    """
     import pyarrow as pa
 
-    milliseconds = np.where(missing, 0.0, values)
+    milliseconds = np.where(is_missing, 0.0, values)
     if np.all(milliseconds == np.floor(milliseconds)):
         unit = "ms"
         ticks = np.rint(milliseconds)
@@ -193,4 +214,4 @@ def _timestamps(feature: Feature, values: Array, missing: Array) -> Any:
             f"Row {row} of the date feature {feature.name!r} holds {values[row]!r}, which is no "
             "time in milliseconds since 1970."
         )
-    return pa.array(ticks.astype(np.int64), pa.timestamp(unit, tz="UTC"), mask=missing)
+    return pa.array(ticks.astype(np.int64), pa.timestamp(unit, tz="UTC"), mask=is_missing)

@@ -11,8 +11,9 @@ from scumble._core.arrays import Array, column_min_max
 from scumble._core.parallel import row_slices
 from scumble.data.dataset import Feature, MultilabelDataset
 
-#: Dense columns are processed in blocks of this many values (32 MB), so that copies stay small.
-BLOCK = 4 << 20
+#: Dense columns are processed in blocks of at most this many values (32 MB of float64), so that
+#: temporary copies stay small.
+VALUES_PER_BLOCK = 4 << 20
 #: Number of most frequent values listed for a nominal feature.
 N_LISTED_VALUES = 6
 #: Number of bins, or of values of a nominal feature, in the distribution of one feature.
@@ -21,33 +22,38 @@ N_BINS = 30
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """The range of every feature, in data order."""
+    """Statistics of every feature: one entry per column of ``X``, in their order.
+
+    ``minimum``, ``mean`` and ``maximum`` are those of the values that are not missing; NaN if all
+    are missing, and for features whose values are codes.
+    """
 
     name: tuple[str, ...]
     kind: tuple[str, ...]
     n_missing: Array
     n_nonzero: Array
-    minimum: Array  # of values that are not missing; NaN without any and for features with codes
+    minimum: Array
     mean: Array
     maximum: Array
 
     def __len__(self) -> int:
+        """Return the number of features."""
         return len(self.name)
 
 
 def feature_table(data: MultilabelDataset) -> FeatureTable:
-    """Return the range of every feature."""
+    """Return the number of missing and nonzero values, and the range and mean, of every feature."""
     X: Any = data.X
-    blocks = [X[:, columns] for columns in row_slices(data.n_features, len(data), BLOCK)]
+    blocks = [X[:, columns] for columns in row_slices(data.n_features, len(data), VALUES_PER_BLOCK)]
     if data.is_sparse or not blocks:
         blocks = [X]
     counts = [_count_values(block) for block in blocks]
     n_missing = np.concatenate([block.n_missing for block in counts])
     n_nonzero = np.concatenate([block.n_nonzero for block in counts])
-    total = np.concatenate([block.total for block in counts])
+    sums = np.concatenate([block.sums for block in counts])
     minimum, maximum = column_min_max(X)
     n_present = len(data) - n_missing
-    mean = np.divide(total, n_present, out=np.full(len(total), np.nan), where=n_present > 0)
+    mean = np.divide(sums, n_present, out=np.full(len(sums), np.nan), where=n_present > 0)
     holds_codes = np.array([feature.holds_codes for feature in data.features], bool)
     for statistic in (minimum, mean, maximum):
         statistic[holds_codes] = np.nan
@@ -63,22 +69,25 @@ def feature_table(data: MultilabelDataset) -> FeatureTable:
 
 
 class _ValueCounts(NamedTuple):
-    """Counts of missing and nonzero values, and the sum of values, per column."""
+    """Statistics of the columns of a matrix, one entry per column."""
 
     n_missing: Array
-    n_nonzero: Array
-    total: Array
+    n_nonzero: Array  # missing values do not count
+    sums: Array  # of the values that are not missing
 
 
 def _count_values(X: Any) -> _ValueCounts:
-    """Count the missing and the nonzero values of each column, and sum up its values."""
+    """Count the missing and the nonzero values of each column, and add up its values.
+
+    ``X`` is a dense array or a CSR matrix; missing values are NaN.
+    """
     if not sparse.issparse(X):
         is_missing = np.isnan(X)
         filled = np.where(is_missing, 0.0, X)
         return _ValueCounts(
             n_missing=is_missing.sum(axis=0),
             n_nonzero=np.count_nonzero(filled, axis=0),
-            total=filled.sum(axis=0),
+            sums=filled.sum(axis=0),
         )
     n_columns = X.shape[1]
     is_missing = np.isnan(X.data)
@@ -87,23 +96,36 @@ def _count_values(X: Any) -> _ValueCounts:
     return _ValueCounts(
         n_missing=n_missing,
         n_nonzero=np.bincount(X.indices, minlength=n_columns) - n_missing,
-        total=np.bincount(X.indices, weights=filled, minlength=n_columns),
+        sums=np.bincount(X.indices, weights=filled, minlength=n_columns),
     )
 
 
 def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[dict[str, Any]]:
-    """Return quartiles, or the most frequent values, of some features."""
+    """Return the quartiles, or the most frequent values, of some features.
+
+    There is one dict per column number in ``columns``, see `_describe_values`.
+    """
     return [
-        _describe_values(data.features[column], values, n_zeros, N_LISTED_VALUES)
-        for column, (values, n_zeros) in zip(columns, _sorted_values(data, columns), strict=True)
+        _describe_values(data.features[column], values, n_listed=N_LISTED_VALUES)
+        for column, values in zip(columns, _sorted_values(data, columns), strict=True)
     ]
 
 
 def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]:
-    """Return a histogram of a feature, or the counts of its values if it is nominal."""
+    """Return a histogram of a feature, or the counts of its values if it is categorical.
+
+    Returns
+    -------
+    dict
+        ``edges`` and ``counts`` of the histogram, both empty for a categorical feature and for one
+        without finite values; ``values``, a list of (category, count) pairs, most frequent first
+        and at most `N_BINS`, empty for other features. Missing and infinite values do not count.
+    """
     values, n_zeros = next(_sorted_values(data, [column]))
     if data.features[column].is_categorical:
-        description = _describe_values(data.features[column], values, n_zeros, N_BINS)
+        description = _describe_values(
+            data.features[column], _ColumnValues(values, n_zeros), n_listed=N_BINS
+        )
         return {"edges": [], "counts": [], "values": description["values"]}
     if n_zeros:
         values = np.append(values, 0.0)  # represents all zeros; the others are added below
@@ -122,8 +144,15 @@ def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]
     return {"edges": edges.tolist(), "counts": counts.tolist(), "values": []}
 
 
-def _sorted_values(data: MultilabelDataset, columns: Sequence[int]) -> Iterator[tuple[Array, int]]:
-    """Yield the sorted values of each column and the number of zeros that are not stored."""
+class _ColumnValues(NamedTuple):
+    """The values of a column that are not missing."""
+
+    values: Array  # in ascending order
+    n_zeros: int  # further values, zeros that a sparse matrix does not store
+
+
+def _sorted_values(data: MultilabelDataset, columns: Sequence[int]) -> Iterator[_ColumnValues]:
+    """Yield the values of each of the columns, given by number."""
     X: Any = data.X[:, list(columns)]
     if data.is_sparse:
         X = sparse.csc_array(X)
@@ -133,13 +162,24 @@ def _sorted_values(data: MultilabelDataset, columns: Sequence[int]) -> Iterator[
         else:
             stored_values = X[:, index]
         is_present = ~np.isnan(stored_values)
-        yield np.sort(stored_values[is_present]), len(data) - len(stored_values)
+        yield _ColumnValues(
+            values=np.sort(stored_values[is_present]), n_zeros=len(data) - len(stored_values)
+        )
 
 
 def _describe_values(
-    feature: Feature, values: Array, n_zeros: int, n_listed: int
+    feature: Feature, column_values: _ColumnValues, *, n_listed: int
 ) -> dict[str, Any]:
-    """Return quartiles or the most frequent values, and the number of distinct values."""
+    """Return statistics of the values of a feature.
+
+    Returns
+    -------
+    dict
+        ``quartiles``, see `_quartiles`, None for a feature whose values are codes; ``values``, the
+        ``n_listed`` most frequent categories as (category, count) pairs, empty for other features;
+        ``n_values``, the number of distinct values.
+    """
+    values, n_zeros = column_values
     distinct, counts = np.unique(values, return_counts=True)
     if n_zeros and 0.0 in distinct:
         counts[np.searchsorted(distinct, 0.0)] += n_zeros
@@ -154,13 +194,17 @@ def _describe_values(
 
 
 def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
-    """Return the quartiles, as by `numpy.quantile`, of sorted values and further zeros."""
+    """Return the three quartiles, as by `numpy.quantile`, of sorted values and ``n_zeros`` zeros.
+
+    Return None if there is no value.
+    """
     n = len(values) + n_zeros
     if not n:
         return None
     n_negative = int(np.searchsorted(values, 0.0))
 
     def value_of_rank(rank: int) -> float:
+        """Return the value at a rank, from 0, when the zeros are inserted into the values."""
         if rank < n_negative:
             return float(values[rank])
         if rank < n_negative + n_zeros:
@@ -178,7 +222,7 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
 
 
 def _category_name(feature: Feature, code: float) -> str:
-    """Return the category of a code; the code itself if it is not declared."""
+    """Return the category of a code; the code itself, as text, if it is not declared."""
     index = int(code)
     if 0 <= index < len(feature.categories):
         return feature.categories[index]

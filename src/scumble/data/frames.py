@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 #: Largest table, in bytes, that is filled with the zeros of a sparse data set: 1 GB, which a laptop
 #: can hold several times.
 MAX_FILLED_BYTES = 1 << 30
+#: The libraries whose tables `make_frame` can return.
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
@@ -56,9 +57,12 @@ def read_frame(
     text: ColumnSelection = (),
     category: ColumnSelection = (),
     keep: ColumnSelection | Literal[True] = (),
-    where: str = "from_frame",
+    input_name: str = "from_frame",
 ) -> dict[str, Any]:
     """Return the arguments of a data set, read from a table; see `MultilabelDataset.from_frame`.
+
+    The keys are ``X``, ``Y``, ``features``, ``labels`` and ``weights`` (None without a
+    ``weight_column``). Warnings call the table ``input_name``.
 
     Numbers become numeric features. Texts, categories and truth values become nominal features,
     including categories that never occur (polars declares them for an Enum only). Dates and times
@@ -92,20 +96,21 @@ def read_frame(
     index_of = {name: index for index, name in enumerate(names)}
 
     def cells_of(name: str) -> Any:
+        """Return the column of this name, in the type of its library."""
         return get_cells(index_of[name])
 
     if isinstance(label_columns, str) or is_integer(label_columns):
         [label_name] = label_names
         lists = _as_arrow(cells_of(label_name), label_name)
-        label_place = f"column {label_name!r}"
+        column_text = f"column {label_name!r}"
         if label_separator is None:
-            Y, labels = labels_from_lists(lists, label_place)
+            Y, labels = labels_from_lists(lists, input_name=column_text)
         else:
-            Y, labels = labels_from_texts(lists, label_separator, label_place)
+            Y, labels = labels_from_texts(lists, label_separator, input_name=column_text)
     else:
         if label_separator is not None:
             raise ParameterError(
-                "The 'label_separator' parameter of from_frame parts the labels of one column: "
+                "The 'label_separator' parameter of from_frame splits the labels of one column: "
                 "give its name alone, label_columns='tags', not in a list."
             )
         columns = [_label_column(name, cells_of(name)) for name in label_names]
@@ -114,8 +119,8 @@ def read_frame(
         labels = tuple(label_names)
     weights = _weights(weight_names[0], cells_of(weight_names[0])) if weight_names else None
 
-    not_features = {*label_names, *weight_names, *ignored_names}
-    feature_names = [name for name in names if name not in not_features]
+    non_feature_names = {*label_names, *weight_names, *ignored_names}
+    feature_names = [name for name in names if name not in non_feature_names]
     encoded_columns = []
     declared_names = []
     for name in feature_names:
@@ -127,7 +132,13 @@ def read_frame(
         encoded_columns.append(read_column(cells, f"column {name!r}", caller="from_frame"))
     features, X = features_from_columns(feature_names, encoded_columns, Y.shape[0])
     kept_names = {*names_to_keep, *category_names, *declared_names}
-    X, features = infer_feature_kinds(X, features, text_names, kept_names, where)
+    X, features = infer_feature_kinds(
+        X,
+        features,
+        text_names=text_names,
+        names_to_keep=kept_names,
+        input_name=input_name,
+    )
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 
@@ -141,7 +152,10 @@ def _as_name_list(selection: Any) -> list[str]:
 
 
 def _declares_categories(column: Any) -> bool:
-    """Return whether a column declares its categories, so that there is nothing to infer."""
+    """Return whether a column is an Arrow dictionary or a pandas Categorical.
+
+    Such a column declares its categories, so that there is nothing to infer.
+    """
     import pyarrow as pa
 
     arrow_type = getattr(column, "type", None)
@@ -150,7 +164,7 @@ def _declares_categories(column: Any) -> bool:
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
-    """Convert a data set to a table; see `MultilabelDataset.to_frame`.
+    """Convert a data set to a table of the library ``backend``; see `MultilabelDataset.to_frame`.
 
     `MultilabelDataset.from_frame` restores the data set, except for what a table cannot hold: the
     name of the data set, weights, the hierarchy of labels, the formats of dates (which are kept to
@@ -170,7 +184,11 @@ def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
 
 
 def _check_column_roles(columns_of_role: dict[str, list[str]], names: Sequence[str]) -> None:
-    """Raise DataError for a column that does not exist, or that is named for two roles."""
+    """Raise DataError if a column does not exist, or has two roles.
+
+    ``columns_of_role`` maps a role, called like the option that assigns it, to names of columns;
+    ``names`` are the columns of the table.
+    """
     existing_names = set(names)
     role_of: dict[str, str] = {}
     for role, columns in columns_of_role.items():
@@ -185,11 +203,16 @@ def _check_column_roles(columns_of_role: dict[str, list[str]], names: Sequence[s
 
 
 def _label_column(name: str, column: Any) -> sparse.csc_array:
-    """Convert a 0/1 column to a column of ``Y``; a sparse pandas column is not filled."""
+    """Return a 0/1 column as a boolean matrix of shape (n_samples, 1).
+
+    A sparse pandas column is not converted to a dense one. Raise LabelError for other values than
+    0/1 or True/False.
+    """
     if is_sparse_column(column) and not column.fill_value:  # cells that are not stored are zeros
-        rows = column.sp_index.indices
+        row_indices = column.sp_index.indices
+        indptr = np.array([0, len(row_indices)])
         cells: Any = sparse.csc_array(
-            (column.sp_values, rows, np.array([0, len(rows)])), shape=(len(column), 1)
+            (column.sp_values, row_indices, indptr), shape=(len(column), 1)
         )
         return check_named_labels(cells, caller=f"from_frame, column {name!r}")[0].tocsc()
     import pyarrow as pa
@@ -199,7 +222,10 @@ def _label_column(name: str, column: Any) -> sparse.csc_array:
 
 
 def _weights(name: str, column: Any) -> Array:
-    """Return the weights of rows; raise DataError for a column that does not hold numbers."""
+    """Return the weights of the rows as floats, from the column called ``name``.
+
+    Raise DataError if the column does not hold numbers or booleans.
+    """
     encoded = read_column(to_dense_column(column), f"column {name!r}", caller="from_frame")
     if encoded.date or encoded.categories not in (None, (False, True)):
         content = "dates" if encoded.date else "text or categories"
@@ -211,12 +237,15 @@ def _weights(name: str, column: Any) -> Array:
 
 
 def _as_arrow(column: Any, name: str) -> Any:
-    """Convert a column of any table to an Arrow array."""
+    """Convert a column of any supported table to an Arrow array; errors call it ``name``."""
     return to_arrow_array(to_dense_column(column), f"column {name!r}", caller="from_frame")
 
 
 def _numbers_as_texts(column: Any, name: str) -> Any:
-    """Convert a column of numbers to texts, which become categories; return others unchanged."""
+    """Convert a column of numbers to an Arrow array of texts, which become categories.
+
+    Columns of other types are returned unchanged; errors call the column ``name``.
+    """
     import pyarrow as pa
 
     array = _as_arrow(column, name)
@@ -225,21 +254,21 @@ def _numbers_as_texts(column: Any, name: str) -> Any:
 
 
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
-    """Yield each feature with its values as a dense array."""
+    """Yield each feature with its column of ``X`` as a dense array."""
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
     for index, feature in enumerate(dataset.features):
         yield feature, get_column(X, index)
 
 
 def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
-    """Yield the name of each label with its column of ``Y`` as a dense array."""
+    """Yield the name of each label with its column of ``Y`` as a dense boolean array."""
     Y = dataset.Y.tocsc()
     for index, name in enumerate(dataset.labels):
         yield name, get_column(Y, index)
 
 
 def _to_arrow(dataset: MultilabelDataset) -> Any:
-    """Convert a data set to an Arrow table."""
+    """Convert a data set to an Arrow table: the features, then a boolean column per label."""
     import pyarrow as pa
 
     columns = [
@@ -250,7 +279,7 @@ def _to_arrow(dataset: MultilabelDataset) -> Any:
 
 
 def _to_polars(dataset: MultilabelDataset) -> Any:
-    """Convert a data set to a polars DataFrame."""
+    """Convert a data set to a polars DataFrame; nominal features become Enum columns."""
     pl = import_optional_dependency("polars", purpose="to_frame('polars')", extra="frames")
     table = _to_arrow(dataset)
     columns = dict(zip(table.column_names, map(pl.Series, table.columns), strict=True))
@@ -259,7 +288,7 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
-    """Convert a data set to a pandas DataFrame; a sparse one gets sparse columns."""
+    """Convert a data set to a pandas DataFrame; a sparse data set gets sparse columns."""
     pd = import_optional_dependency("pandas", purpose="to_frame('pandas')", extra="frames")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
@@ -274,16 +303,20 @@ def _to_pandas(dataset: MultilabelDataset) -> Any:
 
 
 def _pandas_array(pd: Any, feature: Feature, values: Array) -> Any:
-    """Return the values of a feature as a NumPy array if its type allows, else a pandas array."""
+    """Return the values of a feature as a column for pandas.
+
+    *Nominal* features become a Categorical, whole numbers int64 (Int64 if some are missing), other
+    numbers float64, texts a Series of str, and dates a Series of timestamps.
+    """
     if feature.kind == "nominal":
         return pd.Categorical.from_codes(category_codes(feature, values), feature.categories)
     if feature.kind == "numeric":
-        missing = np.isnan(values)
-        if not (feature.integer and are_integers(values[~missing])):
+        is_missing = np.isnan(values)
+        if not (feature.integer and are_integers(values[~is_missing])):
             return np.array(values)
-        integers = np.where(missing, 0, values).astype(np.int64)
-        if missing.any():
-            return pd.arrays.IntegerArray(integers, missing)
+        integers = np.where(is_missing, 0, values).astype(np.int64)
+        if is_missing.any():
+            return pd.arrays.IntegerArray(integers, is_missing)
         return integers
     column = column_from_feature(feature, values)
     if feature.holds_codes:
@@ -292,10 +325,15 @@ def _pandas_array(pd: Any, feature: Feature, values: Array) -> Any:
 
 
 def _sparse_feature_frames(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
-    """Yield tables of adjacent columns: sparse tables of numbers, dense tables of other kinds."""
+    """Yield the features as DataFrames of adjacent columns, which together hold all of them.
+
+    Numbers are in sparse columns, one DataFrame for adjacent ones of a dtype; other kinds are in
+    dense columns.
+    """
     X = cast(Any, dataset.X).tocsc()
 
     def sparse_dtype(index: int) -> Any:
+        """Return the dtype of a numeric column; None for columns that are stored dense."""
         feature = dataset.features[index]
         stored_values = X.data[X.indptr[index] : X.indptr[index + 1]]
         if feature.kind != "numeric":
@@ -318,14 +356,18 @@ def _sparse_feature_frames(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]
 
 
 def _sparse_frame(pd: Any, matrix: Any, names: Sequence[str]) -> Any:
-    """Convert a sparse matrix to a DataFrame with sparse columns."""
+    """Convert a sparse matrix to a pandas DataFrame with sparse columns of these names."""
     frame = pd.DataFrame.sparse.from_spmatrix(matrix)
     frame.columns = pd.Index(names, dtype=object)
     return frame
 
 
 def _refuse_large_table(dataset: MultilabelDataset, backend: str) -> None:
-    """Raise DataError if the zeros of a sparse data set would fill too much memory."""
+    """Raise DataError if the table would take more than `MAX_FILLED_BYTES`, mostly for zeros.
+
+    Dense pandas columns of a sparse data set, and label columns, store zeros that ``X`` and ``Y``
+    do not.
+    """
     if backend == "pandas" and dataset.is_sparse:  # only categories and dates have to be filled
         filled = [f for f in dataset.features if f.kind != "numeric"]
         bits_per_row = sum(8 if len(feature.categories) < 128 else 64 for feature in filled)

@@ -16,7 +16,8 @@ from scumble._core.files import BLOCK_BYTES, BoundedReader, InputFile, translate
 from scumble._core.progress import progress_bar
 from scumble._core.text import STDIO_PATH, join_names
 
-MAGIC = b"PK\x03\x04"
+#: The first bytes of a ``.zip`` archive.
+ZIP_MAGIC = b"PK\x03\x04"
 #: The end of the name of a training or test part, which may be published beside the complete data.
 TRAIN_TEST_SUFFIX = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 #: Exceptions of zipfile for archives that are damaged, encrypted or compressed by an unknown
@@ -30,7 +31,11 @@ _buffer_folders: list[str] = []
 
 @contextmanager
 def stdin_buffer_folder() -> Iterator[str]:
-    """Buffer standard input, so that it can be read several times; yield the buffer's folder."""
+    """Yield a temporary folder in which `StandardInput` buffers standard input.
+
+    Standard input can be read only once, but several readers may need it. Nested calls yield the
+    same folder; the outermost one deletes it.
+    """
     if _buffer_folders:
         yield _buffer_folders[-1]
         return
@@ -46,7 +51,7 @@ def stdin_buffer_folder() -> Iterator[str]:
 
 @contextmanager
 def open_input_file(path: str | os.PathLike[str]) -> Iterator[InputFile]:
-    """Yield the input file of a path; ``-`` is standard input."""
+    """Yield the `InputFile` of a path; ``-`` is standard input."""
     if os.fspath(path) != STDIO_PATH:
         yield InputFile(path)
         return
@@ -55,11 +60,15 @@ def open_input_file(path: str | os.PathLike[str]) -> Iterator[InputFile]:
 
 
 class StandardInput(InputFile):
-    """Standard input, buffered in a folder because readers read it more than once."""
+    """Standard input, copied to a file in ``folder``, because readers read it more than once.
+
+    Raise ParameterError if nothing is piped into standard input.
+    """
 
     supports_companion_files = False
 
     def __init__(self, folder: str) -> None:
+        """Copy standard input to ``folder``, unless an earlier call has done so."""
         if sys.stdin is None or sys.stdin.isatty():  # None: closed by whoever started us
             raise ParameterError(
                 "The path '-' means standard input, but nothing is piped into it. For a file of "
@@ -74,7 +83,7 @@ class StandardInput(InputFile):
 
 
 def _read_stdin_block() -> bytes:
-    """Read a block of standard input; return b"" at its end."""
+    """Return the next bytes of standard input, at most `BLOCK_BYTES`; b"" at its end."""
     try:
         return sys.stdin.buffer.read(BLOCK_BYTES)
     except OSError as error:
@@ -85,11 +94,12 @@ def _read_stdin_block() -> bytes:
 
 
 class ArchiveMember(InputFile):
-    """A file inside a `.zip` archive."""
+    """A file inside a `.zip` archive; ``member`` is its path there and ``name`` its last part."""
 
     read_error_types = (*InputFile.read_error_types, *_ARCHIVE_ERRORS)
 
     def __init__(self, archive: InputFile, member: str) -> None:
+        """Refer to a member of an archive; nothing is read."""
         super().__init__(archive.path, str(PurePath(archive.where) / member))
         self.archive = archive
         self.member = member
@@ -97,7 +107,7 @@ class ArchiveMember(InputFile):
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[BoundedReader]:
-        """Open the content as a binary stream, see `InputFile.open`."""
+        """Yield the content as a binary stream, see `InputFile.open`."""
         with ExitStack() as stack:
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
@@ -113,7 +123,7 @@ class ArchiveMember(InputFile):
             yield BoundedReader(self, stream, raw, size, advance)
 
     def other_members(self) -> list[ArchiveMember]:
-        """List the other files of the archive."""
+        """List the files of the archive except this one."""
         names = _member_names(self)
         return [ArchiveMember(self.archive, name) for name in names if name != self.member]
 
@@ -122,7 +132,7 @@ def is_archive(source: InputFile) -> bool:
     """Return whether a file is a `.zip` archive; False if it cannot be read."""
     try:
         with open(source.path, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
+            return stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC
     except OSError:  # the reader reports it
         return False
 
@@ -130,11 +140,12 @@ def is_archive(source: InputFile) -> bool:
 def find_data_member(
     source: InputFile, suffixes: Sequence[str], member: str | None
 ) -> ArchiveMember:
-    """Return the file of an archive that holds the data: the named one, or the only one.
+    """Return the file of an archive that holds the data.
 
-    If several files have a suffix of a format, those of other formats than text are preferred,
-    because a text may be a description; then complete data sets to training and test parts; then a
-    file with the name of the archive.
+    This is the file called ``member``. If that is None, it is the file with one of the
+    ``suffixes``. Among several, files other than ``.txt`` are preferred, because a text may be a
+    description; then complete data sets to training and test parts; then a file with the name of
+    the archive. Raise ReadError if none or several remain.
     """
     names = _member_names(source)
     if "[Content_Types].xml" in names:
@@ -166,17 +177,17 @@ def find_data_member(
 
 
 def list_data_members(source: InputFile, suffixes: Sequence[str]) -> list[str]:
-    """List the names of the files in an archive that may hold the data."""
+    """List the names of the files in an archive that have one of the suffixes."""
     return _select_by_suffix(_member_names(source), suffixes)
 
 
 def _select_by_suffix(names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
-    """Return the names that end in one of the suffixes."""
+    """Return the names whose last suffix, in lower case, is one of ``suffixes``."""
     return [name for name in names if PurePosixPath(name).suffix.lower() in suffixes]
 
 
 def _member_names(source: InputFile) -> list[str]:
-    """List the files of an archive, without those that systems and editors add."""
+    """List the names of the files in an archive, without those that systems and editors add."""
     try:
         with zipfile.ZipFile(source.path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]

@@ -73,8 +73,8 @@ def read(
     """
     with open_dataset_file(_checked_path(path, "read"), member) as source:
         file_format = find_format(source, format)
-        common_options = _pop_common_options(file_format.read, options)
-        _refuse_unknown_options(file_format.read, options, f"reading {file_format.name} files")
+        common_options = _remove_common_options(file_format.read, options)
+        _check_options(file_format.read, options, f"reading {file_format.name} files")
         data = file_format.read(source, labels=labels, **options)
         if not common_options:
             return data
@@ -138,11 +138,15 @@ def _write_to(
     format: str | None,
     options: dict[str, Any],
 ) -> None:
-    """Write a data set to an open target; messages call the target ``path_text``."""
+    """Write a data set to ``target``, in the named format or the one of the suffix.
+
+    Warn of parts of the data set that the format cannot store. Messages call the file
+    ``path_text``; ``options`` are those of the writer.
+    """
     from scumble.data.formats.base import present_parts
 
     file_format = _format_for_writing(format, target.suffix, path_text)
-    _refuse_unknown_options(file_format.write, options, f"writing {file_format.name} files")
+    _check_options(file_format.write, options, f"writing {file_format.name} files")
     lost_parts = sorted(present_parts(dataset, target.stem) - file_format.preserved_parts)
     if lost_parts:
         warnings.warn(
@@ -159,7 +163,7 @@ def write_parts(
     *,
     format: str | None = None,
 ) -> None:
-    """Write data sets that belong together, named after their files: all of them or none."""
+    """Write one data set to each path, renamed after its file: all of them or, on error, none."""
     with atomic_write_all(paths) as targets:
         for part, target in zip(parts, targets, strict=True):
             renamed = replace(part, name=target.stem)
@@ -167,7 +171,10 @@ def write_parts(
 
 
 def train_test_paths(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the paths of the training and the test part of a data set, named as by MULAN."""
+    """Return the paths of the training and the test part of a data set, named as by MULAN.
+
+    For ``films.arff.gz`` these are ``films-train.arff.gz`` and ``films-test.arff.gz``.
+    """
     target = OutputFile(path)
     suffixes = target.path.name[len(target.stem) :]
     return [target.path.with_name(f"{target.stem}-{part}{suffixes}") for part in ("train", "test")]
@@ -175,7 +182,11 @@ def train_test_paths(path: str | os.PathLike[str]) -> list[Path]:
 
 @contextmanager
 def open_dataset_file(path: str | os.PathLike[str], member: str | None) -> Iterator[InputFile]:
-    """Yield the file to read: the file itself, or the member of an archive with the data."""
+    """Yield the file to read: the file itself, or the member of a ``.zip`` archive with the data.
+
+    ``member`` is the name of that member; None if the archive holds only one data file. Raise
+    ParameterError if a member is named but the file is not an archive.
+    """
     from scumble.data.input_files import find_data_member, is_archive, open_input_file
 
     with open_input_file(path) as source:
@@ -193,7 +204,10 @@ def open_dataset_file(path: str | os.PathLike[str], member: str | None) -> Itera
 def input_paths(
     path: str | os.PathLike[str], *, format: str | None = None, labels: Any = None
 ) -> list[Path]:
-    """List the files that `read` would open: the file itself and, for MULAN, its XML file."""
+    """List the files that `read` would open: the file itself and, for MULAN, its XML file.
+
+    The list is empty for standard input. ``labels`` is the option of `read`.
+    """
     from scumble.data.input_files import is_archive
 
     if os.fspath(path) == STDIO_PATH:
@@ -221,7 +235,7 @@ def output_paths(path: str | os.PathLike[str], *, format: str | None = None) -> 
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
-    """Return the path; raise ParameterTypeError if it is not a str or a Path."""
+    """Return ``path``; raise ParameterTypeError if it is not a str or a Path."""
     if not isinstance(path, str | os.PathLike):
         text = repr(path)
         if len(text) > 80 or "\n" in text:  # a data frame, for example
@@ -232,9 +246,12 @@ def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
     return path
 
 
-def _refuse_unknown_options(function: Any, options: dict[str, Any], purpose: str) -> None:
-    """Raise ParameterError for an option that is not a keyword of a reader or writer."""
-    parameters = inspect.signature(function).parameters.values()
+def _check_options(read_or_write: Any, options: dict[str, Any], purpose: str) -> None:
+    """Raise ParameterError for an option that is not a keyword of a reader or writer.
+
+    ``purpose`` ends the first sentence of the message: "There is no option 'x' for ...".
+    """
+    parameters = inspect.signature(read_or_write).parameters.values()
     allowed = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "labels"]
     unknown = [name for name in options if name not in allowed]
     if unknown:
@@ -242,42 +259,48 @@ def _refuse_unknown_options(function: Any, options: dict[str, Any], purpose: str
         raise ParameterError(f"There is no option {unknown[0]!r} for {purpose}. {expected}")
 
 
-def _pop_common_options(reader: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Remove and return the options of every format that the reader itself does not take."""
+def _remove_common_options(reader: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Remove ``ignore``, ``text`` and ``keep`` from ``options`` and return them in a dict.
+
+    Those that are parameters of the reader itself remain in ``options``.
+    """
     common_names = {"ignore", "text", "keep"} - inspect.signature(reader).parameters.keys()
     return {name: options.pop(name) for name in common_names & options.keys()}
 
 
 def _formats() -> Iterator[dict[str, Format]]:
-    """Yield the formats of this package; then, if these do not suffice, those of plugins too."""
+    """Yield the formats of this package, by name; next, those of this package and of plugins.
+
+    Callers stop at the first mapping that suffices, because loading plugins takes longer.
+    """
     import scumble.data.formats  # noqa: F401  (importing it registers all formats)
 
     yield dict(registered_objects("format"))
-    load_plugins()  # takes longer
+    load_plugins()
     yield dict(registered_objects("format"))
 
 
 def _all_suffixes(formats: Mapping[str, Format]) -> list[str]:
-    """List the suffixes of all formats."""
+    """List the suffixes of all formats, in the order of the mapping; some occur several times."""
     return list(chain.from_iterable(form.suffixes for form in formats.values()))
 
 
 def find_format(source: InputFile, name: str | None) -> Format:
-    """Return the format of a file, by the name of the format or else by the file's content."""
+    """Return the format called ``name``; None: the format that recognises the file's content."""
     if name is not None:
         return _format_by_name(name)
     return _format_from_content(source)
 
 
 def _format_for_writing(name: str | None, suffix: str, path_text: str) -> Format:
-    """Return the format of a file to write, by the name of the format or else by the suffix."""
+    """Return the format called ``name``; None: the format of the suffix of the file to write."""
     if name is not None:
         return _format_by_name(name)
     return _format_by_suffix(suffix, path_text)
 
 
 def _format_by_name(name: str) -> Format:
-    """Return the format with a name; raise ParameterError if there is none."""
+    """Return the format called ``name``; raise ParameterError for an unknown name."""
     for formats in _formats():
         if name in formats:
             return formats[name]
@@ -288,7 +311,10 @@ def _format_by_name(name: str) -> Format:
 
 
 def _format_from_content(source: InputFile) -> Format:
-    """Return the format that recognises the first bytes of a file with the highest score."""
+    """Return the format whose ``sniff`` gives the first bytes of a file the highest score.
+
+    Raise ReadError if the file is empty or no format recognises it.
+    """
     head = source.head()
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")
@@ -304,7 +330,10 @@ def _format_from_content(source: InputFile) -> Format:
 
 
 def _format_by_suffix(suffix: str, path_text: str) -> Format:
-    """Return the format that a suffix belongs to, preferably as its first suffix."""
+    """Return the format of a suffix, preferably one that lists it as its first suffix.
+
+    Raise ParameterError if no format has the suffix; the message calls the file ``path_text``.
+    """
     for formats in _formats():
         matches = [form for form in formats.values() if suffix in form.suffixes]
         for file_format in matches:

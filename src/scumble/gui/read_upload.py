@@ -96,7 +96,7 @@ def _unpack(path: Path, limit: int, member: str | None) -> Path:
     name_suffix = ""
     if is_archive(source):
         source = find_data_member(source, _format_suffixes(), member)
-        companion, _ = find_label_xml(source)
+        companion = find_label_xml(source).file
         # Several members of one archive may be unpacked into this folder.
         name_suffix = f"-{crc32(source.member.encode()):08x}"
     elif member is not None:

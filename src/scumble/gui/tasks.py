@@ -166,7 +166,7 @@ def open_path(name: str, options: Payload) -> PackedDataset | None:
         from scumble.data.preview import PREVIEW_OPTIONS, preview
 
         preview_options = {key: value for key, value in options.items() if key in PREVIEW_OPTIONS}
-        if preview(name, **preview_options).asks:
+        if preview(name, **preview_options).needs_column_roles:
             return None
     read_data = read if looks_like_path else load
     return pack_with_measures(read_data(name, **options))

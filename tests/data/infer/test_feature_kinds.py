@@ -199,7 +199,7 @@ def test_features_of_any_format_can_be_left_out_or_read_as_text(tmp_path, suffix
         ({"text": "tags"}, DataError, "named twice, in label_columns and text"),
         ({"ignore": "amount", "text": "amount"}, DataError, "in ignore and text"),
         ({"label_separator": ""}, ParameterError, "must be a text"),
-        ({"label_columns": ["amount"]}, ParameterError, "parts the labels of one column"),
+        ({"label_columns": ["amount"]}, ParameterError, "splits the labels of one column"),
         ({"label_columns": "amount"}, LabelError, "holds values of type int64"),
     ],
 )

@@ -1,9 +1,16 @@
-"""Converts data sets to Arrow tables, whose metadata describes the columns, and back."""
+"""Converts data sets to Arrow tables, whose metadata describes the columns, and back.
+
+The *description* is a JSON object in the metadata of a table that this package wrote. Its keys are
+``version``, ``name`` (of the data set), ``features`` and ``labels`` (in order), ``label_parents``
+and ``columns``: for each part of the data set (``labels`` or ``label_columns``, ``weights``, and
+for sparse features ``indices`` and ``values``) the name of the column that holds it. Tables of
+other origin have no description; options say what their columns are.
+"""
 
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -21,42 +28,52 @@ from scumble.data.frames import label_columns, read_frame
 from scumble.data.infer.column_roles import MAX_INSPECTED_ROWS, ColumnPreview, suggest_label_options
 from scumble.data.label_lists import holds_label_lists, indptr_from_counts
 
+#: The key of the description in the metadata of a table.
 METADATA_KEY = b"scumble"
-#: Version of the description in the metadata.
+#: Version of the description.
 VERSION = 1
-LAYOUTS = ("names", "numbers", "columns")
+#: How labels are stored: a column of lists of their names or numbers, or a boolean column each.
+LABEL_LAYOUTS = ("names", "numbers", "columns")
 #: Errors that occur if the columns do not match the description in the metadata.
 _MISMATCH_ERRORS = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
 
 
 def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") -> Any:
-    """Return a table with all parts of a data set."""
+    """Return an Arrow table with all parts of a data set, and their description as metadata.
+
+    ``label_layout`` is one of `LABEL_LAYOUTS`.
+    """
     import pyarrow as pa
 
-    check_choice(label_layout, LAYOUTS, name="label_layout", caller="write")
+    check_choice(label_layout, LABEL_LAYOUTS, name="label_layout", caller="write")
     columns: dict[str, Any] = {}
-    names: dict[str, Any] = {}  # of the columns for each part
+    column_names: dict[str, Any] = {}  # ``columns`` of the description
     if dataset.is_sparse:
         X = cast(Any, dataset.X)
         indices = _list_array(X.indptr, pa.array(X.indices))
         values = _list_array(X.indptr, pa.array(X.data))
-        names["indices"] = _add_column(columns, "feature_indices", indices)
-        names["values"] = _add_column(columns, "feature_values", values)
+        column_names["indices"] = _add_column(columns, "feature_indices", indices)
+        column_names["values"] = _add_column(columns, "feature_values", values)
     else:
         for index, feature in enumerate(dataset.features):
             _add_column(columns, feature.name, _exact_column(feature, dataset.X[:, index]))
     if dataset.weights is not None:
-        names["weights"] = _add_column(columns, "weight", pa.array(dataset.weights))
-    names |= _add_labels(columns, dataset, label_layout)
+        column_names["weights"] = _add_column(columns, "weight", pa.array(dataset.weights))
+    column_names |= _add_labels(columns, dataset, label_layout)
     try:
-        metadata = {METADATA_KEY: json.dumps(_description(dataset, names)).encode()}
+        description = _make_description(dataset, column_names)
+        metadata = {METADATA_KEY: json.dumps(description).encode()}
         return pa.table(columns, metadata=metadata)
     except UnicodeEncodeError as error:
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
 def dataset_from_table(table: Any, source: InputFile, options: TableOptions) -> MultilabelDataset:
-    """Return the data set in a table, with or without our description in the metadata."""
+    """Return the data set in an Arrow table that was read from ``source``.
+
+    The columns are those of the table's description. If it has none, or if options give the columns
+    another meaning, the options say what they are.
+    """
     description = (table.schema.metadata or {}).get(METADATA_KEY)
     # Other options than these say that the columns have other meanings than the description.
     other_options = replace(options, ignore=None, text=None, keep=None)
@@ -72,7 +89,10 @@ def dataset_from_table(table: Any, source: InputFile, options: TableOptions) -> 
 
 
 def _exact_column(feature: Feature, values: Array) -> Any:
-    """Return the column of a feature without any loss: times below a microsecond stay numbers."""
+    """Return the values of a feature as an Arrow column without any loss.
+
+    Dates become timestamps, unless a time has a fraction of a microsecond: then they stay floats.
+    """
     import pyarrow as pa
 
     if feature.kind == "date":
@@ -83,7 +103,10 @@ def _exact_column(feature: Feature, values: Array) -> Any:
 
 
 def _add_column(columns: dict[str, Any], name: str, column: Any) -> str:
-    """Add a column and return its name, with underscores if another column has the name."""
+    """Add a column to ``columns`` and return its name there.
+
+    Underscores are appended to the name while another column has it.
+    """
     while name in columns:
         name += "_"
     columns[name] = column
@@ -91,7 +114,7 @@ def _add_column(columns: dict[str, Any], name: str, column: Any) -> str:
 
 
 def _list_array(indptr: Array, values: Any) -> Any:
-    """Return an Arrow array with a list of values for each row."""
+    """Return an Arrow array of lists: row i holds ``values[indptr[i]:indptr[i + 1]]``."""
     import pyarrow as pa
 
     if indptr[-1] < 2**31:
@@ -102,13 +125,18 @@ def _list_array(indptr: Array, values: Any) -> Any:
 def _add_labels(
     columns: dict[str, Any], dataset: MultilabelDataset, layout: str
 ) -> dict[str, str | list[str]]:
-    """Add the labels and return the names of their columns, for the description."""
+    """Add the labels to ``columns``, in a layout of `LABEL_LAYOUTS`.
+
+    Return ``{"labels": name}`` or ``{"label_columns": names}``, the names of the columns they are
+    in.
+    """
     import pyarrow as pa
 
     Y = dataset.Y
     if layout == "columns" and dataset.n_labels:
         names = [
-            _add_column(columns, name, pa.array(flags)) for name, flags in label_columns(dataset)
+            _add_column(columns, name, pa.array(is_present))
+            for name, is_present in label_columns(dataset)
         ]
         return {"label_columns": names}
     labels = pa.array(Y.indices.astype(np.int32))
@@ -117,8 +145,8 @@ def _add_labels(
     return {"labels": _add_column(columns, "labels", _list_array(Y.indptr, labels))}
 
 
-def _description(dataset: MultilabelDataset, column_names: dict[str, Any]) -> dict[str, Any]:
-    """Return the description of a data set for the metadata."""
+def _make_description(dataset: MultilabelDataset, column_names: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a data set; ``column_names`` is its entry ``columns``."""
     description: dict[str, Any] = {
         "version": VERSION,
         "name": dataset.name,
@@ -132,7 +160,10 @@ def _description(dataset: MultilabelDataset, column_names: dict[str, Any]) -> di
 
 
 def _feature_description(feature: Feature) -> str | dict[str, Any]:
-    """Return the name of a plain numeric feature, a mapping for any other."""
+    """Return a feature's entry in the description: its name, or its fields that are not default.
+
+    The name alone stands for a numeric feature without other fields.
+    """
     description = {"name": feature.name, **differing_fields(feature, Feature(feature.name))}
     if feature.integer:
         description["integer"] = True  # a Python bool, for JSON
@@ -140,7 +171,10 @@ def _feature_description(feature: Feature) -> str | dict[str, Any]:
 
 
 def _dataset_from_description(table: Any, source: InputFile, metadata: bytes) -> MultilabelDataset:
-    """Return the data set in a table whose metadata describes the columns."""
+    """Return the data set in a table with a description, the JSON text ``metadata``.
+
+    Raise ReadError if the columns do not match the description.
+    """
     from pyarrow import ArrowException
 
     try:
@@ -175,14 +209,17 @@ def _dataset_from_description(table: Any, source: InputFile, metadata: bytes) ->
 
 
 def _feature_from_description(entry: str | dict[str, Any]) -> Feature:
-    """Return the feature that an entry of the description stands for."""
+    """Return the feature of an entry in the description; inverse of `_feature_description`."""
     if isinstance(entry, str):
         return Feature(entry)
     return Feature(**{**entry, "categories": tuple(entry.get("categories", ()))})
 
 
 def _read_features(table: Any, features: list[Feature], column_names: dict[str, Any]) -> Any:
-    """Return the feature matrix of a table with a description."""
+    """Return the feature matrix of a table with a description: CSR or dense, as it was written.
+
+    ``column_names`` is the entry ``columns`` of the description.
+    """
     if "indices" in column_names:
         values, indptr = _flatten_lists(table.column(column_names["values"]))
         indices, indices_indptr = _flatten_lists(table.column(column_names["indices"]))
@@ -200,7 +237,11 @@ def _read_features(table: Any, features: list[Feature], column_names: dict[str, 
 
 
 def _read_feature(feature: Feature, column: Any) -> Array:
-    """Return the values of a feature; codes are those of the description, not of the column."""
+    """Return the values of a feature from its Arrow column.
+
+    Codes are indices into the categories of ``feature``, which the description declares; the column
+    may list the categories in another order. Raise KeyError for a category that is not declared.
+    """
     column_feature, values = feature_from_column(feature.name, column)
     if not feature.holds_codes:
         return values
@@ -212,22 +253,25 @@ def _read_feature(feature: Feature, column: Any) -> Array:
 
 
 def _read_labels(table: Any, labels: list[str], column_names: dict[str, Any]) -> sparse.csr_array:
-    """Return the label matrix of a table with a description, for any of the layouts."""
+    """Return the label matrix of a table with a description, for any of `LABEL_LAYOUTS`.
+
+    ``labels`` are the label names and ``column_names`` the entry ``columns`` of the description.
+    """
     import pyarrow as pa
 
     if "label_columns" in column_names:
-        flags = [table.column(name).to_numpy() for name in column_names["label_columns"]]
-        return sparse.csr_array(np.column_stack(flags))
+        arrays = [table.column(name).to_numpy() for name in column_names["label_columns"]]
+        return sparse.csr_array(np.column_stack(arrays))
     values, indptr = _flatten_lists(table.column(column_names["labels"]))
     if pa.types.is_integer(values.type):
         indices = values.to_numpy()
     else:
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
-        coded = values.dictionary_encode()
-        label_of = {name: label for label, name in enumerate(labels)}
-        labels_by_code = [label_of[name] for name in coded.dictionary.to_pylist()]
-        indices = np.array(labels_by_code, np.int64)[coded.indices.to_numpy()]
+        encoded = values.dictionary_encode()
+        index_of_label = {name: index for index, name in enumerate(labels)}
+        index_of_code = [index_of_label[name] for name in encoded.dictionary.to_pylist()]
+        indices = np.array(index_of_code, np.int64)[encoded.indices.to_numpy()]
     shape = (table.num_rows, len(labels))
     Y = sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
     Y.check_format()
@@ -235,7 +279,10 @@ def _read_labels(table: Any, labels: list[str], column_names: dict[str, Any]) ->
 
 
 def _flatten_lists(column: Any) -> tuple[Any, Array]:
-    """Return all values of a column of lists, and the offset of each list in them."""
+    """Return the values of all lists of an Arrow column, and the ``indptr`` of the lists.
+
+    Row i is ``values[indptr[i]:indptr[i + 1]]``. Raise ValueError if anything is missing.
+    """
     import pyarrow.compute as pc
 
     lists = column.combine_chunks()
@@ -248,35 +295,44 @@ def _flatten_lists(column: Any) -> tuple[Any, Array]:
 def _dataset_from_options(
     table: Any, source: InputFile, options: TableOptions
 ) -> MultilabelDataset:
-    """Return the data set in a table; options say what the columns are."""
+    """Return the data set in a table whose columns are what ``options`` say.
+
+    Without options for labels, these are the only column of lists.
+    """
     columns = FileColumns(source, table.column_names)
-    labels, parents = _find_labels(table, columns, options)
+    labels = _select_labels(table, columns, options)
 
     def names_of(option: str) -> list[str]:
+        """Return the names of the columns that an option selects."""
         indices = columns.column_indices(getattr(options, option), option)
         return [columns.names[index] for index in indices]
 
-    weights = names_of("weight_column")
+    weight_names = names_of("weight_column")
     keeps_all = options.keep is True or options.labels == []
-    parts = read_frame(
+    fields = read_frame(
         table,
-        labels,
-        weights[0] if weights else None,
+        labels.columns,
+        weight_names[0] if weight_names else None,
         label_separator=options.label_separator,
         ignore=names_of("ignore"),
         text=names_of("text"),
         category=names_of("category"),
         keep=True if keeps_all else names_of("keep"),
-        where=source.where,
+        input_name=source.where,
     )
-    data = MultilabelDataset(**parts, name=source.stem, label_parents=parents)
-    return data.mark_read_from_lists(isinstance(labels, str))
+    data = MultilabelDataset(**fields, name=source.stem, label_parents=labels.parents)
+    return data.mark_read_from_lists(isinstance(labels.columns, str))
 
 
-def _find_labels(
-    table: Any, columns: FileColumns, options: TableOptions
-) -> tuple[str | list[str], tuple[int, ...] | None]:
-    """Return the column of label lists, or the 0/1 columns and the parents of their labels."""
+class _SelectedLabels(NamedTuple):
+    """The columns of a table that hold labels."""
+
+    columns: str | list[str]  # the name of the column of label lists, or those of 0/1 columns
+    parents: tuple[int, ...] | None = None  # of the labels in 0/1 columns, if they have any
+
+
+def _select_labels(table: Any, columns: FileColumns, options: TableOptions) -> _SelectedLabels:
+    """Return the columns that ``options`` select as labels, else the only column of lists."""
     names, labels, label_column = columns.names, options.labels, options.label_column
     if labels is not None and label_column is not None:
         raise columns.source.error(
@@ -284,14 +340,17 @@ def _find_labels(
         )
     if labels is not None:
         selected = columns.resolve_labels(labels)
-        return [names[index] for index in selected.columns], selected.parents
+        return _SelectedLabels([names[index] for index in selected.columns], selected.parents)
     if label_column is not None:
-        return names[columns.column_index(label_column, "label_column")], None
-    return _only_list_column(table, columns.source), None
+        return _SelectedLabels(names[columns.column_index(label_column, "label_column")])
+    return _SelectedLabels(_only_list_column(table, columns.source))
 
 
 def _only_list_column(table: Any, source: InputFile) -> str:
-    """Return the only column of label lists, or raise an error that suggests label options."""
+    """Return the name of the only column of label lists.
+
+    If there is none, or several, raise a ReadError that suggests options for the labels.
+    """
     list_columns = [field.name for field in table.schema if holds_label_lists(field.type)]
     if len(list_columns) == 1:
         return str(list_columns[0])
@@ -308,7 +367,7 @@ def _only_list_column(table: Any, source: InputFile) -> str:
 
 
 def preview_arrow_columns(table: Any) -> list[ColumnPreview]:
-    """Return a preview of every column of a table."""
+    """Return a `ColumnPreview` of every column of an Arrow table."""
     import pyarrow.types as arrow_types
 
     previews = []
@@ -325,8 +384,8 @@ def preview_arrow_columns(table: Any) -> list[ColumnPreview]:
                 feature,
                 values,
                 is_list=is_list,
-                parts=is_string_type(column.type),
-                guessed=not arrow_types.is_dictionary(column.type),
+                is_splittable=is_string_type(column.type),
+                is_inferred=not arrow_types.is_dictionary(column.type),
             )
         )
     return previews

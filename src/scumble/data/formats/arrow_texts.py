@@ -1,4 +1,7 @@
-"""Formats rows as text, many at once, with Arrow. Imported when a file is written."""
+"""Formats rows as text, many at once, with Arrow. Imported when a file is written.
+
+A *text* is an element of an Arrow array of strings.
+"""
 
 import json
 import re
@@ -31,7 +34,10 @@ VALUES_PER_WRITE = 500_000
 
 
 def number_texts(values: Array, *, as_integers: bool) -> pa.Array:
-    """Return the shortest text that reads back as each number; null for missing values."""
+    """Return an Arrow array with the shortest text that reads back as each number; NaN is null.
+
+    Numbers have a decimal point, unless ``as_integers`` is set and all of them are whole.
+    """
     is_missing = np.isnan(values)
     if as_integers and are_integers(values[~is_missing]):
         with np.errstate(invalid="ignore"):
@@ -42,20 +48,20 @@ def number_texts(values: Array, *, as_integers: bool) -> pa.Array:
 
 
 def join_slices(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
-    """Return one text for each slice of texts between two offsets, joined by a separator."""
+    """Return an Arrow array of texts: item i joins ``texts[offsets[i]:offsets[i + 1]]``."""
     starts = pa.array((offsets - offsets[0]).astype(np.int32))
     return pc.binary_join(pa.ListArray.from_arrays(starts, texts), separator)
 
 
 def as_lines(texts: pa.Array) -> bytes:
-    """Return the bytes of texts, one per line."""
+    """Return the texts as UTF-8, each followed by a line end."""
     lines = join_slices(texts, np.array([0, len(texts)]), "\n")
     content: bytes = lines[0].as_buffer().to_pybytes() + b"\n"
     return content
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    """Return a text, quoted if a reader could change or split it."""
+    """Return a text as a CSV cell: in double quotes if a reader could change or split it."""
     delimiters = re.escape(delimiter + DELIMITERS)  # a reader may take any of them for its own
     special = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
     if special or text in ("", "NA", "?"):
@@ -64,7 +70,10 @@ def _quoted(text: str, delimiter: str) -> str:
 
 
 def table_header(dataset: MultilabelDataset, delimiter: str, *, as_lists: bool) -> str:
-    """Return the first line of a table."""
+    """Return the header of a CSV file, whose marks say which columns are labels and weights.
+
+    With ``as_lists`` there is one column of label lists, otherwise a column per label.
+    """
     names = [
         FEATURE_MARK + name if not name or name.startswith(HEADER_MARKS) else name
         for name in dataset.feature_names
@@ -76,21 +85,24 @@ def table_header(dataset: MultilabelDataset, delimiter: str, *, as_lists: bool) 
 
 
 def table_rows(dataset: MultilabelDataset, delimiter: str, *, as_lists: bool) -> Iterator[bytes]:
-    """Yield the rows of a table, many at a time."""
-    width = dataset.n_features + (1 if as_lists else dataset.n_labels) + 1
-    step = max(1, CELLS_PER_WRITE // width)
+    """Yield the rows of a CSV file as bytes, many lines at a time; see `table_header`."""
+    n_cells_per_row = dataset.n_features + (1 if as_lists else dataset.n_labels) + 1
+    step = max(1, CELLS_PER_WRITE // n_cells_per_row)
     groups = _group_features(dataset.features, delimiter)
-    names = _label_texts(dataset.labels) if as_lists else None
+    label_texts = _label_texts(dataset.labels) if as_lists else None
     for start in range(0, dataset.n_instances, step):
         rows = slice(start, start + step)
         X = cast(Any, dataset.X)[rows]
         X = X.toarray() if dataset.is_sparse else X
-        parts = [_group_texts(group, X, delimiter) for group in groups]
+        row_parts = [_group_texts(group, X, delimiter) for group in groups]
         if dataset.weights is not None:
-            parts.append(number_texts(dataset.weights[rows], as_integers=False))
+            row_parts.append(number_texts(dataset.weights[rows], as_integers=False))
         Y = dataset.Y[rows]
-        parts.append(_label_lists(Y, names) if as_lists else _label_flags(Y, delimiter))
-        lines = pc.binary_join_element_wise(*parts, delimiter)
+        if as_lists:
+            row_parts.append(_label_list_cells(Y, label_texts))
+        else:
+            row_parts.append(_label_flags(Y, delimiter))
+        lines = pc.binary_join_element_wise(*row_parts, delimiter)
         yield as_lines(lines)
 
 
@@ -103,26 +115,27 @@ class _FeatureGroup(NamedTuple):
 
 
 def _group_features(features: tuple[Feature, ...], delimiter: str) -> list[_FeatureGroup]:
-    """Group consecutive features that are written in the same way.
+    """Divide the features into groups of consecutive ones that are written in the same way.
 
     A group is formatted at once, so that wide data is not formatted column by column.
     """
 
-    def key(index: int) -> tuple[bool, bool, tuple[str, ...]]:
+    def group_key(index: int) -> tuple[bool, bool, tuple[str, ...]]:
+        """Return a key that is equal for features that are written in the same way."""
         feature = features[index]
         return feature.holds_codes, feature.integer, feature.categories
 
     groups = []
-    for (_, _, categories), indices in groupby(range(len(features)), key):
-        numbers = list(indices)
-        columns = slice(numbers[0], numbers[-1] + 1)
+    for (_, _, categories), group in groupby(range(len(features)), group_key):
+        indices = list(group)
+        columns = slice(indices[0], indices[-1] + 1)
         texts = [_quoted(text, delimiter) for text in categories]
         groups.append(_FeatureGroup(columns, features[columns], pa.array(texts, pa.string())))
     return groups
 
 
 def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
-    """Return the text of each row for a group of features."""
+    """Return an Arrow array with, for each row of X, the cells of a group of features as a text."""
     values = X[:, group.columns]
     features = group.features
     if features[0].holds_codes:
@@ -138,36 +151,42 @@ def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
 
 
 def _label_flags(Y: Any, delimiter: str) -> Any:
-    """Return the text of each row for label columns of 0 and 1."""
+    """Return an Arrow array with, for each row of Y, the cells 0 or 1 of all labels as a text."""
     texts = pa.array(["0", "1"]).take(pa.array(Y.toarray().ravel().astype(np.int8)))
     return join_slices(texts, np.arange(0, len(texts) + 1, Y.shape[1]), delimiter)
 
 
 def _label_texts(labels: Sequence[str]) -> Any:
-    """Return labels as JSON, for a quoted cell."""
+    """Return an Arrow array with each label as a JSON string, whose quotes are doubled for CSV."""
     texts = [json.dumps(label, ensure_ascii=False).replace('"', '""') for label in labels]
     return pa.array(texts, pa.string())
 
 
-def _label_lists(Y: Any, names: Any) -> Any:
-    """Return the label list of each row, as a quoted cell."""
-    lists = join_slices(names.take(pa.array(Y.indices)), Y.indptr, ", ")
+def _label_list_cells(Y: Any, label_texts: Any) -> Any:
+    """Return an Arrow array with the label list of each row of Y, as a quoted CSV cell.
+
+    ``label_texts`` is the result of `_label_texts`.
+    """
+    lists = join_slices(label_texts.take(pa.array(Y.indices)), Y.indptr, ", ")
     return pc.binary_join_element_wise('"[', lists, ']"', "")
 
 
-def sparse_rows(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
-    """Yield sparse rows as lines, many at a time; ``base`` is the number of the first feature."""
+def sparse_rows(dataset: MultilabelDataset, *, index_base: int) -> Iterator[bytes]:
+    """Yield rows as lines such as ``1,3 5:0.2 7:1`` (labels, then features), many at a time.
+
+    The first feature has the number ``index_base``, 0 or 1; the first label always 0.
+    """
     X = sparse.csr_array(dataset.X)
     Y = dataset.Y
     all_integers = all(feature.integer or feature.holds_codes for feature in dataset.features)
     for start, stop in row_blocks(X.indptr, X.nnz // VALUES_PER_WRITE + 1):
-        part = slice(int(X.indptr[start]), int(X.indptr[stop]))
-        indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())
-        values = pc.fill_null(number_texts(X.data[part], as_integers=all_integers), "nan")
+        X_entries = slice(int(X.indptr[start]), int(X.indptr[stop]))
+        indices = pa.array(X.indices[X_entries].astype(np.int64) + index_base).cast(pa.string())
+        values = pc.fill_null(number_texts(X.data[X_entries], as_integers=all_integers), "nan")
         pairs = pc.binary_join_element_wise(indices, values, ":")
         features = join_slices(pairs, X.indptr[start : stop + 1], " ")
-        label_part = slice(int(Y.indptr[start]), int(Y.indptr[stop]))
-        labels = pa.array(Y.indices[label_part]).cast(pa.string())
+        Y_entries = slice(int(Y.indptr[start]), int(Y.indptr[stop]))
+        labels = pa.array(Y.indices[Y_entries]).cast(pa.string())
         labels = join_slices(labels, Y.indptr[start : stop + 1], ",")
         lines = pc.binary_join_element_wise(labels, features, " ")
         # A row without features is its labels; one without both is a blank, as empty lines are no

@@ -17,7 +17,7 @@ from scumble.data.feature import ColumnSelection
 #: The option ``labels``: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None
 
-#: Options that may name several columns.
+#: Fields of `TableOptions` that may hold several columns.
 _COLUMN_LIST_OPTIONS = ("labels", "ignore", "text", "category", "keep")
 
 #: The parts of a data set that some formats cannot store, each with a function that says whether a
@@ -35,11 +35,15 @@ _PART_CHECKS: dict[str, Callable[[MultilabelDataset, str], bool]] = {
     "rows without labels": lambda data, _: 0 in np.diff(data.Y.indptr),
     "sparse storage": lambda data, _: data.is_sparse,
 }
+#: The names of these parts, as `Format.preserved_parts` lists them.
 DATASET_PARTS = tuple(_PART_CHECKS)
 
 
 def present_parts(dataset: MultilabelDataset, stem: str = "") -> set[str]:
-    """Return the names of the parts that a data set has; ``stem`` is the stem of its file."""
+    """Return those of `DATASET_PARTS` that a data set has.
+
+    ``stem`` is the name, without suffixes, of the file that it is written to; "" if there is none.
+    """
     return {part for part, is_present in _PART_CHECKS.items() if is_present(dataset, stem)}
 
 
@@ -81,6 +85,7 @@ class Format:
     display_group: str = "More"
 
     def __post_init__(self) -> None:
+        """Register the format in the catalogue, after a check of ``preserved_parts``."""
         unknown = self.preserved_parts - set(DATASET_PARTS)
         assert not unknown, f"{self.name} preserves unknown parts: {unknown}"
         register(
@@ -122,6 +127,7 @@ class TableOptions:
     keep: ColumnSelection | Literal[True] = None
 
     def __post_init__(self) -> None:
+        """Turn NumPy scalars into Python values, and sequences of columns into lists."""
         for name, value in vars(self).items():
             if isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())

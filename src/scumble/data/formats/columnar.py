@@ -10,16 +10,16 @@ from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import ColumnSelection
 from scumble.data.formats.base import Format, LabelChoice, TableOptions
 
-#: The first bytes of a file in each format.
-PARQUET = b"PAR1"
-ARROW = b"ARROW1"
-STREAM = b"\xff\xff\xff\xff"  # a stream of Arrow has no magic bytes, but begins like this
-FEATHER_1 = b"FEA1"
+# The first bytes of a file in each format.
+PARQUET_MAGIC = b"PAR1"
+ARROW_FILE_MAGIC = b"ARROW1"
+ARROW_STREAM_START = b"\xff\xff\xff\xff"  # of a message; a stream has no magic bytes of its own
+FEATHER_1_MAGIC = b"FEA1"
 
 
 @contextmanager
 def translate_arrow_errors(source: InputFile, format_name: str) -> Iterator[None]:
-    """Turn errors of Arrow into an error that says that the file is damaged."""
+    """Turn errors of Arrow within the ``with`` block into a ReadError: the file is damaged."""
     import pyarrow as pa
 
     try:
@@ -33,8 +33,8 @@ def translate_arrow_errors(source: InputFile, format_name: str) -> Iterator[None
 
 
 def sniff_parquet(source: InputFile, head: bytes) -> float:
-    """Return 1 if a file is Parquet, else 0."""
-    return 1.0 if head.startswith(PARQUET) else 0.0
+    """Return 1 if a file is Parquet, else 0; ``head`` are its first bytes."""
+    return 1.0 if head.startswith(PARQUET_MAGIC) else 0.0
 
 
 def read_parquet(
@@ -99,7 +99,11 @@ def read_parquet(
 def write_parquet(
     dataset: MultilabelDataset, target: OutputFile, *, label_layout: str = "names"
 ) -> None:
-    """Write a Parquet file; ``label_layout`` is "names", "numbers" or "columns"."""
+    """Write a Parquet file.
+
+    Labels are a column of lists of their names or numbers, or a boolean column each:
+    ``label_layout`` is "names", "numbers" or "columns".
+    """
     import pyarrow.parquet as pq
 
     from scumble.data.formats.arrow_table import table_from_dataset
@@ -110,22 +114,25 @@ def write_parquet(
 
 
 def _check_expansion(source: InputFile, metadata: Any, n_bytes: int) -> None:
-    """Raise an error if a file declares that its pages expand to a suspicious size."""
-    n_expanded = sum(
+    """Raise ReadError if a Parquet file would be suspiciously large without its compression.
+
+    ``metadata`` declares the expanded size, ``n_bytes`` is the size of the file.
+    """
+    n_expanded_bytes = sum(
         metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
     )
-    if n_expanded > max(UNCHECKED_EXPANSION_BYTES, source.max_expansion * n_bytes):
+    if n_expanded_bytes > max(UNCHECKED_EXPANSION_BYTES, source.max_expansion * n_bytes):
         raise source.error(
-            f"{n_bytes} bytes would grow to {n_expanded}, over {source.max_expansion} times. "
+            f"{n_bytes} bytes would grow to {n_expanded_bytes}, over {source.max_expansion} times. "
             "Expected data, this looks like a decompression bomb."
         )
 
 
 def sniff_arrow(source: InputFile, head: bytes) -> float:
-    """Return how likely a file is Arrow IPC, between 0 and 1."""
-    if head.startswith(ARROW):
+    """Return how likely a file is Arrow IPC, from 0 to 1; ``head`` are its first bytes."""
+    if head.startswith(ARROW_FILE_MAGIC):
         return 1.0
-    return 0.9 if head.startswith((STREAM, FEATHER_1)) else 0.0
+    return 0.9 if head.startswith((ARROW_STREAM_START, FEATHER_1_MAGIC)) else 0.0
 
 
 def read_arrow(
@@ -179,10 +186,12 @@ def read_arrow(
     )
     with source.open() as stream:
         content = stream.read()
-    if content.startswith(FEATHER_1):
+    if content.startswith(FEATHER_1_MAGIC):
         raise source.error("this is Feather version 1. Expected version 2: convert the file.")
     with translate_arrow_errors(source, "Arrow"):
-        open_table = pa.ipc.open_file if content.startswith(ARROW) else pa.ipc.open_stream
+        open_table = (
+            pa.ipc.open_file if content.startswith(ARROW_FILE_MAGIC) else pa.ipc.open_stream
+        )
         with open_table(pa.BufferReader(content)) as reader:
             table = reader.read_all()
         table.validate(full=True)
@@ -194,6 +203,7 @@ def write_arrow(
 ) -> None:
     """Write an Arrow IPC file, which is a Feather file as well.
 
+    Labels are a column of lists of their names or numbers, or a boolean column each:
     ``label_layout`` is "names", "numbers" or "columns".
     """
     import pyarrow as pa

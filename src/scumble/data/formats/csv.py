@@ -28,18 +28,19 @@ from scumble.data.infer.feature_kinds import (
     infer_feature_kinds,
 )
 
+#: How `write_csv` writes labels: a 0/1 column each, or one column of label lists.
 _LAYOUTS = ("columns", "lists")
 #: A header name that marks label columns, as `write_csv` writes it.
 _LABEL_MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Return how likely a file is CSV, between 0 and 1."""
+    """Return how likely a file is CSV, from 0 to 1; ``head`` are its first bytes."""
     has_csv_suffix = source.suffix in FORMAT.suffixes
     head = text_cells.head_as_utf8(head)
     if b"@relation" in head.lower() or (b"\0" in head and not has_csv_suffix):
         return 0.0
-    _, n_columns = text_cells.sniff_delimiter(source, head)
+    n_columns = text_cells.sniff_delimiter(source, head).n_columns
     if n_columns and _LABEL_MARK.search(head):
         return 0.95
     if has_csv_suffix:
@@ -142,64 +143,75 @@ def read_csv(
 
 
 def _read_table(source: InputFile, options: CsvOptions) -> MultilabelDataset:
-    """Read a file; read it again if a column of numbers turns out to hold text."""
+    """Return the data set in a file.
+
+    The file is read a second time if a column of numbers turns out to hold text in a later block.
+    """
     table = _Table(source, options, text_columns=set())
     features = table.features
     if features.late_text_columns:
         positions = features.late_text_columns | features.texts.keys()
         text_columns = {int(features.columns[position]) for position in positions}
         table = _Table(source, options, text_columns=text_columns)
-    return table.dataset()
+    return table.make_dataset()
 
 
 class _Table:
-    """The content of a file, read in one pass; ``text_columns`` are known to hold text."""
+    """The content of a file, which the constructor reads.
+
+    ``text_columns`` are the numbers of columns that hold text even where cells look like numbers.
+    Other columns hold text if the first block of the file says so.
+    """
 
     def __init__(self, source: InputFile, options: CsvOptions, text_columns: set[int]) -> None:
+        """Read all rows of the file; raise ReadError for one that is wrong."""
         self.source = source
         blocks = text_cells.text_blocks(source, options.encoding)
         first_block = next(blocks, b"")
         delimiter = options.delimiter
         if not delimiter:
-            delimiter = text_cells.sniff_delimiter(source, first_block[:65536])[0]
-        parts = text_cells.iter_cells(source, chain([first_block], blocks), delimiter)
-        first = next(parts, None)
-        if first is None:
+            sample = first_block[: text_cells.DELIMITER_SAMPLE_BYTES]
+            delimiter = text_cells.sniff_delimiter(source, sample).delimiter
+        blocks_of_cells = text_cells.iter_cells(source, chain([first_block], blocks), delimiter)
+        first_cells = next(blocks_of_cells, None)
+        if first_cells is None:
             raise source.error("the file is empty. Expected a table.")
         self.decimal = options.decimal or text_cells.sniff_decimal(
-            first, delimiter, options.label_column
+            first_cells, delimiter, options.label_column
         )
-        self.layout = layout = find_layout(source, first, options, self.decimal)
+        self.layout = layout = find_layout(source, first_cells, options, self.decimal)
         if layout.names is not None:
-            first = first[1:]
-        text_columns = text_columns | layout.texts | layout.category_columns
-        weight_columns = [] if layout.weights is None else [layout.weights]
-        self.features = FeatureColumns(layout.features, text_columns, self.decimal)
+            first_cells = first_cells[1:]
+        text_columns = text_columns | layout.text_columns | layout.category_columns
+        weight_columns = [] if layout.weight_column is None else [layout.weight_column]
+        self.features = FeatureColumns(layout.feature_columns, text_columns, self.decimal)
         self.weights = FeatureColumns(weight_columns, set(), self.decimal)
         self.labels: BinaryLabelColumns | LabelListColumn
         if layout.label_list_column is None:
-            self.labels = BinaryLabelColumns(source.where, layout.labels, layout.label_names)
+            self.labels = BinaryLabelColumns(
+                layout.label_columns, layout.label_names, input_name=source.where
+            )
         else:
             self.labels = LabelListColumn(
-                source.where, layout.label_list_column, options.label_separator
+                layout.label_list_column, options.label_separator, input_name=source.where
             )
-        for cells in chain([first], parts):
+        for cells in chain([first_cells], blocks_of_cells):
             self._add(cells)
 
     def _add(self, cells: text_cells.Cells) -> None:
-        """Add the rows of one block to features, labels and weights."""
+        """Add the rows of one block to features, labels and weights; check the weights."""
         if not len(cells):
             return
         self.features.add(cells)
         self.labels.add(cells)
-        if self.layout.weights is not None:
+        if self.layout.weight_column is not None:
             weights = self.weights.add(cells).ravel()
-            is_bad = np.isnan(weights) | (weights < 0) | np.isinf(weights)
-            if not self.weights.column_flags[0, 0] or is_bad.any():
-                raise self._bad_weight(cells, self.layout.weights)
+            is_invalid = np.isnan(weights) | (weights < 0) | np.isinf(weights)
+            if not self.weights.column_flags[0, 0] or is_invalid.any():
+                raise self._weight_error(cells, self.layout.weight_column)
 
-    def _bad_weight(self, cells: text_cells.Cells, column: int) -> ReadError:
-        """Build the error for the first cell that is not a weight."""
+    def _weight_error(self, cells: text_cells.Cells, column: int) -> ReadError:
+        """Return the error for the first cell of the weight column that is not a number >= 0."""
         for row in range(len(cells)):
             text = cells.cell(row, column)
             status, weight = parse_cell_number(text, self.decimal)
@@ -208,46 +220,57 @@ class _Table:
         message = f"the weight is {text!r}. Expected a number >= 0."
         return cells.error(message, row, column)
 
-    def dataset(self) -> MultilabelDataset:
-        """Build the data set from the columns that were read."""
+    def make_dataset(self) -> MultilabelDataset:
+        """Return the data set of the columns that were read; infer the kinds of its features."""
         layout = self.layout
-        where = self.source.where
         X, categories = self.features.matrix()
         positions = [
-            position for position in range(X.shape[1]) if not self._is_no_feature(position, X)
+            position for position in range(X.shape[1]) if not self._is_left_out(position, X)
         ]
         if len(positions) < X.shape[1]:
             X = X[:, positions]
-        names = [layout.feature_name(column) for column in layout.features]
+        names = [layout.feature_name(column) for column in layout.feature_columns]
         features = [
-            self.features.describe(position, names[position], categories) for position in positions
+            self.features.make_feature(position, names[position], categories)
+            for position in positions
         ]
-        text_names = {layout.feature_name(column) for column in layout.texts}
-        kept_names = {layout.feature_name(column) for column in layout.kept_columns}
+        text_names = {layout.feature_name(column) for column in layout.text_columns}
+        names_to_keep = {layout.feature_name(column) for column in layout.kept_columns}
         column_numbers: dict[str, int] = {}
         if layout.names is None:
-            column_numbers = {layout.feature_name(column): column for column in layout.features}
-        X, inferred = infer_feature_kinds(
-            X, features, text_names, kept_names, where, column_numbers
+            column_numbers = dict(zip(names, layout.feature_columns, strict=True))
+        X, inferred_features = infer_feature_kinds(
+            X,
+            features,
+            text_names=text_names,
+            names_to_keep=names_to_keep,
+            input_name=self.source.where,
+            column_numbers=column_numbers,
         )
         Y, labels = self.labels.matrix()
-        weights = None if layout.weights is None else self.weights.matrix()[0].ravel()
+        weights = None
+        if layout.weight_column is not None:
+            weights = self.weights.matrix()[0].ravel()
         data = MultilabelDataset(
             X,
             Y,
-            features=inferred,
+            features=inferred_features,
             labels=labels,
             name=self.source.stem,
             weights=weights,
-            label_parents=layout.parents,
+            label_parents=layout.label_parents,
         )
         return data.mark_read_from_lists(layout.label_list_column is not None)
 
-    def _is_no_feature(self, position: int, X: Array) -> bool:
-        """Return whether a column numbers the rows, or has neither a name nor values."""
-        column = self.layout.features[position]
+    def _is_left_out(self, position: int, X: Array) -> bool:
+        """Return whether a column of X holds row numbers, or has neither a name nor values.
+
+        ``position`` is the column's number in X, which has all columns of
+        ``layout.feature_columns``.
+        """
+        column = self.layout.feature_columns[position]
         is_numeric, is_integer, has_values = self.features.column_flags[position]
-        if column in self.layout.unnamed and is_numeric and not has_values:
+        if column in self.layout.unnamed_columns and is_numeric and not has_values:
             return True
         if column != 0 or not self.layout.may_have_row_numbers:
             return False
@@ -269,7 +292,7 @@ def write_csv(
     layout: Literal["columns", "lists"] = "columns",
     delimiter: str | None = None,
 ) -> None:
-    """Write comma-separated values.
+    """Write comma-separated values, with a header that marks the labels.
 
     Notes
     -----
@@ -296,7 +319,7 @@ def write_csv(
 
 
 def _warn_about_unseen_labels(dataset: MultilabelDataset, target: OutputFile) -> None:
-    """Warn if a label has no row, because lists cannot store such a label."""
+    """Warn if no row has some label, because label lists cannot store such a label."""
     counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
     if dataset.n_labels and counts.min() == 0:
         warnings.warn(

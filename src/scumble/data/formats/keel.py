@@ -23,11 +23,12 @@ from scumble.data.formats.arff.writer import (
 from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
+#: A line of the header that lists inputs or outputs.
 _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Return how likely a file has the KEEL format, between 0 and 1."""
+    """Return how likely a file has the KEEL format, from 0 to 1; ``head`` are its first bytes."""
     if sniff_relation(head) is None:
         return 0.0
     if _ROLES.search(head):
@@ -38,12 +39,13 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_keel(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a KEEL data set."""
+    """Read a KEEL data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
+        """Return the columns in @outputs, else all that are not in @inputs, else the last one."""
         inputs = header.inputs
         if inputs is not None:
-            columns.labels_by_name(inputs, where="@inputs")  # only checks the names
+            columns.check_names(inputs, origin="@inputs")
         outputs = header.outputs
         if outputs is None:
             if inputs is None:
@@ -51,9 +53,9 @@ def read_keel(
             else:
                 input_names = set(inputs)
                 outputs = [name for name in header.names if name not in input_names]
-        if not outputs and not columns.unlabelled:
+        if not outputs and not columns.is_unlabelled:
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
-        return columns.labels_by_name(outputs, where="@outputs")
+        return columns.labels_by_name(outputs, origin="@outputs")
 
     return read_arff(
         source, declared_labels, labels=labels, encoding=encoding, null_is_missing=True
@@ -86,7 +88,10 @@ def write_keel(dataset: MultilabelDataset, target: OutputFile) -> None:
 
 
 def _keel_column(feature: Feature, low: float, high: float) -> ArffColumn:
-    """Return how KEEL writes a feature; texts become nominal and dates real."""
+    """Return how KEEL writes a feature: texts as nominal values, dates as real numbers.
+
+    ``low`` and ``high`` are the smallest and the largest finite value, NaN if there is none.
+    """
     if feature.holds_codes:
         return nominal_column(feature, ", ")
     limits = f" [{number_text(low)}, {number_text(high)}]" if low <= high else ""
@@ -94,7 +99,7 @@ def _keel_column(feature: Feature, low: float, high: float) -> ArffColumn:
 
 
 def _finite_ranges(X: Any) -> tuple[Array, Array]:
-    """Return the smallest and the largest finite value of each feature; NaN if it has none."""
+    """Return two arrays: the smallest and the largest finite value per column; NaN without any."""
     finite = X.copy()
     values = stored_values(finite)
     values[np.isinf(values)] = np.nan
@@ -102,7 +107,7 @@ def _finite_ranges(X: Any) -> tuple[Array, Array]:
 
 
 def _name_list(keyword: str, names: list[str]) -> str:
-    """Return a line with a keyword and a list of names."""
+    """Return a line of the header with a keyword and quoted names, separated by commas."""
     return " ".join([keyword, ", ".join(quote(name) for name in names)]).strip() + "\n"
 
 

@@ -1,4 +1,8 @@
-"""Resolves the columns that users name: labels, ignored columns, and columns of texts."""
+"""Resolves the columns that users name: labels, ignored columns, and columns of texts.
+
+In error messages, ``origin`` is the text that says what names a column: an option such as
+"labels=...", a keyword of a file's header, or the path of an XML file.
+"""
 
 import os
 from collections.abc import Sequence
@@ -25,15 +29,15 @@ _ALLOWED = (
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """The label columns in the order of the file, and the parent of each label, -1 at the top."""
+    """The columns of a file that are labels."""
 
-    columns: tuple[int, ...]
-    parents: tuple[int, ...] | None = None
+    columns: tuple[int, ...]  # in ascending order
+    parents: tuple[int, ...] | None = None  # index of each label's parent in ``columns``, or -1
 
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Finds columns of a file by name or number; a column that does not exist is an error.
+    """Finds columns of a file by name or number; raises ReadError if a column does not exist.
 
     Parameters
     ----------
@@ -41,16 +45,16 @@ class FileColumns:
         The file, for error messages.
     names : sequence of str
         Names of all columns.
-    unlabelled : bool
-        Whether the file declares that it has no labels.
+    is_unlabelled : bool
+        Whether the file declares that it has no labels, so that none need be named.
     """
 
     source: InputFile
     names: Sequence[str]
-    unlabelled: bool = False
+    is_unlabelled: bool = False
 
     def resolve_labels(self, labels: LabelChoice) -> LabelColumns:
-        """Return the columns that the option ``labels`` selects."""
+        """Return the columns that the option ``labels`` of `scumble.read` selects."""
         if isinstance(labels, str | os.PathLike):
             self._check_no_column_name(os.fspath(labels))
             return self.labels_from_hierarchy(read_label_xml(os.fspath(labels)))
@@ -61,11 +65,14 @@ class FileColumns:
             return self.labels_by_name(items)
         if all(map(is_integer, items)):
             columns = [self.column_index(number, "labels=...") for number in items]
-            return self._sorted_unique(columns, columns, "labels=...")
+            duplicate = first_duplicate(columns)
+            if duplicate is not None:
+                raise self.source.error(f"labels=... names the label {duplicate!r} twice.")
+            return LabelColumns(tuple(sorted(columns)))
         raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
 
     def labels_by_count(self, count: int) -> LabelColumns:
-        """Return the first columns, or the last ones if the count is negative."""
+        """Return the first ``count`` columns, or the last ``-count`` if the count is negative."""
         n_columns = len(self.names)
         if abs(count) > n_columns:
             raise self.source.error(
@@ -74,30 +81,46 @@ class FileColumns:
         columns = range(count) if count >= 0 else range(n_columns + count, n_columns)
         return LabelColumns(tuple(columns))
 
-    def labels_by_name(self, names: Sequence[str], where: str = "labels=...") -> LabelColumns:
-        """Return the columns with these names; messages call their origin ``where``."""
+    def labels_by_name(self, names: Sequence[str], origin: str = "labels=...") -> LabelColumns:
+        """Return the columns with these names; raise ReadError as `check_names` does."""
+        self.check_names(names, origin)
         index_of = {name: index for index, name in enumerate(self.names)}
-        unknown = [name for name in names if name not in index_of]
-        if unknown:
-            n_more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-            raise self._unknown_column_error(f"{where} names the label", unknown[0], n_more)
-        return self._sorted_unique([index_of[name] for name in names], names, where)
+        return LabelColumns(tuple(sorted(index_of[name] for name in names)))
+
+    def check_names(self, names: Sequence[str], origin: str) -> None:
+        """Raise ReadError if a name is not that of a column, or occurs twice."""
+        existing_names = set(self.names)
+        unknown_names = [name for name in names if name not in existing_names]
+        if unknown_names:
+            suffix = f" (and {len(unknown_names) - 1} more)" if len(unknown_names) > 1 else ""
+            raise self._unknown_column_error(
+                f"{origin} names the label", unknown_names[0], suffix=suffix
+            )
+        duplicate = first_duplicate(names)
+        if duplicate is not None:
+            raise self.source.error(f"{origin} names the label {duplicate!r} twice.")
 
     def labels_from_hierarchy(self, hierarchy: LabelHierarchy) -> LabelColumns:
-        """Return the columns that an XML file names."""
-        if not hierarchy.parents and not self.unlabelled:
+        """Return the columns that an XML file names, and their parents if one of them has any.
+
+        A parent that is not a column of the file counts as none.
+        """
+        if not hierarchy.parents and not self.is_unlabelled:
             raise self.source.error(
-                f"{hierarchy.where} names no label. Expected at least one <label name='...'>."
+                f"{hierarchy.origin} names no label. Expected at least one <label name='...'>."
             )
-        columns = self.labels_by_name(list(hierarchy.parents), where=hierarchy.where).columns
+        columns = self.labels_by_name(list(hierarchy.parents), origin=hierarchy.origin).columns
         names = [self.names[column] for column in columns]
-        label_of: dict[str | None, int] = {name: label for label, name in enumerate(names)}
-        parents = tuple(label_of.get(hierarchy.parents[name], -1) for name in names)
+        index_of_label: dict[str | None, int] = {name: index for index, name in enumerate(names)}
+        parents = tuple(index_of_label.get(hierarchy.parents[name], -1) for name in names)
         has_parents = any(parent >= 0 for parent in parents)
         return LabelColumns(columns, parents if has_parents else None)
 
     def column_index(self, column: str | int, option: str) -> int:
-        """Return the number of a column, given by name or number."""
+        """Return the number, from 0, of a column that ``option`` gives by name or number.
+
+        A negative number counts from the end.
+        """
         if isinstance(column, str):
             if column not in self.names:
                 raise self._unknown_column_error(f"{option} names", column)
@@ -113,7 +136,10 @@ class FileColumns:
         return int(column) % n_columns
 
     def column_indices(self, selection: ColumnSelection, option: str) -> list[int]:
-        """Return the numbers of columns; a text may name several, with commas between them."""
+        """Return the numbers, from 0, of the columns that ``option`` selects.
+
+        A text that is not a column's name may hold several names, with commas between them.
+        """
         columns: list[str | int] = []
         for column in as_column_list(selection):
             if isinstance(column, str) and column not in self.names and "," in column:
@@ -122,19 +148,8 @@ class FileColumns:
                 columns.append(column)
         return [self.column_index(column, option) for column in columns]
 
-    def _sorted_unique(
-        self, columns: list[int], original: Sequence[Any], where: str
-    ) -> LabelColumns:
-        """Return columns in the order of the file; a duplicate is an error.
-
-        ``original`` holds the columns as the user wrote them.
-        """
-        if len(set(columns)) < len(columns):
-            raise self.source.error(f"{where} names the label {first_duplicate(original)!r} twice.")
-        return LabelColumns(tuple(sorted(columns)))
-
     def _check_no_column_name(self, text: str) -> None:
-        """Raise an error if the path of an XML file is in fact the name of a column."""
+        """Raise ParameterError if ``labels=text`` names a column instead of an XML file."""
         if text in self.names and not text.lower().endswith(".xml"):
             raise ParameterError(
                 f"The 'labels' parameter is {text!r}, the name of a column. A text means the path "
@@ -142,8 +157,11 @@ class FileColumns:
                 f"lists of labels, use label_column={text!r}."
             )
 
-    def _unknown_column_error(self, subject: str, name: str, n_more: str = "") -> ReadError:
-        """Build the error for a column that does not exist; ``subject`` begins the sentence."""
+    def _unknown_column_error(self, subject: str, name: str, *, suffix: str = "") -> ReadError:
+        """Return the error for a column that does not exist.
+
+        Its message begins with ``subject``, the name, and ``suffix``.
+        """
         suggestion = did_you_mean(name, self.names)
         if not suggestion:
             names = [excerpt(column) for column in self.names[:20]]
@@ -151,12 +169,12 @@ class FileColumns:
                 names.append("...")
             suggestion = f" The columns are {', '.join(names)}."
         return self.source.error(
-            f"{subject} {excerpt(name)}{n_more}, but the file has no such column.{suggestion}"
+            f"{subject} {excerpt(name)}{suffix}, but the file has no such column.{suggestion}"
         )
 
 
 def as_column_list(selection: ColumnSelection) -> list[str | int]:
-    """Return a selection of one column or several as a list."""
+    """Return a selection of one column, of several, or of none (None) as a list."""
     if selection is None:
         return []
     if isinstance(selection, str) or not np.iterable(selection):
@@ -171,18 +189,23 @@ def choose_features(
     ignore: ColumnSelection = None,
     text: ColumnSelection = None,
 ) -> MultilabelDataset:
-    """Return a data set without the ignored features, and with others turned into texts."""
-    # This is for formats that declare their columns; readers of plain tables have these options
-    # themselves.
+    """Return a data set without the features ``ignore``, and with ``text`` as text features.
+
+    This is for formats that declare their columns; readers of plain tables have these options
+    themselves.
+    """
     columns = FileColumns(source, data.feature_names)
-    ignored = set(columns.column_indices(ignore, "ignore"))
-    texts = set(columns.column_indices(text, "text"))
-    if not ignored and not texts:
+    ignored_columns = set(columns.column_indices(ignore, "ignore"))
+    text_columns = set(columns.column_indices(text, "text"))
+    if not ignored_columns and not text_columns:
         return data
-    kept_columns = [column for column in range(data.n_features) if column not in ignored]
+    kept_columns = [column for column in range(data.n_features) if column not in ignored_columns]
     features = []
     for column in kept_columns:
         feature = data.features[column]
-        features.append(as_text_feature(feature, source.where) if column in texts else feature)
-    X = data.X[:, kept_columns] if ignored else data.X
+        if column in text_columns:
+            feature = as_text_feature(feature, input_name=source.where)
+        features.append(feature)
+    X = data.X[:, kept_columns] if ignored_columns else data.X
+
     return replace(data, X=X, features=tuple(features))

@@ -12,13 +12,18 @@ from scumble.data.formats.arff.writer import label_column_names, write_arff
 from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
-#: The number of labels in a relation.
+#: The option ``-C`` in the name of a relation, with the number of labels.
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
+#: The beginning of the options in the name of a relation, such as ``-C 5 -split-number 100``.
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
 
 
 def split_relation(relation: str) -> tuple[str, int | None]:
-    """Return the name and the number of labels in a relation; the number is None if it has none."""
+    """Return the name of the data set and the number of labels in ``relation``.
+
+    MEKA writes ``name: -C 5``. The number is negative if the labels are the last attributes, and
+    None if the relation has no ``-C``; the name is the complete relation then.
+    """
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
@@ -27,12 +32,12 @@ def split_relation(relation: str) -> tuple[str, int | None]:
 
 
 def _name_from_relation(relation: str) -> str:
-    """Return the name in a relation."""
+    """Return the name of the data set in a relation, without the options of MEKA."""
     return split_relation(relation)[0]
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Return how likely a file has the MEKA format, between 0 and 1."""
+    """Return how likely a file has the MEKA format, from 0 to 1; ``head`` are its first bytes."""
     relation = sniff_relation(head)
     if relation is not None and _COUNT.search(relation):
         return 0.9
@@ -42,16 +47,17 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_meka(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a MEKA data set."""
+    """Read a MEKA data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
+        """Return as many columns as the ``-C`` in the relation says; raise ReadError without it."""
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
                 "the relation does not say how many attributes are labels. Expected -C and a "
                 "number in it: name the labels with labels=..."
             )
-        if count == 0 and not columns.unlabelled:
+        if count == 0 and not columns.is_unlabelled:
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return columns.labels_by_count(count)
 

@@ -21,22 +21,25 @@ from scumble.data.formats.label_choice import FileColumns, LabelColumns
 
 
 def sniff(source: InputFile, head: bytes) -> float:
-    """Return how likely a file has the MULAN format, between 0 and 1."""
+    """Return how likely a file has the MULAN format, from 0 to 1; ``head`` are its first bytes.
+
+    ARFF files with an XML file score higher, most of all if the two have the same name.
+    """
     if sniff_relation(head) is None:
         looks_like_arff = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
         if source.suffix == ".arff" and looks_like_arff:
             return 0.4
         return 0.0
-    path, has_same_name = find_label_xml(source)
-    if path is None:
+    companion = find_label_xml(source)
+    if companion.file is None:
         return 0.5
-    return 0.95 if has_same_name else 0.8
+    return 0.95 if companion.has_same_name else 0.8
 
 
 def read_mulan(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a MULAN data set."""
+    """Read a MULAN data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
     # Rows are read as WEKA reads them. Where the format is ambiguous:
     #
     # - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
@@ -48,8 +51,9 @@ def read_mulan(
     # - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
-        path, _ = find_label_xml(source)
-        if path is None:
+        """Return the columns that the XML file names; raise MissingXmlError without this file."""
+        xml_file = find_label_xml(source).file
+        if xml_file is None:
             advice = "Name"
             if source.supports_companion_files:
                 advice = f"Expected {source.stem}.xml: put it there, or name"
@@ -58,15 +62,15 @@ def read_mulan(
                 f"{advice} the labels with labels=...",
                 path=source.where,
             )
-        return columns.labels_from_hierarchy(read_label_xml(path))
+        return columns.labels_from_hierarchy(read_label_xml(xml_file))
 
     return read_arff(source, declared_labels, labels=labels, encoding=encoding)
 
 
 def write_mulan(dataset: MultilabelDataset, target: OutputFile) -> None:
-    """Write a MULAN data set: the ARFF file, and the XML file beside it."""
-    xml = _xml_path_for(target)
-    if xml == target.path:
+    """Write a MULAN data set: the ARFF file, and the XML file in the same folder."""
+    xml_path = _xml_path_for(target)
+    if xml_path == target.path:
         raise ParameterError(
             f"{target.path}: the suffix .xml belongs to the file with the labels. Call the file "
             "with the data .arff."
@@ -74,16 +78,19 @@ def write_mulan(dataset: MultilabelDataset, target: OutputFile) -> None:
     names, original_names = label_column_names(dataset, fits_xml)
     notes = {"labels": original_names}
     write_arff(target, dataset, dataset.name, names, labels_first=False, notes=notes)
-    with target.open(xml) as stream:
+    with target.open(xml_path) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 
 
 def label_xml_of(file: InputFile | OutputFile) -> Path | None:
-    """Return the XML file that is read, or would be written, with an ARFF file."""
+    """Return the path of the XML file that is read, or would be written, with an ARFF file.
+
+    Return None if there is none to read, or if it is in an archive.
+    """
     if not isinstance(file, InputFile):
         return _xml_path_for(file)
-    path, _ = find_label_xml(file)
-    return path if isinstance(path, Path) else None  # a member of an archive has no path
+    xml_file = find_label_xml(file).file
+    return xml_file if isinstance(xml_file, Path) else None
 
 
 def _xml_path_for(target: OutputFile) -> Path:

@@ -1,4 +1,7 @@
-"""Inference of what the columns of a plain table hold: identifiers, dates, texts or categories."""
+"""Inference of what the columns of a plain table hold: identifiers, dates, texts or categories.
+
+A *plain table* is a CSV file or a DataFrame, whose columns have no declared kinds.
+"""
 
 import re
 import warnings
@@ -28,9 +31,11 @@ MIN_MEAN_WORDS_OF_TEXT = 3.0
 #: ... and if at least this share of the values differs.
 MIN_DISTINCT_SHARE_OF_TEXT = 0.5
 
+#: Names of identifier columns, such as ``id``, ``ticket_id``, ``row`` or ``userID``.
 _IDENTIFIER_NAME = re.compile(
     r"(?:.*[\W_])?(?:id|ids|key|index|row|no|nr|uuid|guid)|.*[a-z](?:Id|ID)"
 )
+#: A date of ISO 8601, with or without a time and a time zone.
 _ISO_DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
@@ -42,36 +47,60 @@ _DAY_FORMATS = {
     "yyyy/MM/dd": "%Y/%m/%d",
 }
 _TIME_FORMATS = {"": "", " HH:mm": " %H:%M", " HH:mm:ss": " %H:%M:%S"}
+#: Texts that may be dates; other texts are rejected without trying all formats.
 _DATE_LIKE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{4}(?: .*)?|\d{4}[-/]\d\d[-/]\d\d.*", re.ASCII)
 
 
 class ParsedDates(NamedTuple):
-    """Texts converted to milliseconds since 1970, and their format.
+    """Texts converted to milliseconds since 1970, and their format."""
 
-    The times are None if not all texts are dates; if the format was specified, they are NaN for
-    texts that do not follow it. ``is_ambiguous`` means that the texts fit several formats with
-    different results. The format is None for ISO 8601.
-    """
-
+    #: None if not all texts are dates; with a specified format, NaN for texts that do not follow
+    #: it.
     times: Array | None
+    #: Whether the texts fit several formats with different results; ``times`` is None then.
     is_ambiguous: bool = False
+    #: The format, in the syntax of Java's SimpleDateFormat; None for ISO 8601.
     date_format: str | None = None
+
+
+class InferredContent(NamedTuple):
+    """What a column holds that needs special treatment."""
+
+    #: "identifiers", "text", "dates" or "ambiguous dates"; "" for a column that is kept as it is.
+    content: str
+    #: The dates, for the content "dates".
+    dates: ParsedDates = ParsedDates(None)
 
 
 def infer_feature_kinds(
     X: Any,
     features: Sequence[Feature],
-    texts: Container[str],
+    *,
+    text_names: Container[str],
     names_to_keep: Container[str],
-    where: str,
-    numbers: Mapping[str, int] = MappingProxyType({}),
+    input_name: str,
+    column_numbers: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Any, tuple[Feature, ...]]:
     """Infer what the columns of a plain table hold, and leave out those that cannot be learnt from.
 
-    Columns named in ``texts`` become text features. Those in ``names_to_keep`` are not changed: the
-    user asks for it, or the table declares them, as categories of pandas do. A warning names the
-    columns that are left out or converted; it calls the table ``where``, and columns without a name
-    in the file by their ``numbers``.
+    A warning names the columns that are left out or converted, with the options that change it.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The values of the columns; texts are codes.
+    features : sequence of Feature
+        The columns as a reader sees them: numeric or nominal.
+    text_names : container of str
+        Names of columns that become text features.
+    names_to_keep : container of str
+        Names of columns that are not changed, because the user wants so or the table declares them,
+        as a pandas Categorical does.
+    input_name : str
+        The text by which warnings call the table.
+    column_numbers : mapping of str to int
+        The numbers of columns that have no name in the file, by their name in ``features``;
+        warnings use these.
 
     Returns
     -------
@@ -96,43 +125,37 @@ def infer_feature_kinds(
     and if half of them differ. As categories they would be useless: the column is left out unless
     the user asks for its words.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.data import Feature
-    >>> from scumble.data.infer.feature_kinds import infer_feature_kinds
-    >>> days = Feature("opened", "nominal", ("2024-05-30", "2024-05-31"))
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     X, features = infer_feature_kinds(np.array([[1.0], [0.0]]), [days], (), (), "films")
-    >>> features[0].kind, X.ravel() / 86_400_000
+    Examples -------- >>> import numpy as np >>> from scumble.data import Feature >>> from
+    scumble.data.infer.feature_kinds import infer_feature_kinds >>> days = Feature("opened",
+    "nominal", ("2024-05-30", "2024-05-31")) >>> import warnings >>> with
+    warnings.catch_warnings(record=True) as caught: ...     warnings.simplefilter("always") ...
+    X, features = infer_feature_kinds( ...         np.array([[1.0], [0.0]]), [days], text_names=(),
+    names_to_keep=(), input_name="films" ...     ) >>> features[0].kind, X.ravel() / 86_400_000
     ('date', array([19874., 19873.]))
     """
-    names_by_verdict: dict[str, list[str]] = {}
+    names_by_content: dict[str, list[str]] = {}
     remaining_columns: list[int] = []
     remaining_features: list[Feature] = []
     times_by_column: dict[int, Array] = {}
     for column, feature in enumerate(features):
-        verdict = ""
-        dates = ParsedDates(None)
-        if feature.name in texts:
+        inferred = InferredContent("")
+        if feature.name in text_names:
             if not feature.holds_codes and np.isnan(get_column(X, column)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
-            feature = as_text_feature(feature, where)
+            feature = as_text_feature(feature, input_name=input_name)
         elif feature.name not in names_to_keep:
-            verdict, dates = infer_column_kind(feature, X, column)
-        if verdict:
-            names_by_verdict.setdefault(verdict, []).append(feature.name)
-        if dates.times is not None:
+            inferred = infer_column_content(feature, X, column)
+        if inferred.content:
+            names_by_content.setdefault(inferred.content, []).append(feature.name)
+        if inferred.dates.times is not None:
             new_column = len(remaining_columns)
-            times_by_column[new_column] = take_by_code(dates.times, get_column(X, column))
-            feature = Feature(feature.name, "date", date_format=dates.date_format)
-        elif verdict:
+            times_by_column[new_column] = take_by_code(inferred.dates.times, get_column(X, column))
+            feature = Feature(feature.name, "date", date_format=inferred.dates.date_format)
+        elif inferred.content:
             continue
         remaining_columns.append(column)
         remaining_features.append(feature)
-    _warn_of_inferred_columns(names_by_verdict, numbers, where)
+    _warn_of_inferred_columns(names_by_content, column_numbers, input_name)
     if len(remaining_columns) < len(features):
         X = X[:, remaining_columns]
     if times_by_column:
@@ -140,18 +163,21 @@ def infer_feature_kinds(
     return X, tuple(remaining_features)
 
 
-def as_text_feature(feature: Feature, where: str) -> Feature:
-    """Return a text feature with the same texts; raise DataError for numbers and dates."""
+def as_text_feature(feature: Feature, *, input_name: str) -> Feature:
+    """Return a feature of kind "text" with the same name and texts.
+
+    Raise DataError for numbers and dates; the message calls the table ``input_name``.
+    """
     if not feature.holds_codes:
         raise DataError(
-            f"{where}: text={feature.name!r} names a column of {feature.kind} values. Expected a "
-            "column of texts."
+            f"{input_name}: text={feature.name!r} names a column of {feature.kind} values. "
+            "Expected a column of texts."
         )
     return replace(feature, kind="text")
 
 
 def _is_increasing(values: Array) -> bool:
-    """Return whether there are enough values, all whole numbers, in increasing order."""
+    """Return whether at least `MIN_VALUES_TO_INFER` values are whole numbers that increase."""
     first = values[:MIN_VALUES_TO_INFER]
     if len(first) < MIN_VALUES_TO_INFER:
         return False
@@ -161,36 +187,38 @@ def _is_increasing(values: Array) -> bool:
 
 
 def are_row_numbers(values: Array) -> bool:
-    """Return whether numbers start at 0 or 1 and increase by nearly 1, like row numbers."""
+    """Return whether values look like row numbers.
+
+    There are at least two; they start at 0 or 1, increase, and stay below twice their number, since
+    some rows may have been deleted.
+    """
     is_increasing = len(values) > 1 and values[0] in (0, 1) and np.all(np.diff(values) > 0)
     return bool(is_increasing and values[-1] < 2 * len(values))
 
 
-def infer_column_kind(feature: Feature, X: Any, column: int) -> tuple[str, ParsedDates]:
-    """Infer whether a column needs special treatment.
+def infer_column_content(feature: Feature, X: Any, column: int) -> InferredContent:
+    """Return whether a column of X holds identifiers, dates or long texts.
 
-    Returns
-    -------
-    verdict : str
-        "identifiers", "text", "dates" or "ambiguous dates"; "" for a column that is kept as it is.
-    dates : ParsedDates
-        The dates, for the verdict "dates".
+    ``feature`` is the column as a reader sees it; the rules are those of `infer_feature_kinds`.
     """
     if feature.kind == "numeric" and feature.integer and not sparse.issparse(X):
         is_identifier = is_identifier_column(feature, X[:, column])
-        return ("identifiers" if is_identifier else ""), ParsedDates(None)
+        return InferredContent("identifiers" if is_identifier else "")
     if feature.kind != "nominal" or not feature.categories:
-        return "", ParsedDates(None)
+        return InferredContent("")
     dates = parse_dates(feature.categories)
     if dates.is_ambiguous:
-        return "ambiguous dates", dates
+        return InferredContent("ambiguous dates", dates)
     if dates.times is not None:
-        return "dates", dates
-    return _infer_text_kind(feature, get_column(X, column)), dates
+        return InferredContent("dates", dates)
+    return InferredContent(_infer_content_of_texts(feature, get_column(X, column)), dates)
 
 
-def _infer_text_kind(feature: Feature, codes: Array) -> str:
-    """Return "text", "identifiers" or "", for categories, as the verdict on a column of texts."""
+def _infer_content_of_texts(feature: Feature, codes: Array) -> str:
+    """Return "text" or "identifiers" if a nominal feature seems to hold these, or "".
+
+    ``codes`` is its column of X.
+    """
     n_values = int(np.count_nonzero(~np.isnan(codes)))
     n_distinct = len(feature.categories)
     if n_values < MIN_VALUES_TO_INFER or n_distinct < MIN_DISTINCT_SHARE_OF_TEXT * n_values:
@@ -204,7 +232,12 @@ def _infer_text_kind(feature: Feature, codes: Array) -> str:
 
 
 def is_identifier_column(feature: Feature, values: Array) -> bool:
-    """Return whether texts or whole numbers identify rows: unique, or increasing row by row."""
+    """Return whether texts or whole numbers identify rows.
+
+    Texts, and numbers in a column with a name such as ``ticket_id``, do if most of their values
+    occur only once; numbers with another name do if they increase from row to row. ``values`` is
+    the feature's column of X.
+    """
     name = feature.name
     is_named = _IDENTIFIER_NAME.fullmatch(name) or _IDENTIFIER_NAME.fullmatch(name.lower())
     if not (feature.holds_codes or is_named):
@@ -220,7 +253,7 @@ def is_identifier_column(feature: Feature, values: Array) -> bool:
 
 
 def parse_dates(texts: Sequence[str], date_format: str | None = None) -> ParsedDates:
-    """Convert texts to dates, if all of them are dates of one format, or by a specified format.
+    """Convert texts to dates: by ``date_format``, or if all of them are dates of one format.
 
     Examples
     --------
@@ -261,7 +294,10 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> ParsedD
 
 
 def _parse_iso(texts: Sequence[str]) -> Array | None:
-    """Convert ISO 8601 texts to milliseconds since 1970; None if one of them is not a date."""
+    """Convert dates of ISO 8601 to milliseconds since 1970; None if one text is not a date.
+
+    Times without a time zone are UTC.
+    """
     times = np.empty(len(texts))
     for index, text in enumerate(texts):
         if not _ISO_DATE.fullmatch(text):
@@ -277,7 +313,10 @@ def _parse_iso(texts: Sequence[str]) -> Array | None:
 
 
 def _parse_with_strptime(texts: Sequence[str], pattern: str) -> Array:
-    """Convert texts to milliseconds since 1970, NaN for those that do not match the pattern."""
+    """Convert texts to milliseconds since 1970 (UTC) by a pattern of C's strptime.
+
+    Texts that do not match the pattern become NaN.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -288,9 +327,13 @@ def _parse_with_strptime(texts: Sequence[str], pattern: str) -> Array:
 
 
 def _warn_of_inferred_columns(
-    names_by_verdict: dict[str, list[str]], numbers: Mapping[str, int], where: str
+    names_by_content: dict[str, list[str]], column_numbers: Mapping[str, int], input_name: str
 ) -> None:
-    """Warn of columns that are left out or converted, with the option that changes it."""
+    """Warn of columns that are left out or converted, and name the options that change it.
+
+    ``names_by_content`` maps the content of `InferredContent` to names of columns; the other
+    parameters are those of `infer_feature_kinds`.
+    """
     sentences = {
         "identifiers": "{names} {hold} a different value in most rows: left out, because nothing "
         "can be learnt from an identifier. keep={keys} takes it as it is.",
@@ -301,16 +344,16 @@ def _warn_of_inferred_columns(
         "ambiguous dates": "{names} {hold} dates that do not show what is the day and what the "
         "month: left out. Write them as 2024-05-31, or take each as a category with keep={keys}.",
     }
-    for verdict, sentence in sentences.items():
-        names = names_by_verdict.get(verdict)
+    for content, sentence in sentences.items():
+        names = names_by_content.get(content)
         if not names:
             continue
         quoted_names = ", ".join(map(repr, names))
-        keys = [numbers.get(name, name) for name in names]
+        keys = [column_numbers.get(name, name) for name in names]
         keys_text = repr(keys[0] if len(keys) == 1 else keys)
         hold = "holds" if len(names) == 1 else "hold"
         warnings.warn(
-            f"{where}: {sentence.format(names=quoted_names, hold=hold, keys=keys_text)}",
+            f"{input_name}: {sentence.format(names=quoted_names, hold=hold, keys=keys_text)}",
             ScumbleWarning,
             stacklevel=6,
         )

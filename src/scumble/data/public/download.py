@@ -18,12 +18,13 @@ from scumble._core.version import __version__
 
 #: Seconds without an answer of the server after which a download fails.
 TIMEOUT = 30.0
-#: Average rate, in bytes per second, below which a download fails, so that a server cannot keep us
-#: waiting for ever with single bytes.
+#: Average rate, in bytes per second, below which a download fails, so that a server that sends
+#: single bytes cannot make it last for ever.
 MIN_BYTES_PER_SECOND = 4096
-#: Bytes that are read from the network at a time.
-BLOCK = 1 << 16
-#: Tests set it to serve files on this machine; any other download requires TLS.
+#: Bytes that are read from the network at a time: few, so that the rate is checked often.
+BLOCK_BYTES = 1 << 16
+#: Whether http://127.0.0.1 is allowed. Only tests set it, to serve files on this machine; any other
+#: download requires TLS.
 allow_loopback_http = False
 
 
@@ -32,10 +33,11 @@ def download(
 ) -> None:
     """Download ``address`` to ``path``; raise DownloadError unless size and checksum match.
 
+    ``timeout`` is in seconds, by default `TIMEOUT`. Raise WriteError if ``path`` cannot be written.
     The file is complete when it appears, so several processes may download the same file at the
     same time, and a failed download leaves nothing behind.
     """
-    _refuse_insecure(address)
+    _check_is_secure(address)
     blocks = _received_blocks(address, size, TIMEOUT if timeout is None else timeout)
     digest = hashlib.sha256()
     try:
@@ -66,18 +68,21 @@ def checksum(path: Path) -> str:
 
 
 class _SecureRedirects(urllib.request.HTTPRedirectHandler):
-    """Follow redirections to addresses with TLS only."""
+    """Handler of redirections that follows them only to addresses with TLS."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         """Return the redirected request; raise DownloadError for an address without TLS."""
-        _refuse_insecure(newurl)
+        _check_is_secure(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _refuse_insecure(address: str) -> None:
-    """Raise DownloadError for an address without TLS."""
+def _check_is_secure(address: str) -> None:
+    """Raise DownloadError unless the address begins with ``https://``.
+
+    While `allow_loopback_http` is set, ``http://127.0.0.1`` is accepted, too.
+    """
     parts = urlsplit(address)
     is_test_server = (
         allow_loopback_http and parts.scheme == "http" and parts.hostname == "127.0.0.1"
@@ -87,7 +92,10 @@ def _refuse_insecure(address: str) -> None:
 
 
 def _open_address(address: str, timeout: float) -> Any:
-    """Open an address by HTTP or HTTPS; other protocols and local files are not supported."""
+    """Return the response of an address by HTTP or HTTPS; ``timeout`` is in seconds.
+
+    Unlike with `urllib.request.urlopen`, other protocols and local files are not supported.
+    """
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler({} if allow_loopback_http else None),
@@ -103,7 +111,10 @@ def _open_address(address: str, timeout: float) -> Any:
 
 
 def _received_blocks(address: str, size: int, timeout: float) -> Generator[bytes, None, None]:
-    """Yield the blocks of a file; raise DownloadError unless it has ``size`` bytes."""
+    """Download a file and yield it in blocks; show a progress bar.
+
+    Raise DownloadError if the server fails, is too slow, or sends other than ``size`` bytes.
+    """
     n_received = 0
     deadline = time.monotonic() + timeout + size / MIN_BYTES_PER_SECOND
     with (
@@ -114,7 +125,7 @@ def _received_blocks(address: str, size: int, timeout: float) -> Generator[bytes
         content_length = response.headers.get("Content-Length", "")
         if content_length.isdigit() and int(content_length) > size:
             raise _too_large_error(address, size)
-        while block := response.read1(BLOCK):
+        while block := response.read1(BLOCK_BYTES):
             n_received += len(block)
             if n_received > size:
                 raise _too_large_error(address, size)
@@ -130,7 +141,7 @@ def _received_blocks(address: str, size: int, timeout: float) -> Generator[bytes
 
 
 def _too_large_error(address: str, size: int) -> DownloadError:
-    """Build the error for a file with more bytes than expected."""
+    """Return the error for a file of more than ``size`` bytes."""
     return DownloadError(
         f"{address}: the file is larger than the {size} bytes expected. It was not kept."
     )
@@ -138,7 +149,7 @@ def _too_large_error(address: str, size: int) -> DownloadError:
 
 @contextmanager
 def _translate_network_errors(address: str, timeout: float) -> Iterator[None]:
-    """Raise DownloadError instead of the exceptions of urllib and sockets."""
+    """Turn exceptions of urllib and sockets within the ``with`` block into DownloadError."""
     try:
         yield
     except urllib.error.HTTPError as error:

@@ -10,6 +10,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble.data.dataset import Feature, MultilabelDataset
 
+#: The file in this package with the arrays of the data set.
 FILE = "debtags.npz"
 
 
@@ -40,25 +41,28 @@ def load_debtags() -> MultilabelDataset:
 
 
 def debtags_source() -> dict[str, Any]:
-    """Return the origin of the embedded data set."""
+    """Return the origin of the embedded data set: the ``meta`` entry of its file."""
     return dict(json.loads(_load_arrays()["meta"].tobytes()))
 
 
 def _load_arrays() -> dict[str, Array]:
-    """Load all arrays of the embedded file."""
+    """Return all arrays of the embedded file, by name."""
     with as_file(files(__package__) / FILE) as path, np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 
 
 def _split_lines(joined: Array) -> tuple[str, ...]:
-    """Decode an array of bytes to its lines."""
+    """Return the lines of a UTF-8 text that is stored as an array of bytes."""
     return tuple(joined.tobytes().decode().split("\n"))
 
 
 def _csr_from_row_sizes(
     sizes: Array, *, columns: Array, values: Array | None, n_columns: int
 ) -> sparse.csr_array:
-    """Build a matrix from the number of entries per row and their columns; None: all are True."""
+    """Return a CSR matrix from the number of entries per row, their columns and their values.
+
+    If ``values`` is None, all entries are True.
+    """
     indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int32)]).astype(np.int32)
     data = np.ones(len(columns), bool) if values is None else values.astype(np.float64)
     shape = (len(sizes), n_columns)

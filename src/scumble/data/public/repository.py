@@ -1,7 +1,9 @@
-"""The repository of public data sets, which are found on this machine or downloaded and verified.
+"""The repository of public data sets, which are read from this machine or downloaded and verified.
 
-The folders of the environment variable ``SCUMBLE_DATA`` are searched first. Downloads are stored in
-a cache folder: that of ``SCUMBLE_CACHE``, or the system's folder for caches.
+``repository.toml`` lists the data sets. Some are published in *parts*, "train" and "test", besides
+the complete data. The folders of the environment variable ``SCUMBLE_DATA`` are searched first.
+Downloads are stored in a cache folder: that of ``SCUMBLE_CACHE``, or the system's folder for
+caches.
 """
 
 from __future__ import annotations
@@ -128,7 +130,7 @@ class RepositoryEntry:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts, train and test, that can be downloaded."""
+        """The parts, of "train" and "test", that can be downloaded."""
         return tuple(part for part in PARTS if _main_file(self, part) is not None)
 
 
@@ -362,7 +364,10 @@ def cache_folder() -> Path:
 
 @cache
 def _entries_by_name() -> dict[str, RepositoryEntry]:
-    """Read the descriptions of all data sets from ``repository.toml``."""
+    """Return the descriptions in ``repository.toml``, by name and in order of names.
+
+    The file is read once.
+    """
     content = tomllib.loads((files(__package__) / "repository.toml").read_text(encoding="utf-8"))
     sources = content["sources"]
     return {
@@ -372,7 +377,10 @@ def _entries_by_name() -> dict[str, RepositoryEntry]:
 
 
 def _entry_from_toml(name: str, fields: dict[str, Any], sources: dict[str, Any]) -> RepositoryEntry:
-    """Build the description of a data set from a table of ``repository.toml``."""
+    """Return the description of a data set from its table in ``repository.toml``.
+
+    ``sources`` are the servers in the same file: by name, tables with their ``addresses``.
+    """
     base_urls = sources[fields["source"]]["addresses"] if "source" in fields else []
     remote_files = tuple(
         RemoteFile(
@@ -397,7 +405,10 @@ def _entry_from_toml(name: str, fields: dict[str, Any], sources: dict[str, Any])
 
 
 def _find_or_none(name: str) -> RepositoryEntry | None:
-    """Return the description of a data set, by its name or an alias; None if there is none."""
+    """Return the description of the data set with this name or alias; None if there is none.
+
+    Case does not matter. Raise ParameterError if the name is not a str.
+    """
     if not isinstance(name, str):
         raise ParameterError(f"The name of a data set must be a string. Got {name!r} instead.")
     folded_name = name.casefold()
@@ -408,7 +419,10 @@ def _find_or_none(name: str) -> RepositoryEntry | None:
 
 
 def _main_file(entry: RepositoryEntry, part: str | None) -> RemoteFile | None:
-    """Return the remote file with the data, or with a part of them; None if there is none."""
+    """Return the remote file with the data of a part; None if no address of it is known.
+
+    The part is "train" or "test"; None stands for the complete data.
+    """
     if part is None:
         return entry.files[0] if entry.files else None
     stem = f"{entry.name}-{part}"
@@ -416,16 +430,20 @@ def _main_file(entry: RepositoryEntry, part: str | None) -> RemoteFile | None:
 
 
 def _local_file(name: str, entry: RepositoryEntry | None, part: str | None) -> Path | None:
-    """Return the file of a data set in a folder of ``SCUMBLE_DATA``, or else in the cache."""
+    """Return the file of a data set in a folder of ``SCUMBLE_DATA``, or else in the cache.
+
+    Return None if it is in neither. ``entry`` is None for a data set that is not in the repository;
+    ``part`` is "train" or "test", None for the complete data.
+    """
     names = [name] if entry is None else [entry.name, *entry.aliases]
     stems = names if part is None else [f"{name}-{part}" for name in names]
-    # In a folder of its own, the file may also have the name under which it is published.
-    stems_in_own_folder = list(stems)
+    # In a folder named like the data set, the file may also have the name it is published with.
+    stems_in_dataset_folder = list(stems)
     if entry is not None and part is None and entry.files:
-        stems_in_own_folder.append(CompressiblePath(entry.files[0].name).stem)
+        stems_in_dataset_folder.append(CompressiblePath(entry.files[0].name).stem)
     for data_folder in _data_folders():
         for folder in _folders_of_dataset(data_folder, names):
-            path = _find_data_file(folder, stems_in_own_folder)
+            path = _find_data_file(folder, stems_in_dataset_folder)
             if path is not None:
                 return path
         path = _find_data_file(data_folder, stems)
@@ -435,7 +453,10 @@ def _local_file(name: str, entry: RepositoryEntry | None, part: str | None) -> P
 
 
 def _cached_file(entry: RepositoryEntry, part: str | None) -> Path | None:
-    """Return the file of a data set in the cache, if it has the expected size."""
+    """Return the file of a data set, or of its part, in the cache.
+
+    Return None if it is not there, has another size than expected, or is not downloadable.
+    """
     main = _main_file(entry, part)
     if main is None:
         return None
@@ -459,7 +480,7 @@ def _data_folders() -> list[Path]:
 
 
 def _folders_of_dataset(folder: Path, names: list[str]) -> list[Path]:
-    """List the subfolders that are named like a data set, whose names are ``names``."""
+    """List the subfolders of ``folder`` whose name is one of ``names``; case does not matter."""
     folded_names = {name.casefold() for name in names}
     return sorted(
         path for path in folder.iterdir() if path.name.casefold() in folded_names and path.is_dir()
@@ -467,7 +488,11 @@ def _folders_of_dataset(folder: Path, names: list[str]) -> list[Path]:
 
 
 def _find_data_file(folder: Path, stems: list[str]) -> Path | None:
-    """Return the file with the first of ``stems``, and among these the first of `SUFFIXES`."""
+    """Return the data file in a folder whose name without suffixes is one of ``stems``.
+
+    Among several, the one with the first of the stems is returned, then with the first of
+    `SUFFIXES`, then with the shortest name; None if there is none. Case does not matter.
+    """
     folded_stems = [stem.casefold() for stem in stems]
     candidates = []
     for path in folder.iterdir():
@@ -480,7 +505,7 @@ def _find_data_file(folder: Path, stems: list[str]) -> Path | None:
 
 
 def _warn_of_fallback(entry: RepositoryEntry, fallback: RepositoryEntry) -> None:
-    """Warn that another data set is used instead of one that is not available."""
+    """Warn that the data set ``fallback`` is used instead of ``entry``, which is not available."""
     warnings.warn(
         f"{entry.name!r} is not in SCUMBLE_DATA ({entry.note}). {fallback.name!r} takes its place: "
         f"{fallback.title}.",
@@ -490,7 +515,10 @@ def _warn_of_fallback(entry: RepositoryEntry, fallback: RepositoryEntry) -> None
 
 
 def _warn_if_sizes_differ(dataset: MultilabelDataset, entry: RepositoryEntry, path: Path) -> None:
-    """Warn if a local file has another number of instances, features or labels than expected."""
+    """Warn if a data set has other numbers of instances, features or labels than its description.
+
+    The warning names ``path``, the file that the data set was read from.
+    """
     differences = []
     for noun in ("instances", "features", "labels"):
         count = getattr(dataset, f"n_{noun}")
@@ -505,7 +533,11 @@ def _warn_if_sizes_differ(dataset: MultilabelDataset, entry: RepositoryEntry, pa
 
 
 def _fetch_file(file: RemoteFile, path: Path) -> None:
-    """Download a file from the first of its addresses that delivers it with the right checksum."""
+    """Download a file to ``path`` from the first of its addresses that works.
+
+    Raise DownloadError, with the failure of each address, if none delivers the file with the
+    expected checksum.
+    """
     from scumble.data.public.download import download
 
     failures = []
@@ -522,7 +554,7 @@ def _fetch_file(file: RemoteFile, path: Path) -> None:
 
 
 def _unknown_name_error(name: str) -> ParameterError:
-    """Build the error for a name that is not in the repository."""
+    """Return the error for a name that is not in the repository; it suggests similar names."""
     names: list[str] = []
     for entry in entries():
         names += [entry.name, *entry.aliases]
@@ -536,7 +568,7 @@ def _unknown_name_error(name: str) -> ParameterError:
 
 
 def _not_available_error(entry: RepositoryEntry, part: str | None) -> DataError:
-    """Build the error for a data set that is not on this machine; it says how to get it."""
+    """Return the error for a data set or part that is not on this machine: how to get it."""
     name = entry.name if part is None else f"{entry.name}-{part}"
     if entry.name == EMBEDDED:
         return DataError(
@@ -558,7 +590,7 @@ def _not_available_error(entry: RepositoryEntry, part: str | None) -> DataError:
 
 
 def _no_address_error(entry: RepositoryEntry, part: str | None) -> DownloadError:
-    """Build the error for a data set, or a part, without a known address."""
+    """Return the error for a data set, or a part of it, without a known address."""
     if part is not None:
         return DownloadError(f"No address is known for the {part} part of {entry.name!r}.")
     if entry.name == EMBEDDED:
@@ -570,7 +602,10 @@ def _no_address_error(entry: RepositoryEntry, part: str | None) -> DownloadError
 
 
 def availability(name: str) -> str:
-    """Return "embedded", "here", "to fetch" or "SCUMBLE_DATA only": where a data set is.
+    """Return where a data set is available.
+
+    This is "embedded" (included in the package), "here" (on this machine), "to fetch" (can be
+    downloaded) or "SCUMBLE_DATA only" (no address is known).
 
     Examples
     --------

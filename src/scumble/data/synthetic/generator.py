@@ -1,6 +1,7 @@
 """`make_multilabel`: synthetic data with specified cardinality, imbalance and concurrence.
 
-The features depend on the labels, so that classifiers can learn them.
+The features depend on the labels, so that classifiers can learn them. An *assignment* is a pair of
+an instance and one of its labels, an entry of Y that is True.
 """
 
 import math
@@ -19,13 +20,14 @@ from scumble._core.parameters import Real, as_generator, check_count
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.synthetic.labels import assign_labels, label_counts, max_rows_per_label
 
-#: A matrix of features and the description of its columns.
-FeatureMatrix = tuple[Any, tuple[Feature, ...]]
+#: The name of the function in error messages.
 CALLER = "make_multilabel"
+#: The value of a parameter that stands for its target in `DEFAULT_TARGETS`.
 AUTO = "auto"
 #: Targets for "auto"; if one cannot be reached, the nearest possible value is used.
 DEFAULT_TARGETS = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
-#: Curvatures of the law of label counts, in order of preference, that are tried to reach a SCUMBLE.
+#: Curvatures of the power law of label counts (see `label_counts`), in order of preference, that
+#: are tried if the straight law cannot reach the specified SCUMBLE.
 CURVATURES = (1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
 #: Number of rows that are generated at a time, so that temporary arrays stay small.
 BLOCK_ROWS = 65536
@@ -173,16 +175,21 @@ def make_multilabel(
         allow_nearest=scumble == AUTO,
     )
     if sparse and n_features:
-        X, features = feature_generator.sparse(Y, rng)
+        X = feature_generator.generate_sparse(Y, rng)
     else:
-        X, features = feature_generator.dense(Y, rng)
+        X = feature_generator.generate_dense(Y, rng)
+    features = feature_generator.describe_features(sparse=sparse)
     return MultilabelDataset(X, Y, features=features, name=name)
 
 
 def _candidate_counts(
     counts_for: Callable[..., Array], curvatures: Sequence[float], *, allow_nearest: bool
 ) -> Iterator[Array]:
-    """Yield label counts: of the power law first, then of each curvature that is possible."""
+    """Yield arrays of label counts: of the power law first, then of each possible curvature.
+
+    ``counts_for`` is `label_counts` with the targets as fixed arguments. A curvature with which
+    these cannot be reached is skipped; for the power law that is an error unless ``allow_nearest``.
+    """
     yield counts_for(allow_nearest=allow_nearest)
     for curvature in curvatures:
         with suppress(ParameterError):
@@ -190,7 +197,11 @@ def _candidate_counts(
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
-    """Return the number of label assignments; check that every label can occur."""
+    """Return the number of label assignments that gives the cardinality, a number or "auto".
+
+    Raise ParameterError if it is too small for every label to occur, or too large for the instances
+    to have different labels.
+    """
     default = max(min(DEFAULT_TARGETS["cardinality"], 0.75 * n_labels), n_labels / n_instances)
     cardinality = _target(
         cardinality, "cardinality", minimum=0.0, maximum=math.inf, default=default
@@ -206,7 +217,12 @@ def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
 
 
 def _n_unlabelled(n_instances: int, *, n_labels: int, n_assignments: int, unlabelled: Any) -> int:
-    """Return the number of rows without labels; check that the labels fit on the others."""
+    """Return the number of instances without labels.
+
+    ``unlabelled`` is their share; None stands for 0 if the cardinality is at least 1, and otherwise
+    for the share that independent labels would give. Raise ParameterError if the assignments do not
+    fit on the other instances, with at least one label each and at most all.
+    """
     if unlabelled is None:
         if n_assignments >= n_instances:
             return 0
@@ -231,7 +247,11 @@ def _n_unlabelled(n_instances: int, *, n_labels: int, n_assignments: int, unlabe
 def _target(
     value: Any, name: str, *, minimum: float, maximum: float, default: float | None = None
 ) -> float:
-    """Return a target as a number in its range, or its default for "auto"."""
+    """Return the value of the parameter ``name`` as a float, or its default for "auto".
+
+    The default is ``default``, or if that is None the one in `DEFAULT_TARGETS`. Raise
+    ParameterError for a number out of range.
+    """
     if isinstance(value, str) and value == AUTO:
         return DEFAULT_TARGETS[name] if default is None else default
     Real(minimum, maximum).check(value, name=name, caller=CALLER)
@@ -240,7 +260,7 @@ def _target(
 
 @dataclass(frozen=True)
 class FeatureGenerator:
-    """Generates features that depend on labels."""
+    """Generates features that depend on labels; the parameters are those of `make_multilabel`."""
 
     n_features: int
     n_informative: int
@@ -250,6 +270,7 @@ class FeatureGenerator:
     density: float
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for a parameter that is out of range."""
         for parameter in ("n_informative", "n_nominal"):
             value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
             if value > self.n_features:
@@ -260,12 +281,16 @@ class FeatureGenerator:
         Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)
 
     @property
-    def nominal(self) -> Array:
-        """Numbers of the nominal columns, distributed evenly."""
+    def nominal_columns(self) -> Array:
+        """Numbers of the nominal columns, which are distributed evenly."""
         return np.linspace(0, self.n_features - 1, self.n_nominal).round().astype(np.int64)
 
-    def dense(self, Y: csr_array, rng: np.random.Generator) -> FeatureMatrix:
-        """Generate noise plus a random vector per label; bin nominal columns at quantiles."""
+    def generate_dense(self, Y: csr_array, rng: np.random.Generator) -> Array:
+        """Return a dense X of shape (n_rows, n_features) for the label matrix Y.
+
+        A row is standard normal noise plus, in the informative columns, a random vector for each of
+        its labels. Nominal columns are then binned at their quantiles.
+        """
         n_rows, n_labels = Y.shape
         X = np.empty((n_rows, self.n_features))
         directions = self.separation * rng.standard_normal((n_labels, self.n_informative))
@@ -274,12 +299,16 @@ class FeatureGenerator:
             X[rows] = rng.standard_normal((rows.stop - start, self.n_features))
             if self.n_informative:
                 X[rows, : self.n_informative] += Y[rows].astype(np.float64) @ directions
-        for column in self.nominal:
+        for column in self.nominal_columns:
             X[:, column] = _bin_at_quantiles(X[:, column], self.n_categories)
-        return X, self._describe([f"v{code}" for code in range(self.n_categories)])
+        return X
 
-    def sparse(self, Y: csr_array, rng: np.random.Generator) -> FeatureMatrix:
-        """Generate word counts: words of the row's labels, and random words."""
+    def generate_sparse(self, Y: csr_array, rng: np.random.Generator) -> csr_array:
+        """Return a sparse X of word counts, of shape (n_rows, n_features), for the label matrix Y.
+
+        A row counts words that belong to its labels, and random words. In nominal columns every
+        nonzero count becomes 1.
+        """
         n_rows, n_labels = Y.shape
         words_of_labels = rng.integers(
             0, max(self.n_informative, 1), size=(n_labels, WORDS_PER_LABEL)
@@ -289,13 +318,16 @@ class FeatureGenerator:
             for start in range(0, n_rows, BLOCK_ROWS)
         ]
         X = vstack(blocks, format="csr")
-        X.data[np.isin(X.indices, self.nominal)] = 1.0
-        return X, self._describe(["0", "1"], integer=True)
+        X.data[np.isin(X.indices, self.nominal_columns)] = 1.0
+        return X
 
     def _word_counts(
         self, Y: csr_array, words_of_labels: Array, rng: np.random.Generator
     ) -> csr_array:
-        """Draw the words of some rows; ``words_of_labels`` has a row of word numbers per label."""
+        """Return random word counts for the rows of Y, as a sparse matrix.
+
+        ``words_of_labels`` has a row per label with the numbers (columns of X) of its words.
+        """
         n_rows = Y.shape[0]
         lengths = rng.poisson(self.density * self.n_features, size=n_rows)
         rows = np.repeat(np.arange(n_rows), lengths)  # the row of each word
@@ -312,19 +344,29 @@ class FeatureGenerator:
         counts = coo_array((np.ones(n_words), (rows, words)), shape=(n_rows, self.n_features))
         return counts.tocsr()
 
-    def _describe(self, categories: list[str], *, integer: bool = False) -> tuple[Feature, ...]:
-        """Return the features x0, x1, ...; numeric ones hold whole numbers if ``integer``."""
-        nominal = set(self.nominal.tolist())
+    def describe_features(self, *, sparse: bool) -> tuple[Feature, ...]:
+        """Return the `Feature` of each column, x0, x1, ..., of a sparse or a dense X.
+
+        In a sparse X the numeric features are whole numbers and nominal ones have the categories
+        0 and 1.
+        """
+        categories: tuple[str, ...] = ("0", "1")
+        if not sparse:
+            categories = tuple(f"v{code}" for code in range(self.n_categories))
+        nominal_columns = set(self.nominal_columns.tolist())
         features = []
         for column in range(self.n_features):
-            if column in nominal:
-                features.append(Feature(f"x{column}", "nominal", tuple(categories)))
+            if column in nominal_columns:
+                features.append(Feature(f"x{column}", "nominal", categories))
             else:
-                features.append(Feature(f"x{column}", integer=integer))
+                features.append(Feature(f"x{column}", integer=sparse))
         return tuple(features)
 
 
 def _bin_at_quantiles(values: Array, n_categories: int) -> Array:
-    """Replace each value by the number of its quantile."""
+    """Return the number of the quantile, 0 to ``n_categories - 1``, that each value falls into.
+
+    The quantiles are those of the first `BLOCK_ROWS` values.
+    """
     edges = np.quantile(values[:BLOCK_ROWS], np.arange(1, n_categories) / n_categories)
     return np.searchsorted(edges, values, side="right").astype(np.float64)

@@ -214,7 +214,8 @@ cdef inline double _score(double ratio_sum, double log_sum, int64_t size) noexce
 
 
 cdef inline bint _has_label(const Block* block, Py_ssize_t row, int32_t label) noexcept nogil:
-    """Return whether a row has a label."""
+    """Return whether a row has a label, after `_sort_by_row`."""
+
     cdef Py_ssize_t slot
     cdef bint has_label = False
     for slot in range(block.starts[row], block.starts[row + 1]):

@@ -1,7 +1,12 @@
-"""Counts of labels, and their assignment to rows, with specified MeanIR and SCUMBLE."""
+"""Counts of labels, and their assignment to rows, with specified MeanIR and SCUMBLE.
+
+An *assignment* is a pair of a row and one of its labels, an entry of Y that is True. The *count* of
+a label is the number of its assignments.
+"""
 
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +17,7 @@ from scumble._core.parallel import run_in_threads
 from scumble._core.progress import progress_bar
 from scumble.data.synthetic.kernels import assign_labels_to_block, round_counts
 
-#: Largest relative error of MeanIR.
+#: Largest relative error of MeanIR that is accepted, as `make_multilabel` documents.
 TOLERANCE = 0.02
 #: Relative error of MeanIR at which the search for counts stops.
 TARGET_ERROR = TOLERANCE / 20
@@ -24,15 +29,15 @@ N_ATTEMPTS_FEW_LABELS = 40
 FEW_LABELS = 64
 #: Up to this many labels the power law is evaluated for every label, beyond it for groups of ranks,
 #: so that time does not grow with the number of labels.
-EXACT_BELOW = 8192
+MAX_EXACT_LABELS = 8192
 #: The most frequent label has at most this share of the rows, if the other targets allow it.
 PREFERRED_MAX_SHARE = 0.75
 #: Number of rows that are assigned at a time: the data of a block fit into the processor's cache,
 #: and blocks are independent, so that threads can process them.
 BLOCK_ROWS = 8192
-#: Largest absolute error of SCUMBLE.
+#: Largest absolute error of SCUMBLE that is accepted, as `make_multilabel` documents.
 SCUMBLE_TOLERANCE = 0.01
-#: Number of single moves that `_correct_mean_ir` makes at most.
+#: Number of single moves that `_correct_mean_ir` makes at most, so that its time is bounded.
 MAX_MOVES = 200
 #: Number of bisection steps for the steepness of the law; 2^-60 of the interval is below rounding.
 BISECTION_STEPS = 60
@@ -96,7 +101,11 @@ def label_counts(
 
 
 def reachable_mean_ir(n_assignments: int, n_labels: int, max_count: int) -> tuple[float, float]:
-    """Return the smallest and the largest MeanIR of counts with a specified sum and limit."""
+    """Return the smallest and the largest MeanIR that label counts can have.
+
+    The counts are ``n_labels`` whole numbers from 1 to ``max_count`` with the sum
+    ``n_assignments``.
+    """
     quotient, remainder = divmod(n_assignments, n_labels)
     even_counts = np.full(n_labels, quotient)
     even_counts[:remainder] += 1
@@ -111,14 +120,18 @@ def reachable_mean_ir(n_assignments: int, n_labels: int, max_count: int) -> tupl
 
 
 def _mean_ir(counts: Array) -> float:
-    """Return the MeanIR of label counts."""
+    """Return the MeanIR of label counts: the mean of (largest count / count)."""
     return float(np.mean(counts.max() / counts))
 
 
 def _search_counts(
     n_assignments: int, n_labels: int, *, mean_ir: float, max_count: int, curvature: float
 ) -> Array:
-    """Solve and round the law repeatedly, correcting its sum and MeanIR for the rounding."""
+    """Return the label counts, in descending order, whose MeanIR is nearest to ``mean_ir``.
+
+    The curved power law is solved and rounded to integers repeatedly; each time its sum and MeanIR
+    are changed to make up for the rounding. The counts always have the sum ``n_assignments``.
+    """
     if n_labels == 1:
         return np.array([n_assignments])
     law_sum = float(n_assignments)
@@ -144,12 +157,16 @@ def _search_counts(
 
 
 def _relative_error(counts: Array, mean_ir: float) -> float:
-    """Return the relative difference between the MeanIR of counts and a target."""
+    """Return the relative difference, >= 0, between the MeanIR of counts and ``mean_ir``."""
     return abs(_mean_ir(counts) / mean_ir - 1)
 
 
 def _correct_sum(counts: Array, total: int, max_count: int) -> Array:
-    """Change counts in proportion until they have a sum; the first only if no other can change."""
+    """Return the counts, changed until their sum is ``total``, in descending order.
+
+    Counts change about in proportion to their size, and stay between 1 and the largest one. The
+    largest one changes, up to ``max_count``, only if no other can.
+    """
     counts = np.sort(counts)[::-1].copy()
     while True:
         n_missing = total - int(counts.sum())
@@ -169,9 +186,13 @@ def _correct_sum(counts: Array, total: int, max_count: int) -> Array:
 
 
 def _correct_mean_ir(counts: Array, mean_ir: float, max_count: int) -> Array:
-    """Move single assignments between labels as long as MeanIR gets closer to its target."""
+    """Return counts whose MeanIR is closer to ``mean_ir``, with the same sum.
+
+    Single assignments move between labels as long as MeanIR gets closer. Counts of more than
+    `MAX_EXACT_LABELS` labels are returned unchanged.
+    """
     # Rounding matters for labels with one or two rows, and if there are few labels.
-    if len(counts) < 2 or len(counts) > EXACT_BELOW:
+    if len(counts) < 2 or len(counts) > MAX_EXACT_LABELS:
         return counts
     for _ in range(MAX_MOVES):
         error = _relative_error(counts, mean_ir)
@@ -185,7 +206,10 @@ def _correct_mean_ir(counts: Array, mean_ir: float, max_count: int) -> Array:
 
 
 def _best_move(counts: Array, mean_ir: float, max_count: int) -> Array:
-    """Move one assignment between two labels, so that MeanIR gets as close as possible."""
+    """Return the counts after moving one assignment so that MeanIR gets as close as possible.
+
+    The counts are in descending order. They are returned unchanged if no move is possible.
+    """
     # Labels with equal counts are equivalent, and only rare ones and the first affect MeanIR much.
     _, first = np.unique(counts, return_index=True)
     _, last = np.unique(counts[::-1], return_index=True)
@@ -213,7 +237,7 @@ def _best_move(counts: Array, mean_ir: float, max_count: int) -> Array:
 
 
 class CurvedPowerLaw:
-    """A law of label counts by rank, with a specified sum and MeanIR.
+    """A law that gives the count of a label from its rank, with a specified sum and MeanIR.
 
     The count of the k-th of n labels is max(1, M / IRLbl) with ln IRLbl = s (ln k / ln n)^p. For
     the curvature p = 1 this is a power law; with a larger one more labels are about as frequent as
@@ -221,6 +245,7 @@ class CurvedPowerLaw:
     """
 
     def __init__(self, n_labels: int, total: float, mean_ir: float) -> None:
+        """Store the targets and prepare the groups of ranks; ``total`` is the sum of the counts."""
         self.n_labels = n_labels
         self.total = total
         self.mean_ir = mean_ir
@@ -229,14 +254,14 @@ class CurvedPowerLaw:
         self._n_labels_up_to = np.cumsum(self._group_sizes)
 
     def values(self, curvature: float) -> Array:
-        """Return the counts as floating-point numbers."""
+        """Return the counts of all labels, in descending order, as floats >= 1."""
         log_steepness = self._solve_log_steepness(curvature)
         scale, _ = self._scale_and_mean_ir(curvature, log_steepness)
         log_depth = _log_depth(np.arange(2.0, self.n_labels + 1), self.n_labels)
         return np.maximum(scale * _inverse_ratios(curvature, log_steepness, log_depth), 1.0)
 
     def least_curvature(self, max_count: int) -> float:
-        """Return the smallest curvature, from 1, whose largest count is small enough.
+        """Return the smallest curvature >= 1 with which the largest count is small enough.
 
         The largest count should be `PREFERRED_MAX_SHARE` of ``max_count``. If that requires a
         curvature above 4, 90 % suffice, and above 8 the largest count may reach ``max_count``.
@@ -261,7 +286,7 @@ class CurvedPowerLaw:
         return high
 
     def _largest_count(self, curvature: float) -> float:
-        """Return the count of the first label."""
+        """Return the count of the first label, the most frequent one."""
         return self._scale_and_mean_ir(curvature, self._solve_log_steepness(curvature))[0]
 
     def _solve_log_steepness(self, curvature: float) -> float:
@@ -277,11 +302,11 @@ class CurvedPowerLaw:
         return (low + high) / 2
 
     def _scale_and_mean_ir(self, curvature: float, log_steepness: float) -> tuple[float, float]:
-        """Return the scale M that gives the specified sum, and the MeanIR of the counts."""
+        """Return the scale M with which the counts have the specified sum, and their MeanIR."""
         inverse_ratios = _inverse_ratios(curvature, log_steepness, self._log_depth)
         # If only the first j counts are above 1, M is scales[j]; the last consistent j is right.
-        n_at_one = self._n_labels_up_to[-1] - self._n_labels_up_to
-        scales = (self.total - n_at_one) / np.cumsum(self._group_sizes * inverse_ratios)
+        n_with_count_1 = self._n_labels_up_to[-1] - self._n_labels_up_to
+        scales = (self.total - n_with_count_1) / np.cumsum(self._group_sizes * inverse_ratios)
         is_consistent = np.flatnonzero(scales * inverse_ratios >= 1.0)
         scale = float(scales[is_consistent[-1]]) if len(is_consistent) else 1.0
         ratios = scale / np.maximum(scale * inverse_ratios, 1.0)
@@ -289,24 +314,28 @@ class CurvedPowerLaw:
 
 
 def _inverse_ratios(curvature: float, log_steepness: float, log_depth: Array) -> Array:
-    """Return 1 / IRLbl of the first label and of labels with the depths."""
+    """Return 1 / IRLbl: 1 for the first label, then one value per item of ``log_depth``.
+
+    ``log_depth`` are the values of `_log_depth` of the other labels' ranks.
+    """
     log_ratios = np.exp(np.minimum(log_steepness + curvature * log_depth, 700.0))
     return np.concatenate([[1.0], np.exp(-log_ratios)])
 
 
 def _log_depth(ranks: Array, n_labels: int) -> Array:
-    """Return ln(ln k / ln n) for ranks k from 2 of n labels."""
+    """Return ln(ln k / ln n) for the ranks k >= 2 of n labels, counted from 1."""
     return np.log(np.log(ranks) / math.log(n_labels))
 
 
 def _rank_groups(n_labels: int) -> tuple[Array, Array]:
-    """Return the mean rank and the size of each group of ranks; with few labels a rank is a group.
+    """Return the mean rank and the size of each group of consecutive ranks.
 
-    Large groups are at the end, where the law changes slowly.
+    Up to `MAX_EXACT_LABELS` labels, every rank is a group. Beyond, large groups are at the end,
+    where the law changes slowly.
     """
-    if n_labels <= EXACT_BELOW:
+    if n_labels <= MAX_EXACT_LABELS:
         return np.arange(1.0, n_labels + 1), np.ones(n_labels)
-    n_exact = EXACT_BELOW // 2
+    n_exact = MAX_EXACT_LABELS // 2
     edges = np.unique(np.geomspace(n_exact + 1, n_labels + 1, n_exact).astype(np.int64))
     edges[-1] = n_labels + 1
     middles = np.sqrt(edges[:-1] * (edges[1:] - 1.0))
@@ -315,7 +344,7 @@ def _rank_groups(n_labels: int) -> tuple[Array, Array]:
 
 
 def max_rows_per_label(n_rows: int, n_unlabelled: int) -> int:
-    """Return the largest count that a label can have."""
+    """Return the largest count that a label can have if ``n_unlabelled`` rows have no label."""
     # The share of a label is rounded up in some of the blocks; even there it must not exceed the
     # number of labelled rows.
     n_blocks = _count_blocks(n_rows)
@@ -323,7 +352,7 @@ def max_rows_per_label(n_rows: int, n_unlabelled: int) -> int:
 
 
 def assign_labels(
-    candidates: Iterable[Array],
+    candidate_counts: Iterable[Array],
     n_rows: int,
     n_unlabelled: int,
     scumble: float | None,
@@ -336,8 +365,8 @@ def assign_labels(
 
     Parameters
     ----------
-    candidates : iterable of ndarray
-        Label counts; the first ones with which SCUMBLE can be reached are used.
+    candidate_counts : iterable of ndarray of shape (n_labels,)
+        Label counts; the first array with which SCUMBLE can be reached is used.
     n_rows, n_unlabelled : int
         Number of rows, and of those without labels.
     scumble : float or None
@@ -356,20 +385,21 @@ def assign_labels(
     """
     seeds = rng.integers(0, 2**64, size=_count_blocks(n_rows), dtype=np.uint64)
     assigners = []
-    for counts in candidates:
+    for counts in candidate_counts:
         assigner = LabelAssigner(counts, n_rows, n_unlabelled, seeds)
         if scumble is None:
-            return assigner.assign_all(None, n_jobs)[0]
+            return assigner.assign_all(None, n_jobs).Y
         # One block is cheap; the small margin allows for its difference from all blocks.
         error = abs(assigner.first_block_scumble(scumble) - scumble)
         if error <= 0.9 * SCUMBLE_TOLERANCE:
-            Y, result = assigner.assign_all(scumble, n_jobs)
-            if abs(result - scumble) <= SCUMBLE_TOLERANCE:
-                return Y
+            assigned = assigner.assign_all(scumble, n_jobs)
+            if abs(assigned.scumble - scumble) <= SCUMBLE_TOLERANCE:
+                return assigned.Y
         assigners.append(assigner)
     if allow_nearest and scumble is not None:
         nearest = min(assigners, key=lambda a: abs(a.first_block_scumble(scumble) - scumble))
-        return nearest.assign_all(scumble, n_jobs)[0]
+        return nearest.assign_all(scumble, n_jobs).Y
+    # Targets that are out of reach give the smallest and the largest possible SCUMBLE.
     low = min(assigner.first_block_scumble(-1.0) for assigner in assigners)
     high = max(assigner.first_block_scumble(2.0) for assigner in assigners)
     raise ParameterError(
@@ -379,10 +409,31 @@ def assign_labels(
     )
 
 
+class AssignedLabels(NamedTuple):
+    """A label matrix and its SCUMBLE, the mean over all rows."""
+
+    Y: sparse.csr_array
+    scumble: float
+
+
 class LabelAssigner:
-    """Assigns labels to rows block by block; the blocks depend on the shape of the data only."""
+    """Assigns labels to rows, one block of rows after the other.
+
+    The blocks depend on the number of rows only, not on the number of threads, so that one seed
+    always gives the same labels.
+
+    Parameters
+    ----------
+    counts : array of int, shape (n_labels,)
+        The count of each label, in descending order.
+    n_rows, n_unlabelled : int
+        Number of rows, and of those that get no label.
+    seeds : array of uint64, shape (n_blocks,)
+        The seed of the random numbers of each block.
+    """
 
     def __init__(self, counts: Array, n_rows: int, n_unlabelled: int, seeds: Array) -> None:
+        """Store the parameters and compute IRLbl of every label from its count."""
         self.n_rows = n_rows
         self.n_labelled = n_rows - n_unlabelled
         self.seeds = seeds  # one per block
@@ -391,21 +442,19 @@ class LabelAssigner:
         self.log_ratios = np.log(self.ratios)
 
     def first_block_scumble(self, scumble: float) -> float:
-        """Assign the first block and return its SCUMBLE."""
+        """Assign the labels of the first block, with a target for SCUMBLE; return its SCUMBLE."""
         indptr, indices = self._empty_csr()
         total = self._assign_block(0, scumble, indptr=indptr, indices=indices)
         return total / self._n_before_block(self.n_rows, 1)
 
-    def assign_all(
-        self, scumble: float | None, n_jobs: int | None
-    ) -> tuple[sparse.csr_array, float]:
-        """Assign all blocks; return the label matrix and its SCUMBLE."""
+    def assign_all(self, scumble: float | None, n_jobs: int | None) -> AssignedLabels:
+        """Assign the labels of all blocks, with a target for SCUMBLE; None leaves them random."""
         indptr, indices = self._empty_csr()
         target = np.nan if scumble is None else scumble
         with progress_bar("Assigning labels", len(self.seeds)) as advance:
 
             def assign(block: int) -> float:
-                """Assign a block and advance the progress bar."""
+                """Assign a block, advance the progress bar, and return the block's SCUMBLE sum."""
                 total = self._assign_block(block, target, indptr=indptr, indices=indices)
                 advance(1)
                 return total
@@ -413,10 +462,11 @@ class LabelAssigner:
             total = sum(run_in_threads(assign, range(len(self.seeds)), n_jobs=n_jobs))
         present = np.ones(len(indices), bool)
         shape = (self.n_rows, len(self.cumulative_counts))
-        return sparse.csr_array((present, indices, indptr), shape=shape), total / self.n_rows
+        Y = sparse.csr_array((present, indices, indptr), shape=shape)
+        return AssignedLabels(Y, total / self.n_rows)
 
     def _empty_csr(self) -> tuple[Array, Array]:
-        """Allocate the row pointers and column indices of the label matrix."""
+        """Return ``indptr``, all zeros, and ``indices``, uninitialized, for the label matrix."""
         n_assignments = int(self.cumulative_counts[-1])
         needs_int64 = max(n_assignments, self.n_rows) >= 2**31
         indptr = np.zeros(self.n_rows + 1, np.int64 if needs_int64 else np.int32)
@@ -424,19 +474,25 @@ class LabelAssigner:
         return indptr, np.empty(n_assignments, np.int32)
 
     def _n_before_block(self, n: int, block: int) -> int:
-        """Return how many of n items, divided among the blocks, come before a block."""
+        """Return how many of n items come before a block when the blocks share them evenly."""
         quotient, remainder = divmod(n, len(self.seeds))
         return block * quotient + min(block, remainder)
 
     def block_labels(self, block: int) -> Array:
-        """Return the labels of a block, sorted: every n-th of all assignments for n blocks."""
+        """Return the label of each assignment of a block, in ascending order.
+
+        If all assignments are sorted by label, each of n blocks gets every n-th of them.
+        """
         n_blocks = len(self.seeds)
         n_before = (self.cumulative_counts - block + n_blocks - 1) // n_blocks
         block_counts = np.diff(n_before, prepend=0)
         return np.repeat(np.arange(len(block_counts), dtype=np.int32), block_counts)
 
     def _assign_block(self, block: int, target: float, *, indptr: Array, indices: Array) -> float:
-        """Write the labels of a block into the label matrix; return the sum of their SCUMBLE."""
+        """Write the labels of a block into ``indptr`` and ``indices``, the arrays of the matrix.
+
+        ``target`` is the SCUMBLE to reach, NaN for none. Return the sum of SCUMBLE over the rows.
+        """
         first_row = self._n_before_block(self.n_rows, block)
         last_row = self._n_before_block(self.n_rows, block + 1)
         n_labelled = self._n_before_block(self.n_labelled, block + 1)
@@ -459,5 +515,5 @@ class LabelAssigner:
 
 
 def _count_blocks(n_rows: int) -> int:
-    """Return the number of blocks into which rows are divided."""
+    """Return the number of blocks into which `LabelAssigner` divides rows, at least 1."""
     return max(1, n_rows // BLOCK_ROWS)

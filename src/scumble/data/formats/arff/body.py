@@ -1,4 +1,10 @@
-"""Reads the rows of an ARFF file with a compiled parser, and explains its faults."""
+"""Reads the rows of an ARFF file with a compiled parser, and explains its faults.
+
+An *attribute* is a column of the file: a feature or a label. An *event* is a value that the
+compiled parser leaves to Python code, such as a text or a date, or a fault: the code of what is
+wrong with a row. The parser writes a limited number of rows to *buffers*, from which they are
+copied.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +40,7 @@ MAX_IMPLIED_LABELS = 10**8
 
 #: About how many values are parsed before they are copied: half a megabyte stays in the cache.
 _N_BUFFERED_VALUES = 1 << 16
-#: Values left to Python among them.
+#: Number of events among them, at most; the parser stops before there are more.
 _N_BUFFERED_EVENTS = 1 << 12
 _LABEL_HELP = (
     "Expected 0 or 1 (or false or true): a label is present or absent. If the column is not a "
@@ -92,6 +98,7 @@ _FAULT_MESSAGES = {
         "first value, {first}. " + _LABEL_HELP
     ),
 }
+#: The codes of the compiled parser for the types of attributes; texts and dates are left to Python.
 _KINDS = {
     "numeric": kernel.NUMBER,
     "nominal": kernel.NOMINAL,
@@ -99,25 +106,36 @@ _KINDS = {
     "date": kernel.TEXT,
 }
 _TOO_LARGE = "the number {} is too large. Expected one below 1.8e308."
+#: Nominal values that mean that a label is absent, or present.
 _ABSENT = re.compile(r"0(\.0*)?|false", re.IGNORECASE)
 _PRESENT = re.compile(r"1(\.0*)?|true", re.IGNORECASE)
+#: The codes of the compiled parser for labels, by the type of their attribute.
 _LABEL_KINDS = {"numeric": kernel.NUMBER_LABEL, "nominal": kernel.NOMINAL_LABEL}
 
 
 class _Event(NamedTuple):
     """A value that the compiled parser left to Python, or a fault."""
 
-    value_index: int  # among the values of the buffer, or the row of a weight
-    attribute: int
+    value_index: int  # among the values of the buffer; of a weight: number of the row
+    attribute: int  # its number; negative for a weight, or if the row as a whole is wrong
     start: int  # of the text in the block
     end: int
-    status: int
+    status: int  # a member of the enumerations of the kernel; negative for a fault
     line: int
     number: int  # of the value in its row, from 1
 
 
 class Rows:
     """Buffers that the parser fills, and the rows copied from them.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Number of attributes of each kind.
+    is_sparse : bool
+        Whether rows of the file are sparse.
+    as_sparse : bool
+        Whether dense rows are stored as a sparse matrix as well.
 
     Attributes
     ----------
@@ -126,12 +144,14 @@ class Rows:
     n_rows : int
         Number of rows copied so far.
     weighted : list of tuple
-        Pairs of row numbers and their weights.
+        Pairs of an array with row numbers and a list with their weights.
     """
 
-    def __init__(self, shape: tuple[int, int], *, is_sparse: bool, as_sparse: bool) -> None:
-        self.n_features, self.n_labels = shape
-        width = self.n_features + self.n_labels
+    def __init__(self, n_features: int, n_labels: int, *, is_sparse: bool, as_sparse: bool) -> None:
+        """Allocate the buffers."""
+        self.n_features = n_features
+        self.n_labels = n_labels
+        width = n_features + n_labels
         self.indices: Array | None = None
         if is_sparse:
             n_rows = _N_BUFFERED_VALUES // 8
@@ -151,40 +171,48 @@ class Rows:
         self._labels = [sparse.csr_array((0, self.n_labels), dtype=bool)]
 
     def copy_buffers(self, n_rows: int, n_present: int, n_values: int) -> None:
-        """Copy the rows that were parsed last from the buffers."""
+        """Copy the rows that the parser has just written to the buffers.
+
+        The arguments are the numbers of rows, of labels that are present, and of values of sparse
+        rows in the buffers.
+        """
         self.n_rows += n_rows
         row_ends, present = self.row_ends[:n_rows], self.present[:n_present]
-        flags = np.ones(n_present, bool)
-        self._labels.append(_csr_copy(flags, present, row_ends["labels"], self.n_labels))
+        is_present = np.ones(n_present, bool)
+        self._labels.append(_csr_copy(is_present, present, row_ends["labels"], self.n_labels))
         if self.indices is None:
-            dense_part = self.values[: n_rows * self.n_features].reshape(n_rows, self.n_features)
-            self._features.append(self._make_matrix(dense_part))
+            dense_rows = self.values[: n_rows * self.n_features].reshape(n_rows, self.n_features)
+            self._features.append(self._make_matrix(dense_rows))
         else:
             values, columns = self.values[:n_values], self.indices[:n_values]
             self._features.append(_csr_copy(values, columns, row_ends["values"], self.n_features))
 
-    def features(self) -> Any:
-        """Return the features of all rows."""
+    def feature_matrix(self) -> Any:
+        """Return the features of all rows copied so far, as an array or a CSR matrix."""
         if sparse.issparse(self._features[0]):
             return sparse.vstack(self._features)
         return np.concatenate(self._features)
 
-    def labels(self) -> sparse.csr_array:
-        """Return the labels of all rows."""
+    def label_matrix(self) -> sparse.csr_array:
+        """Return the label matrix of all rows copied so far."""
         return sparse.vstack(self._labels)
 
     def weights(self) -> Array | None:
-        """Return the weights of all rows; None if no row has one."""
+        """Return the weights of all rows, 1 for a row without one; None if no row has one."""
         if not self.weighted:
             return None
         weights = np.ones(self.n_rows)
-        for rows, row_weights in self.weighted:
-            weights[rows] = row_weights
+        for row_indices, row_weights in self.weighted:
+            weights[row_indices] = row_weights
         return weights
 
 
 def _csr_copy(values: Array, columns: Array, row_ends: Array, n_columns: int) -> sparse.csr_array:
-    """Return a matrix with copies of the entries of rows."""
+    """Return a CSR matrix with copies of the entries of rows.
+
+    ``values`` and ``columns`` hold the entries row by row; ``row_ends`` is where those of each row
+    end.
+    """
     indptr = np.append(0, row_ends).astype(np.int32)
     shape = (len(row_ends), n_columns)
     return sparse.csr_array((values, columns, indptr), shape=shape, copy=True)
@@ -196,7 +224,7 @@ class Body(NamedTuple):
     X: Any
     Y: sparse.csr_array
     weights: Array | None
-    #: The texts of each string attribute, by number of the attribute.
+    #: The texts of each string attribute, by the number of the attribute; codes are their indices.
     texts: dict[int, tuple[str, ...]]
 
 
@@ -225,6 +253,7 @@ class BodyReader:
         encoding: str,
         null_is_missing: bool,
     ) -> None:
+        """Prepare the compiled parser for the declarations; check the types of labels."""
         self._source = source
         self._header = header
         self._encoding = encoding
@@ -237,11 +266,12 @@ class BodyReader:
             null_is_missing,
             header.n_lines + 1,
         )
-        self._shape = (len(header.attributes) - len(labels), len(labels))
+        self._n_features = len(header.attributes) - len(labels)
+        self._n_labels = len(labels)
         self._rows: Rows | None = None
         self._noted_texts = _texts_in_notes(header)
         # For each attribute its texts with their values: codes of strings and nominal values,
-        # times of dates.
+        # dates in milliseconds since 1970.
         self._text_values: defaultdict[int, dict[str, float]] = defaultdict(dict)
         self._string_attributes = [
             index
@@ -253,7 +283,7 @@ class BodyReader:
             self._text_values[index] = {text: code for code, text in enumerate(texts)}
 
     def feed(self, block: bytes) -> None:
-        """Parse a block of whole lines."""
+        """Parse a block of whole lines and store its rows; raise ReadError for a wrong row."""
         check_no_nul_bytes(self._source, block, self._parser.line - 1)
         if not block.endswith(b"\n"):
             block += b"\n"  # the compiled loops rely on it
@@ -274,16 +304,22 @@ class BodyReader:
             self._check_implied_labels(self._rows)
 
     def _make_rows(self, *, is_sparse: bool) -> Rows:
-        """Return the buffers for dense or sparse rows."""
+        """Return the buffers for dense or sparse rows.
+
+        For sparse rows, give the empty text, which a row may omit, the code 0.
+        """
         if is_sparse:
             for attribute in self._string_attributes:
                 if attribute not in self._noted_texts:
                     self._text_values[attribute][""] = 0  # an omitted text is empty
         as_sparse = self._header.notes.get("sparse", False)
-        return Rows(self._shape, is_sparse=is_sparse, as_sparse=as_sparse)
+        return Rows(self._n_features, self._n_labels, is_sparse=is_sparse, as_sparse=as_sparse)
 
     def _check_implied_labels(self, rows: Rows) -> None:
-        """Raise an error if omitted labels that count as present could fill the memory."""
+        """Raise ReadError if sparse rows imply more than `MAX_IMPLIED_LABELS` label assignments.
+
+        An omitted label has the first value declared for it, which may be 1.
+        """
         n_implied = np.count_nonzero(self._roles["omitted"]) * rows.n_rows
         if rows.indices is not None and n_implied > MAX_IMPLIED_LABELS:
             raise self._source.error(
@@ -293,9 +329,9 @@ class BodyReader:
             )
 
     def finish(self) -> Body:
-        """Return all rows that were parsed."""
+        """Return all rows that were parsed; call this once, after the last block."""
         rows = self._make_rows(is_sparse=False) if self._rows is None else self._rows
-        X = rows.features()
+        X = rows.feature_matrix()
         if rows.indices is not None:
             self._remove_unused_empty_texts(X)
         if not self._header.attributes and not self._header.notes.get("sparse", False):
@@ -303,41 +339,44 @@ class BodyReader:
         texts = {
             attribute: tuple(self._text_values[attribute]) for attribute in self._string_attributes
         }
-        return Body(X, rows.labels(), rows.weights(), texts)
+        return Body(X, rows.label_matrix(), rows.weights(), texts)
 
     def _remove_unused_empty_texts(self, X: sparse.csr_array) -> None:
-        """Remove the empty text of attributes for which no row omits the text or has an empty one.
+        """Remove the empty text, code 0, of string attributes for which no row has it.
 
-        The codes of their other texts decrease by one.
+        The codes of their other texts decrease by one, in ``X`` in place and in the texts.
         """
         X.eliminate_zeros()
         counts = np.bincount(X.indices, minlength=X.shape[1])
-        is_always_named = np.zeros(X.shape[1], bool)
+        is_never_empty = np.zeros(X.shape[1], bool)
         for attribute in set(self._string_attributes) - self._noted_texts.keys():
             column = self._roles["column"][attribute]
             if counts[column] == X.shape[0]:
-                is_always_named[column] = True
+                is_never_empty[column] = True
                 del self._text_values[attribute][""]
-        if is_always_named.any():
-            X.data[is_always_named[X.indices]] -= 1
+        if is_never_empty.any():
+            X.data[is_never_empty[X.indices]] -= 1
             X.eliminate_zeros()
 
     def _parse_events(self, block: bytes, rows: Rows, events: Array) -> None:
-        """Parse the values that the compiled parser left, into the buffers of ``rows``."""
+        """Parse the values that the compiled parser left and write them to the buffers of ``rows``.
+
+        Weights are appended to ``rows.weighted``. None of the events is a fault.
+        """
         is_weight = events["attribute"] == kernel.WEIGHT
         is_long = events["status"] == kernel.LATER_LONG
         if is_weight.any():
-            weights = list(self._weights(block, events[is_weight]))
+            weights = list(self._parse_weights(block, events[is_weight]))
             rows.weighted.append((rows.n_rows + events["index"][is_weight], weights))
         if is_long.any():
-            rows.values[events["index"][is_long]] = self._long_numbers(block, events[is_long])
+            rows.values[events["index"][is_long]] = self._parse_long_numbers(block, events[is_long])
         texts = events[~(is_weight | is_long)]
         rows.values[texts["index"]] = [
             self._parse_text(block, _Event(*event)) for event in texts.tolist()
         ]
 
-    def _weights(self, block: bytes, events: Array) -> Iterator[float]:
-        """Yield the weights at the end of rows."""
+    def _parse_weights(self, block: bytes, events: Array) -> Iterator[float]:
+        """Yield the weight in braces at the end of a row, for each event; check that it is >= 0."""
         for event in map(_Event._make, events.tolist()):
             text = block[event.start : event.end].strip(BLANKS.encode())
             status, weight = parse_float(text)
@@ -351,8 +390,11 @@ class BodyReader:
                 )
             yield weight
 
-    def _long_numbers(self, block: bytes, events: Array) -> Array:
-        """Return the values of numbers that are too long for the compiled parser."""
+    def _parse_long_numbers(self, block: bytes, events: Array) -> Array:
+        """Return the values of numbers with too many digits for the compiled parser.
+
+        Raise ReadError for a number that is too large for a double.
+        """
         values = exact_floats(np.frombuffer(block, np.uint8), events["start"], events["end"])
         is_infinite = np.isinf(values)
         if is_infinite.any():
@@ -363,7 +405,11 @@ class BodyReader:
         return values
 
     def _parse_text(self, block: bytes, event: _Event) -> float:
-        """Return the value of a text, a date, an escaped nominal value, or a number in words."""
+        """Return the value of an event: the code of a text or nominal value, a date or a number.
+
+        A number gets here if it is quoted or a word such as ``inf``. Raise ReadError for a value
+        that its attribute cannot have.
+        """
         try:
             text = block[event.start : event.end].decode(self._encoding)
         except UnicodeDecodeError as error:
@@ -389,7 +435,7 @@ class BodyReader:
         return text_values[text]
 
     def _raise_fault(self, fault: int, block: bytes, event: _Event) -> NoReturn:
-        """Raise the error for a fault of the compiled parser."""
+        """Raise the ReadError for a fault of the compiled parser; ``event`` says where it is."""
         token = block[event.start : event.end].decode(self._encoding, "replace")
         attributes = self._header.attributes
         is_about_row = event.attribute < 0 or fault == kernel.OTHER_FORM
@@ -405,7 +451,10 @@ class BodyReader:
 
 
 def _parse_number(attribute: Attribute, text: str) -> float:
-    """Return the value of a quoted number or a word; infinity is a valid value of a feature."""
+    """Return the value of a quoted number, or a word such as ``inf`` or ``nan``.
+
+    Raise ValueError if it is not a number, or too large for a double.
+    """
     status, value = parse_float(text.encode())
     if status == NO_NUMBER:
         raise ValueError(explain_fault(kernel.BAD_NUMBER, attribute=attribute, token=text))
@@ -415,7 +464,10 @@ def _parse_number(attribute: Attribute, text: str) -> float:
 
 
 def _parse_date(attribute: Attribute, text: str) -> float:
-    """Return the value of a date; a nominal value gets here only if it is not declared."""
+    """Return a date in milliseconds since 1970; raise ValueError if it does not fit the pattern.
+
+    Raise ValueError, too, for a nominal value: it gets here only if it is not declared.
+    """
     if attribute.type.kind == "nominal":
         raise ValueError(explain_fault(kernel.UNDECLARED, attribute=attribute, token=text))
     try:
@@ -426,7 +478,7 @@ def _parse_date(attribute: Attribute, text: str) -> float:
 
 
 def _texts_in_notes(header: Header) -> dict[int, list[str]]:
-    """Return the texts of the string attributes for which the notes list them."""
+    """Return the texts of string attributes that the notes list, by number of the attribute."""
     features = header.notes.get("features", {})
     return {
         index: features[attribute.name]["categories"]
@@ -438,7 +490,11 @@ def _texts_in_notes(header: Header) -> dict[int, list[str]]:
 def _make_roles(
     source: InputFile, header: Header, labels: Sequence[int], nominal_values: NominalValues
 ) -> Array:
-    """Return a record per attribute: how the compiled parser reads it."""
+    """Return an array of records (dtype ``kernel.ROLE``) that say how to parse each attribute.
+
+    ``labels`` are the numbers of the attributes that are labels. Raise ReadError for a label that
+    is neither nominal nor numeric.
+    """
     roles = np.zeros(len(header.attributes), kernel.ROLE)
     roles["kind"] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
     roles["domain"] = nominal_values.domains
@@ -463,20 +519,21 @@ def _make_roles(
 
 
 class NominalValues:
-    """The nominal values of all attributes.
+    """The nominal values of all attributes, as the compiled parser needs them.
 
     Attributes
     ----------
     domains : list of int
-        For each attribute the number of its list of values, -1 if it is not nominal; equal lists
-        have the same number.
+        For each attribute the number of its list of declared values, -1 if it is not nominal; equal
+        lists have the same number.
     entries : array of ``kernel.ENTRY``
-        A record for each spelling of a value.
+        A record for each value, and for its spelling in the header if that has escapes.
     blob : array of uint8
-        The texts of the entries.
+        The texts of the entries, one after the other.
     """
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
+        """Collect the declared values; ``encoding`` is that of the file."""
         domain_of: dict[AttributeType, int] = {}
         self.domains = []
         for attribute in attributes:
@@ -504,7 +561,7 @@ class NominalValues:
 
 
 def _encode(text: str, encoding: str) -> bytes | None:
-    """Return a value as the file spells it; None if its encoding lacks a character."""
+    """Return a nominal value in the encoding of the file; None if this lacks a character."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError:  # the character comes from an escape, and only as one it occurs
@@ -512,7 +569,7 @@ def _encode(text: str, encoding: str) -> bytes | None:
 
 
 def presence(text: str) -> int:
-    """Return what a nominal value means for a label: 0, 1, or -1 if it is neither."""
+    """Return 0 if a nominal value means that a label is absent, 1 if present, -1 for neither."""
     if _ABSENT.fullmatch(text):
         return 0
     return 1 if _PRESENT.fullmatch(text) else -1

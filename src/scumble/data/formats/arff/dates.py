@@ -1,5 +1,7 @@
 """Parses and formats dates by a pattern of Java's SimpleDateFormat, in UTC.
 
+A *field* is a part of a pattern: a repeated letter such as ``yyyy``, or a literal text.
+
 The letters that data files use are supported: ``y M d H h m s S a``. Texts in single quotes are
 literal, two single quotes stand for one. Names of months are English. Unlike in Java, a date that
 does not exist (February 30) is an error, and a two-digit year means 1969 to 2068.
@@ -10,14 +12,15 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-#: The pattern of a date attribute that declares none.
-DEFAULT = "yyyy-MM-dd'T'HH:mm:ss"
+#: The pattern of a date attribute that declares none, as in WEKA.
+DEFAULT_PATTERN = "yyyy-MM-dd'T'HH:mm:ss"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Spelled out, because the calendar module would let the locale decide what a file means.
 _MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
+#: A quoted text, a repeated letter, or another character of a pattern.
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|([^A-Za-z'])", re.DOTALL)
 _LETTERS = "yMdHhmsSa"
 #: The argument of `datetime` for each letter, and its value if a pattern lacks the letter.
@@ -29,7 +32,7 @@ _DATETIME_ARGUMENTS = {
     "m": ("minute", 0),
     "s": ("second", 0),
 }
-#: Largest number of repetitions of a letter.
+#: Largest number of repetitions of a letter: more digits than any number in a date has.
 _MAX_WIDTH = 9
 
 
@@ -51,9 +54,13 @@ class _Field(NamedTuple):
 
 
 class DateFormat:
-    """Converts texts with dates to milliseconds since 1970 (UTC) and back."""
+    """Converts dates in texts to milliseconds since 1970 (UTC) and back.
+
+    The constructor raises ValueError for a pattern that is not supported.
+    """
 
     def __init__(self, pattern: str) -> None:
+        """Parse the pattern and compile a regular expression for its dates."""
         self.pattern = pattern
         self._fields = _parse_pattern(pattern)
         next_fields = (*self._fields[1:], _Field("", 0))
@@ -61,23 +68,24 @@ class DateFormat:
         self._regex = re.compile(regex, re.ASCII | re.IGNORECASE)
 
     def parse(self, text: str) -> float:
-        """Return the date in a text, in milliseconds."""
+        """Return the date in a text in milliseconds; raise ValueError if it is not one."""
         match = self._regex.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"it does not follow the pattern {self.pattern[:60]}")
-        parts = match.groupdict()
-        if _Field("y", 2) in self._fields and len(parts["y"]) == 2:
-            century = "19" if parts["y"] >= "69" else "20"
-            parts["y"] = century + parts["y"]
-        if "M" in parts and not parts["M"].isdigit():
+        text_of_letter = match.groupdict()
+        if _Field("y", 2) in self._fields and len(text_of_letter["y"]) == 2:
+            century = "19" if text_of_letter["y"] >= "69" else "20"
+            text_of_letter["y"] = century + text_of_letter["y"]
+        if "M" in text_of_letter and not text_of_letter["M"].isdigit():
             names = [month[:3].lower() for month in _MONTHS]
-            parts["M"] = str(names.index(parts["M"][:3].lower()) + 1)
-        is_afternoon = parts.pop("a", "am").lower() == "pm"
-        numbers = {letter: int(digits) for letter, digits in parts.items()}
-        return _milliseconds(numbers, is_afternoon=is_afternoon)
+            month = names.index(text_of_letter["M"][:3].lower()) + 1
+            text_of_letter["M"] = str(month)
+        is_afternoon = text_of_letter.pop("a", "am").lower() == "pm"
+        number_of_letter = {letter: int(digits) for letter, digits in text_of_letter.items()}
+        return _to_milliseconds(number_of_letter, is_afternoon=is_afternoon)
 
     def format(self, milliseconds: float) -> str:
-        """Return the text of a date in milliseconds."""
+        """Return a date in milliseconds as a text; raise ValueError if the year is beyond 9999."""
         try:
             moment = _EPOCH + timedelta(milliseconds=milliseconds)
         except OverflowError as error:
@@ -87,12 +95,12 @@ class DateFormat:
 
 @lru_cache(maxsize=256)
 def date_format(pattern: str | None) -> DateFormat:
-    """Return the format for a pattern, None for the default one; formats are cached."""
-    return DateFormat(DEFAULT if pattern is None else pattern)
+    """Return the `DateFormat` of a pattern, None for `DEFAULT_PATTERN`; formats are cached."""
+    return DateFormat(DEFAULT_PATTERN if pattern is None else pattern)
 
 
 def _parse_pattern(pattern: str) -> tuple[_Field, ...]:
-    """Return the fields of a pattern."""
+    """Return the fields of a pattern; raise ValueError if it is not supported."""
     fields: list[_Field] = []
     position = 0
     while position < len(pattern):
@@ -117,7 +125,10 @@ def _parse_pattern(pattern: str) -> tuple[_Field, ...]:
 
 
 def _field_regex(field: _Field, next_field: _Field) -> str:
-    """Return the regular expression for a field, given the one after it."""
+    """Return the regular expression for a field; the next one affects how many digits it may have.
+
+    The text of a letter is a group with its name.
+    """
     letter, width = field
     if width == 0:
         return re.escape(letter)
@@ -131,26 +142,31 @@ def _field_regex(field: _Field, next_field: _Field) -> str:
     return rf"(?P<{letter}>\d{{1,{n_digits}}})"
 
 
-def _milliseconds(numbers: dict[str, int], *, is_afternoon: bool) -> float:
-    """Return a date, given by the numbers for the letters, in milliseconds since 1970."""
-    if "H" not in numbers:
-        hour = numbers.get("h", 12)
-        if not 1 <= hour <= 12:
+def _to_milliseconds(number_of_letter: dict[str, int], *, is_afternoon: bool) -> float:
+    """Return the date with these numbers for the letters of a pattern, in milliseconds since 1970.
+
+    Raise ValueError if a number is out of range. ``is_afternoon`` adds 12 to an hour of kind ``h``.
+    """
+    hour = number_of_letter.get("H")
+    if hour is None:
+        hour_of_12 = number_of_letter.get("h", 12)
+        if not 1 <= hour_of_12 <= 12:
             raise ValueError("hour must be in 1..12")
-        numbers["H"] = hour % 12
+        hour = hour_of_12 % 12
         if is_afternoon:
-            numbers["H"] += 12
+            hour += 12
     arguments = {
-        name: numbers.get(letter, default)
+        name: number_of_letter.get(letter, default)
         for letter, (name, default) in _DATETIME_ARGUMENTS.items()
     }
-    # `datetime` raises an error with a message if a number is out of range.
-    moment = datetime(**arguments, microsecond=1000 * numbers.get("S", 0), tzinfo=UTC)
+    arguments["hour"] = hour
+    microsecond = 1000 * number_of_letter.get("S", 0)
+    moment = datetime(**arguments, microsecond=microsecond, tzinfo=UTC)
     return (moment - _EPOCH) / timedelta(milliseconds=1)
 
 
 def _field_text(field: _Field, moment: datetime) -> str:
-    """Return the text of a field of a date."""
+    """Return the text of a field of a pattern for the date ``moment``."""
     letter, width = field
     if width == 0:
         return letter

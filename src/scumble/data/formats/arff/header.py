@@ -11,7 +11,7 @@ from scumble._core.files import InputFile
 from scumble._core.text import excerpt
 from scumble.data.feature import FeatureKind, first_duplicate
 from scumble.data.formats.arff.dates import date_format
-from scumble.data.formats.arff.notes import NOTE, parse_notes
+from scumble.data.formats.arff.notes import NOTES_PREFIX, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedQuoteError, scan, skip_blanks
 
 _LINES = re.compile(rb"\r\n|\n|\r")
@@ -22,10 +22,11 @@ _DATA = re.compile(
 #: The numeric types, with whether their values are whole numbers.
 _NUMERIC_TYPES = {"numeric": False, "real": False, "integer": True}
 #: What may follow a numeric type: a range (KEEL), an attribute weight (WEKA), a comment.
-_AFTER_NUMBER = re.compile(
+_AFTER_NUMERIC_TYPE = re.compile(
     r"[\0-\x20]*+(\[[^\[\]]*+\])?+[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL
 )
-_AFTER = re.compile(r"[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL)
+#: What may follow any other type: an attribute weight, a comment.
+_AFTER_TYPE = re.compile(r"[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL)
 #: An attribute whose name is an unquoted word: nearly all are, and one pattern is fast.
 _PLAIN_ATTRIBUTE = re.compile(
     r"@attribute[\x01-\x20]+([^\0-\x20'\"%{},][^\0-\x20{},]*)[\x01-\x20]*", re.IGNORECASE
@@ -35,15 +36,16 @@ _KEYWORD = re.compile(r"@[^\0-\x20%]*")
 
 
 class EncodingError(Exception):
-    """The file is not in the assumed encoding; the argument is the line."""
+    """The file is not in the assumed encoding; the argument is the number of the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeType:
-    """The type of an attribute, as declared after its name.
+    """The type of an attribute, as declared after its name; the fields are those of `Feature`.
 
-    ``raw`` holds, for nominal values with escapes, the text between their quotes: the rows of a
-    file usually spell them in the same way.
+    ``raw`` has an item for each nominal value: the text between its quotes if it has escapes, else
+    None; it is empty if no value has escapes. The rows of a file usually spell values in the same
+    way.
     """
 
     kind: FeatureKind
@@ -64,14 +66,14 @@ class Attribute:
 
 @dataclass(slots=True)
 class Header:
-    """The declarations above ``@data``; ``n_lines`` is the number of lines they take."""
+    """The declarations above ``@data``."""
 
     relation: str = ""
     attributes: list[Attribute] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
-    inputs: list[str] | None = None
+    inputs: list[str] | None = None  # the names in @inputs and @outputs (KEEL), if there are any
     outputs: list[str] | None = None
-    n_lines: int = 0
+    n_lines: int = 0  # number of lines down to @data
 
     @property
     def names(self) -> list[str]:
@@ -80,7 +82,10 @@ class Header:
 
 
 def read_header(source: InputFile, blocks: Iterator[bytes], encoding: str) -> tuple[Header, bytes]:
-    """Read up to the ``@data`` line; return the header and the rest of the last block."""
+    """Read a file up to the ``@data`` line; return the header, and the bytes of the block after it.
+
+    Raise ReadError for a wrong declaration, and EncodingError if the encoding does not fit.
+    """
     parser = _HeaderParser(source, encoding)
     for number, block in enumerate(blocks):
         check_no_nul_bytes(source, block, parser.header.n_lines)
@@ -98,7 +103,7 @@ def read_header(source: InputFile, blocks: Iterator[bytes], encoding: str) -> tu
 
 
 def check_no_nul_bytes(source: InputFile, block: bytes, n_lines: int) -> None:
-    """Raise an error if a block holds a NUL byte; ``n_lines`` lines come before the block."""
+    """Raise ReadError if a block holds a NUL byte; ``n_lines`` lines come before the block."""
     position = block.find(0)
     if position >= 0:
         raise source.error(
@@ -109,18 +114,19 @@ def check_no_nul_bytes(source: InputFile, block: bytes, n_lines: int) -> None:
 
 
 class _HeaderParser:
-    """Parses the header of a file line by line."""
+    """Parses the header of a file line by line; ``header`` holds the declarations so far."""
 
     def __init__(self, source: InputFile, encoding: str) -> None:
+        """Begin with an empty header; ``source`` is the file, for error messages."""
         self.source = source
         self.encoding = encoding
         self.header = Header()
         self._has_relation = False
-        self._types: dict[str, AttributeType] = {}
-        self._lines: dict[str, int] = {}
+        self._type_of_text: dict[str, AttributeType] = {}  # many attributes have the same type
+        self._line_of_name: dict[str, int] = {}
 
     def feed(self, block: bytes) -> None:
-        """Parse a block of whole lines."""
+        """Parse a block of whole lines; raise ReadError or EncodingError if something is wrong."""
         try:
             text = block.decode(self.encoding)
         except UnicodeDecodeError as error:
@@ -134,12 +140,12 @@ class _HeaderParser:
             line = line.strip(BLANKS)
             if line.startswith("@"):
                 try:
-                    self._declare(line)
+                    self._parse_declaration(line)
                 except UnclosedQuoteError as error:
                     raise self._error(
                         f"the quote in {excerpt(str(error))} is not closed. Close it on its line."
                     ) from error
-            elif line.startswith(NOTE):
+            elif line.startswith(NOTES_PREFIX):
                 self.header.notes = parse_notes(line, self.source, self.header.n_lines)
             elif line and not line.startswith("%"):
                 raise self._error(
@@ -148,7 +154,7 @@ class _HeaderParser:
                 )
 
     def finish(self) -> Header:
-        """Return the header, after checking that it is complete."""
+        """Return the header; raise ReadError if the relation or all attributes are missing."""
         if not self._has_relation:
             raise self._error("@data comes before @relation. Expected '@relation name' first.")
         if not self.header.attributes and not self.header.notes.get("unlabelled"):
@@ -156,11 +162,11 @@ class _HeaderParser:
         return self.header
 
     def _error(self, message: str) -> ReadError:
-        """Build an error for the current line."""
+        """Return an error for the current line."""
         return self.source.error(message, line=self.header.n_lines)
 
-    def _declare(self, line: str) -> None:
-        """Parse a declaration, a line that begins with @."""
+    def _parse_declaration(self, line: str) -> None:
+        """Parse a line that begins with @ and add what it declares to the header."""
         plain_attribute = _PLAIN_ATTRIBUTE.match(line)
         if plain_attribute is not None and self._has_relation:
             self._add_attribute(plain_attribute[1], line[plain_attribute.end() :])
@@ -187,7 +193,7 @@ class _HeaderParser:
             )
 
     def _parse_relation(self, text: str) -> None:
-        """Parse the name after ``@relation``."""
+        """Set the relation to the name after ``@relation``."""
         if self._has_relation:
             raise self._error("a second @relation. Expected one in a file.")
         self._has_relation = True
@@ -202,7 +208,7 @@ class _HeaderParser:
         self.header.relation = name
 
     def _parse_attribute(self, text: str) -> None:
-        """Parse the name and the type after ``@attribute``."""
+        """Add the attribute whose name and type stand after ``@attribute``."""
         if not self._has_relation:
             raise self._error("@attribute comes before @relation. Expected '@relation name' first.")
         name = scan(text, 0)
@@ -211,20 +217,23 @@ class _HeaderParser:
         self._add_attribute(name.text, text[name.end :].strip(BLANKS))
 
     def _add_attribute(self, name: str, text: str) -> None:
-        """Add an attribute with its name and the text of its type."""
+        """Add an attribute to the header; ``text`` is its type as written in the file.
+
+        Raise ReadError if another attribute has the name.
+        """
         line = self.header.n_lines
-        first = self._lines.setdefault(name, line)
+        first = self._line_of_name.setdefault(name, line)
         if first != line:
             raise self._error(
                 f"the attribute {excerpt(name)} is declared twice, first in line {first}. Names "
                 "must be unique: rename one of them."
             )
-        if text not in self._types:
-            self._types[text] = self._parse_type(name, text)
-        self.header.attributes.append(Attribute(name, self._types[text], line))
+        if text not in self._type_of_text:
+            self._type_of_text[text] = self._parse_type(name, text)
+        self.header.attributes.append(Attribute(name, self._type_of_text[text], line))
 
     def _parse_type(self, name: str, text: str) -> AttributeType:
-        """Return the type of an attribute."""
+        """Return the type of the attribute ``name`` that a text declares."""
         if text.startswith("{"):
             return self._parse_nominal(name, text)
         word = _TYPE.match(text)
@@ -232,7 +241,7 @@ class _HeaderParser:
         keyword = word[0].lower()
         after = text[word.end() :]
         if keyword in _NUMERIC_TYPES:
-            self._check_after(name, after, _AFTER_NUMBER)
+            self._check_after(name, after, _AFTER_NUMERIC_TYPE)
             return AttributeType("numeric", integer=_NUMERIC_TYPES[keyword])
         if keyword == "string":
             self._check_after(name, after)
@@ -251,7 +260,10 @@ class _HeaderParser:
         )
 
     def _parse_date(self, name: str, after: str) -> AttributeType:
-        """Return the type of a date attribute, with the pattern that may follow."""
+        """Return the type of a date attribute; ``after``, the text after "date", may be a pattern.
+
+        Raise ReadError for a pattern that is not supported.
+        """
         after = after.lstrip(BLANKS)
         pattern = None
         end = 0
@@ -269,7 +281,7 @@ class _HeaderParser:
         return AttributeType("date", date_format=pattern)
 
     def _parse_nominal(self, name: str, text: str) -> AttributeType:
-        """Return the type of a nominal attribute, whose values are in braces."""
+        """Return the type of a nominal attribute; ``text`` lists its values in braces."""
         categories: list[str] = []
         raw: list[str | None] = []
         position = skip_blanks(text, 1)
@@ -296,7 +308,7 @@ class _HeaderParser:
         return AttributeType("nominal", tuple(categories), raw=tuple(raw) if any(raw) else ())
 
     def _parse_names(self, text: str) -> list[str]:
-        """Return names that are separated by commas, after ``@inputs`` or ``@outputs``."""
+        """Return the names, separated by commas, after ``@inputs`` or ``@outputs``."""
         if not re.search("['\"%{}]", text):  # one pattern is fast, and nearly always enough
             return re.findall(r"[^\0-\x20,]+", text)
         names: list[str] = []
@@ -311,8 +323,11 @@ class _HeaderParser:
             position = skip_blanks(text, name.end, commas=True)
         return names
 
-    def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER) -> None:
-        """Raise an error if the text after a type is neither a comment nor a weight."""
+    def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER_TYPE) -> None:
+        """Raise ReadError unless ``after``, the text after a type, matches the pattern ``allowed``.
+
+        By default that is an attribute weight or a comment, or nothing.
+        """
         if not allowed.fullmatch(after):
             raise self._error(
                 f"{excerpt(after.strip(BLANKS))} follows the type of the attribute "

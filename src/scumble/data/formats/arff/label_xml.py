@@ -3,15 +3,17 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble._core.errors import ReadError
 from scumble._core.files import InputFile
 from scumble.data.input_files import TRAIN_TEST_SUFFIX, ArchiveMember
 
+#: The XML namespace of the elements.
 NAMESPACE = "http://mulan.sourceforge.net/labels"
 #: A character that XML does not allow. Compiled on first use, because that takes 6 ms.
 _ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+#: Characters that an attribute of XML cannot hold, and the entities of some of them.
 _TO_ESCAPE = re.compile(r"[&<>\"\t\n\r\x7f-\x9f\u2028]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
@@ -22,39 +24,53 @@ class MissingXmlError(ReadError):
 
 @dataclass(frozen=True)
 class LabelHierarchy:
-    """The name of the parent of each label by name, None at the top; messages use ``where``."""
+    """The labels in an XML file and their parents."""
 
-    parents: dict[str, str | None]
-    where: str
+    parents: dict[str, str | None]  # for each label the name of its parent, None at the top
+    origin: str  # the path of the XML file, for messages
 
 
-def find_label_xml(source: InputFile) -> tuple[ArchiveMember | Path | None, bool]:
-    """Return the XML file that belongs to an ARFF file, and whether its name says so."""
+class LabelXmlFile(NamedTuple):
+    """The XML file that belongs to an ARFF file."""
+
+    file: ArchiveMember | Path | None  # in the same archive or folder; None if there is none
+    has_same_name: bool = False  # as the ARFF file, apart from "-train" or "-test"
+
+
+def find_label_xml(source: InputFile) -> LabelXmlFile:
+    """Return the XML file that belongs to an ARFF file.
+
+    This is the one with the same name, or with the name without "-train" or "-test"; else the only
+    XML file in the folder or archive, if there is exactly one.
+    """
     stems = (source.stem, TRAIN_TEST_SUFFIX.sub("", source.stem))
+    xml_files: list[ArchiveMember] | list[Path]
     if isinstance(source, ArchiveMember):
         members = {
             member.name: member for member in source.other_members() if member.suffix == ".xml"
         }
         for stem in stems:
             if f"{stem}.xml" in members:
-                return members[f"{stem}.xml"], True
-        if len(members) == 1:
-            return (next(iter(members.values())), False)
-        return (None, False)
-    folder = source.path.parent
-    try:
-        for stem in stems:
-            path = folder / f"{stem}.xml"
-            if path.is_file():
-                return path, True
-        paths = [path for path in folder.iterdir() if path.suffix.lower() == ".xml"]
-    except OSError:  # a folder that may not be listed, a name too long
-        return None, False
-    return (paths[0], False) if len(paths) == 1 else (None, False)
+                return LabelXmlFile(members[f"{stem}.xml"], has_same_name=True)
+        xml_files = list(members.values())
+    else:
+        folder = source.path.parent
+        try:
+            for stem in stems:
+                path = folder / f"{stem}.xml"
+                if path.is_file():
+                    return LabelXmlFile(path, has_same_name=True)
+            xml_files = [path for path in folder.iterdir() if path.suffix.lower() == ".xml"]
+        except OSError:  # a folder that may not be listed, a name too long
+            return LabelXmlFile(None)
+    return LabelXmlFile(xml_files[0] if len(xml_files) == 1 else None)
 
 
 def read_label_xml(file: InputFile | Path | str) -> LabelHierarchy:
-    """Return the labels in an XML file, with their parents."""
+    """Return the labels in a MULAN XML file, with their parents.
+
+    Raise ReadError if the file is damaged, declares entities, or holds other things than labels.
+    """
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
 
@@ -79,13 +95,17 @@ def read_label_xml(file: InputFile | Path | str) -> LabelHierarchy:
 
 
 def _collect_parents(root: Any, source: InputFile) -> dict[str, str | None]:
-    """Return the parent of each label, in the order of the file."""
+    """Return the name of the parent of each label, None at the top, in the order of the file.
+
+    ``root`` is the root element of the XML; ``source`` is named in errors.
+    """
     if _local_name(root) != "labels":
         raise source.error(
             f"the XML begins with <{_local_name(root)}>. Expected <labels> with <label name='...'> "
             "elements, as MULAN writes them."
         )
     parents: dict[str, str | None] = {}
+    # Elements with the name of their parent, in reverse order, because the last one is next.
     remaining: list[tuple[Any, str | None]] = [(element, None) for element in reversed(root)]
     while remaining:
         element, parent = remaining.pop()
@@ -108,24 +128,28 @@ def _local_name(element: Any) -> str:
 
 
 def format_label_xml(names: tuple[str, ...], parents: tuple[int, ...] | None) -> str:
-    """Return the content of the XML file for labels, in their order as far as parents allow."""
+    """Return the content of the XML file for labels.
+
+    ``parents`` are the indices of the labels' parents, -1 at the top; None: no label has a parent.
+    The labels are in their order, but each is followed by its descendants.
+    """
     children: dict[int, list[int]] = {}
     for label, parent in enumerate(parents or (-1,) * len(names)):
         children.setdefault(parent, []).append(label)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<labels xmlns="{NAMESPACE}">']
+    # Labels and end tags, in reverse order, because the last one is next.
     remaining: list[int | str] = [*reversed(children.get(-1, []))]
     while remaining:
         item = remaining.pop()
         if isinstance(item, str):
             lines.append(item)
             continue
-        inner = children.get(item, [])
-        start = f'<label name="{_escape(names[item])}">'
-        if inner:
-            lines.append(start)
-            remaining += ["</label>", *reversed(inner)]
+        start_tag = f'<label name="{_escape(names[item])}">'
+        if item in children:
+            lines.append(start_tag)
+            remaining += ["</label>", *reversed(children[item])]
         else:
-            lines.append(start + "</label>")
+            lines.append(start_tag + "</label>")
     return "\n".join([*lines, "</labels>", ""])
 
 

@@ -24,19 +24,23 @@ from typing import Any
 
 from scumble._core.files import InputFile
 
-NOTE = "% scumble:"
+#: The beginning of the comment.
+NOTES_PREFIX = "% scumble:"
 
 
 def parse_notes(text: str, source: InputFile, line: int) -> dict[str, Any]:
-    """Return the notes in a comment."""
+    """Return the notes in ``text``, a comment in a line of the file.
+
+    Raise ReadError if they are not a JSON object, or a key or value is not allowed.
+    """
     try:
-        notes = json.loads(text[len(NOTE) :])
+        notes = json.loads(text[len(NOTES_PREFIX) :])
     except (ValueError, RecursionError):
         notes = None
     if not _is_valid(notes, _NOTE_CHECKS):
         raise source.error(
-            f"the comment {NOTE!r} is damaged. Restore it, or remove the line and lose what it "
-            "adds to the file.",
+            f"the comment {NOTES_PREFIX!r} is damaged. Restore it, or remove the line and lose "
+            "what it adds to the file.",
             line=line,
         )
     return notes
@@ -47,7 +51,7 @@ def format_notes(notes: dict[str, Any]) -> str:
     notes = {key: value for key, value in notes.items() if value not in (None, False, {})}
     if not notes:
         return ""
-    return f"{NOTE} {json.dumps(notes, sort_keys=True, separators=(',', ':'))}\n"
+    return f"{NOTES_PREFIX} {json.dumps(notes, sort_keys=True, separators=(',', ':'))}\n"
 
 
 def _is_valid(notes: Any, checks: dict[str, Callable[[Any], bool]]) -> bool:

@@ -1,8 +1,8 @@
 r"""Quotes names and texts of ARFF files, and reads quoted ones.
 
-A *word*, which has no quotes, is literal, backslashes included (``TAG_m\'usica`` is a name in a
-well-known data set). Inside quotes a backslash begins an escape: ``\n``, ``\r``, ``\t``,
-``\uXXXX``; any other character after it is literal.
+A *word* is a name or text without quotes. It is literal, backslashes included (``TAG_m\'usica`` is
+a name in a well-known data set). Inside quotes a backslash begins an escape: ``\n``, ``\r``,
+``\t``, ``\uXXXX``; any other character after it is literal.
 """
 
 import re
@@ -11,8 +11,10 @@ from typing import NamedTuple
 #: The characters that WEKA treats as blanks: all up to the space.
 BLANKS = "".join(map(chr, range(1, 33)))
 
+#: An escape, and the characters that some of them stand for.
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPE_MEANINGS = {"n": "\n", "r": "\r", "t": "\t"}
+#: Characters that are escaped inside quotes, and the escapes of some of them.
 _TO_ESCAPE = re.compile(r"['\"\\%\n\r\t\0\ud800-\udfff]")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 #: Words that need no quotes in any reader: a letter or digit first, then also some signs.
@@ -27,12 +29,12 @@ def quote(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text with escapes for characters that quoted texts cannot hold."""
+    """Return a text with escapes for the characters that cannot be inside quotes."""
     return _TO_ESCAPE.sub(_escape_match, text)
 
 
 def _escape_match(match: re.Match[str]) -> str:
-    """Return the escape of a character."""
+    """Return the escape of the character that `_TO_ESCAPE` matched."""
     character = match[0]
     if character == "\0" or character >= "\ud800":
         return f"\\u{ord(character):04x}"
@@ -47,7 +49,7 @@ def unescape(text: str) -> str:
 
 
 def _unescape_match(match: re.Match[str]) -> str:
-    """Return the character that an escape stands for."""
+    """Return the character that an escape, matched by `_ESCAPE`, stands for."""
     code = match[1]
     if len(code) == 5:
         return chr(int(code[1:], 16))
@@ -59,15 +61,19 @@ class UnclosedQuoteError(ValueError):
 
 
 class ScannedValue(NamedTuple):
-    """A value in a line of the header."""
+    """A name or value in a line of the header."""
 
-    text: str  # unescaped; empty if there is no value
-    raw: str | None  # the text between the quotes if it holds escapes
-    end: int
+    text: str  # without quotes and escapes; empty if there is no value
+    raw: str | None  # the text between the quotes if it holds escapes, else None
+    end: int  # position after the value
 
 
 def scan(line: str, position: int) -> ScannedValue:
-    """Return the value that begins at a position of a line, which is not a blank."""
+    """Return the word or quoted text that begins at a position of a line.
+
+    Its text is empty, and its end the position, if a separator or a comment begins there. Raise
+    UnclosedQuoteError for a quote without end.
+    """
     if line[position : position + 1] in ("'", '"'):
         match = _QUOTED[line[position]].match(line, position)
         if match is None:
@@ -80,7 +86,7 @@ def scan(line: str, position: int) -> ScannedValue:
 
 
 def skip_blanks(line: str, position: int, *, commas: bool = False) -> int:
-    """Return the position of the next character that is not a blank, or a comma if ``commas``."""
+    """Return the position of the next character that is not a blank, nor a comma if ``commas``."""
     pattern = _BLANKS_AND_COMMAS if commas else _BLANKS
     match = pattern.match(line, position)
     assert match is not None  # the patterns fit the empty text

@@ -1,4 +1,4 @@
-"""Reads an ARFF file: header, rows, and notes."""
+"""Reads an ARFF file: header, rows, and notes (see `scumble.data.formats.arff.notes`)."""
 
 import itertools
 import re
@@ -19,14 +19,15 @@ from scumble.data.formats.label_choice import FileColumns, LabelColumns
 #: Bytes that are read at once: half a megabyte, so that little memory is needed beyond the result.
 BLOCK_BYTES = 1 << 19
 
-_SNIFF = re.compile(
+#: The beginning of an ARFF file, with comments, up to the name of the relation.
+_RELATION = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[\x01-\x20]++|%[^\r\n]*+)*+@relation(?![^\x01-\x20'\"%])([^\r\n]*)",
     re.IGNORECASE,
 )
 
 
 class _ParsedFile(NamedTuple):
-    """The parts of a file."""
+    """The parts of an ARFF file, and the columns that are labels."""
 
     header: Header
     labels: LabelColumns
@@ -42,14 +43,26 @@ def read_arff(
     null_is_missing: bool = False,
     name_from_relation: Callable[[str], str] = str,
 ) -> MultilabelDataset:
-    """Read a file of the ARFF family.
+    """Read an ARFF file of any format; these differ in how they declare which columns are labels.
 
-    The labels are those that ``labels`` selects, or else those that ``declared_labels`` finds in
-    the header. The name of the data set is in the notes, or else ``name_from_relation`` makes
-    it from the relation.
+    Parameters
+    ----------
+    source : InputFile
+        The file.
+    declared_labels : callable
+        Takes the header and the columns; returns the labels that the format declares. It is called
+        if ``labels`` is None.
+    labels, encoding
+        The options of `scumble.read`. A file whose encoding is not specified and that is not UTF-8
+        is read as Latin-1, with a warning.
+    null_is_missing : bool
+        Whether the word ``<null>`` is a missing value.
+    name_from_relation : callable
+        Takes the name of the relation; returns the name of the data set, unless the notes hold it.
     """
 
     def resolve_labels(header: Header) -> LabelColumns:
+        """Return the label columns, by the option ``labels`` or as the format declares."""
         columns = FileColumns(source, header.names, header.notes.get("unlabelled", False))
         if labels is None:
             return declared_labels(header, columns)
@@ -81,7 +94,7 @@ def _parse_file(
     encoding: str,
     null_is_missing: bool,
 ) -> _ParsedFile:
-    """Parse a file in one pass."""
+    """Parse a file in one pass; raise EncodingError if it is not in the encoding."""
     # A fault leaves the file half read: close it now, not when the traceback is released.
     with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK_BYTES))) as blocks:
         header, unread = read_header(source, blocks, encoding)
@@ -95,7 +108,7 @@ def _parse_file(
 def _make_dataset(
     source: InputFile, parsed: _ParsedFile, name_from_relation: Callable[[str], str]
 ) -> MultilabelDataset:
-    """Return the data set; notes take precedence over declarations."""
+    """Return the data set of a parsed file; notes take precedence over declarations."""
     header, labels, body = parsed
     notes, attributes = header.notes, header.attributes
     original_names = notes.get("labels", {})
@@ -124,7 +137,12 @@ def _make_dataset(
 def _make_feature(
     attribute: Attribute, texts: tuple[str, ...] | None, note: dict[str, Any] | None
 ) -> Feature:
-    """Return the feature of an attribute, with the texts of its values and a note about it."""
+    """Return the feature of an attribute.
+
+    ``texts`` are the texts of a string attribute, None for other types. ``note`` holds fields of
+    `Feature` that differ from the declaration, None if there are none. Raise DataError if the note
+    contradicts the declaration.
+    """
     attribute_type = attribute.type
     feature = Feature(
         attribute.name,
@@ -151,7 +169,10 @@ _ALLOWED_KINDS = {
 
 
 def _check_encoding(encoding: str | None) -> str:
-    """Return the encoding to try first; raise an error if a given one does not contain ASCII."""
+    """Return the encoding to try first: the specified one, or UTF-8 for None.
+
+    Raise ParameterError for an unknown encoding, and for one that does not contain ASCII.
+    """
     if encoding is None:
         return "utf-8"
     characters = " ,{}'\"\\%?@09az\n"
@@ -168,6 +189,6 @@ def _check_encoding(encoding: str | None) -> str:
 
 
 def sniff_relation(head: bytes) -> str | None:
-    """Return the text after ``@relation`` if the head of a file looks like ARFF, else None."""
-    match = _SNIFF.match(head)
+    """Return the text after ``@relation`` in the first bytes of a file; None if it is not ARFF."""
+    match = _RELATION.match(head)
     return None if match is None else match[1].decode("latin-1")

@@ -1,4 +1,9 @@
-"""Writes files of the ARFF family: declarations in Python, rows with a compiled writer."""
+"""Writes ARFF files: declarations in Python, rows with a compiled writer.
+
+An *attribute* is a column of the file: a feature or a label. The compiled writer formats most
+numbers itself; all other values are copied from *texts* that Python prepares, each of which has a
+number.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +28,14 @@ from scumble.data.formats.kernels import arff_rows as kernel
 
 #: About how many values are written at once: a megabyte of doubles.
 _VALUES_PER_WRITE = 1 << 17
+#: The text of a missing value.
 _MISSING = "?"
+#: The type of a label's attribute.
 LABEL_TYPE = "{0,1}"
 
 
 def number_text(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
+    """Return the shortest text that reads back as the same number, "5" for 5.0."""
     text = repr(value)
     if text.endswith("inf"):
         return text.replace("inf", "Infinity")
@@ -42,7 +49,7 @@ class ArffColumn:
     Attributes
     ----------
     name, declaration : str
-        Name and type of the attribute.
+        Name of the attribute, and its type as written in the file.
     declared_feature : Feature
         The feature that a reader makes of the declaration.
     texts : tuple of str
@@ -50,7 +57,7 @@ class ArffColumn:
     format_value : callable
         Returns the text of a value that is not a code.
     explicit : bool
-        Whether sparse rows never omit the attribute.
+        Whether sparse rows never omit the attribute, even where its value is 0.
     """
 
     name: str
@@ -64,15 +71,17 @@ class ArffColumn:
 def arff_column(
     feature: Feature, get_values: Callable[[], Array], *, sparse_rows: bool
 ) -> ArffColumn:
-    """Return how WEKA writes a feature; ``get_values`` returns its column."""
+    """Return how a feature is written for WEKA.
+
+    ``get_values`` returns the feature's column of X; it is called only for texts and dates.
+    """
     name = feature.name
     if feature.kind == "nominal":
         return nominal_column(feature, ",")
     if feature.kind in ("string", "text"):
-        texts = _in_order_of_appearance(feature, get_values())
-        if (
-            sparse_rows and "" in texts
-        ):  # a text that a row may omit is the first one: the empty one
+        texts = _texts_in_order_of_appearance(feature, get_values())
+        if sparse_rows and "" in texts:
+            # Readers give code 0 to the text that a sparse row omits, the empty one.
             texts = ("", *(text for text in texts if text))
         return ArffColumn(
             name=name,
@@ -94,7 +103,10 @@ def arff_column(
 
 
 def nominal_column(feature: Feature, separator: str) -> ArffColumn:
-    """Return how a nominal feature is written; its declaration lists all values."""
+    """Return how a nominal feature is written; its declaration lists all values in braces.
+
+    ``separator`` stands between the values.
+    """
     texts = tuple(quote(text) for text in feature.categories)
     return ArffColumn(
         name=feature.name,
@@ -105,7 +117,10 @@ def nominal_column(feature: Feature, separator: str) -> ArffColumn:
 
 
 def number_column(feature: Feature, real_type: str, limits: str = "") -> ArffColumn:
-    """Return how a number is written; ``real_type`` is the type of numbers that are not whole."""
+    """Return how a numeric feature, or a date as milliseconds, is written.
+
+    Its type is "integer" if the feature is declared so, else ``real_type``, followed by ``limits``.
+    """
     integer = feature.integer and feature.kind == "numeric"
     number_type = "integer" if integer else real_type
     return ArffColumn(
@@ -138,7 +153,7 @@ def label_column_names(
 
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
-    """Return values as integer codes; raise an error if one is not a code of a category."""
+    """Return values as int64 codes; raise DataError if one is not in 0 ... ``n_categories - 1``."""
     is_code = are_codes(values, n_categories)
     if not is_code.all():
         value = values[~is_code][0]
@@ -149,8 +164,8 @@ def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
     return values.astype(np.int64)
 
 
-def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
-    """Return the texts in the order in which a reader finds them."""
+def _texts_in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
+    """Return the categories of a feature that occur in its values, in the order of the rows."""
     present = values[~np.isnan(values)]
     codes = check_codes(feature.name, present, len(feature.categories))
     _, first_rows = np.unique(codes, return_index=True)
@@ -158,7 +173,10 @@ def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
 
 
 def _can_restore(pattern: str | None, values: Array) -> bool:
-    """Return whether dates in a pattern read back as exactly the same values."""
+    """Return whether dates, written in the pattern, read back as exactly the same values.
+
+    ``values`` are milliseconds since 1970; None is the default pattern.
+    """
     times = np.unique(values[~np.isnan(values)]).tolist()
     try:
         formatter = date_format(pattern)
@@ -176,7 +194,23 @@ def write_arff(
     labels_first: bool,
     notes: dict[str, Any],
 ) -> None:
-    """Write a file that WEKA can read."""
+    """Write a data set as an ARFF file that WEKA can read.
+
+    Parameters
+    ----------
+    target : OutputFile
+        The file.
+    dataset : MultilabelDataset
+        The data set.
+    relation : str
+        The name of the relation.
+    label_names : list of str
+        Names of the label columns, see `label_column_names`.
+    labels_first : bool
+        Whether labels come before features.
+    notes : dict
+        Notes to which this function adds those that it needs itself.
+    """
     no_columns = not (dataset.features or label_names)
     sparse_rows = dataset.is_sparse or no_columns
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
@@ -202,25 +236,30 @@ def write_arff(
 
 
 class ConcatenatedTexts:
-    """Texts, one after the other: text i is ``blob[offsets[i]:offsets[i + 1]]``."""
+    """A list of texts as UTF-8, one after the other: text i is ``blob[offsets[i]:offsets[i + 1]]``.
+
+    The compiled writer reads them in this form.
+    """
 
     def __init__(self, texts: list[str]) -> None:
+        """Store the texts."""
         self.blob = bytearray()
         self.offsets = array("q", [0])
         self.extend(texts)
 
     def __len__(self) -> int:
+        """Return the number of texts."""
         return len(self.offsets) - 1
 
     def extend(self, texts: list[str]) -> None:
         """Append texts in place, without a copy of those that are there: they may be many."""
-        added = [text.encode() for text in texts]
-        ends = len(self.blob) + np.cumsum([*map(len, added)], dtype=np.int64)
+        encoded = [text.encode() for text in texts]
+        ends = len(self.blob) + np.cumsum([*map(len, encoded)], dtype=np.int64)
         self.offsets.frombytes(ends.tobytes())
-        self.blob += b"".join(added)
+        self.blob += b"".join(encoded)
 
     def truncate(self, n_texts: int) -> None:
-        """Keep only the first texts."""
+        """Remove, in place, all texts but the first ``n_texts``."""
         del self.offsets[n_texts + 1 :], self.blob[self.offsets[n_texts] :]
 
 
@@ -236,10 +275,12 @@ class ArffWriter:
         How its features are written.
     label_names : list of str
         Names of the label columns.
-    sparse_rows, labels_first : bool
-        Whether rows are sparse, and whether labels come before features.
+    sparse_rows : bool
+        Whether rows are written in the sparse form, ``{0 1.5, 3 red}``.
+    labels_first : bool
+        Whether labels come before features.
     weights : array, optional
-        Weights that are written at the end of rows.
+        Weights of the rows, which are written at their end, in braces.
     """
 
     dataset: MultilabelDataset
@@ -250,23 +291,31 @@ class ArffWriter:
     weights: Array | None = None
 
     def __post_init__(self) -> None:
-        # For each column of the file: the number of the first of its texts (-1 if it has none),
-        # how many it has, and whether Python formats its values.
+        """Collect the texts of all categories, and which columns have which of them."""
+        # For each column of the file: the number of the text of its first category (-1 if it has
+        # no categories), how many it has, and whether Python formats its values.
         n_columns = self.dataset.n_features + self.dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
         self._n_texts = np.zeros(n_columns, np.int64)
         self._is_formatted = np.zeros(n_columns, bool)
-        self._offset = self.dataset.n_labels if self.labels_first else 0
+        # The number, in the file, of the column of the first feature.
+        self._first_feature = self.dataset.n_labels if self.labels_first else 0
         self._texts = self._collect_texts()
         self._explicit_columns = [
-            index for index, column in enumerate(self.columns, self._offset) if column.explicit
+            index
+            for index, column in enumerate(self.columns, self._first_feature)
+            if column.explicit
         ]
 
     def _collect_texts(self) -> ConcatenatedTexts:
-        """Return the text of missing values and those of all categories; equal lists share them."""
+        """Return the text of missing values, number 0, and those of all categories.
+
+        Features with equal lists of categories share their texts. Also set, for each column, the
+        number of its first text, how many it has, and whether Python formats its values.
+        """
         first_text_of: dict[tuple[str, ...], int] = {}
         texts = [_MISSING]
-        for index, column in enumerate(self.columns, self._offset):
+        for index, column in enumerate(self.columns, self._first_feature):
             self._is_formatted[index] = column.format_value is not number_text
             if not column.declared_feature.holds_codes:
                 continue
@@ -278,7 +327,7 @@ class ArffWriter:
         return ConcatenatedTexts(texts)
 
     def notes(self) -> dict[str, Any]:
-        """Return notes on what the declarations of features cannot express."""
+        """Return notes, for `format_notes`, on what the declarations of features cannot express."""
         features = {
             column.name: differing_fields(feature, column.declared_feature)
             for feature, column in zip(self.dataset.features, self.columns, strict=True)
@@ -287,7 +336,7 @@ class ArffWriter:
         return {"features": features, "unlabelled": self.dataset.n_labels == 0}
 
     def attribute_lines(self) -> str:
-        """Return the declarations of all attributes."""
+        """Return the declarations of all attributes, a line each."""
         features = [
             f"@attribute {quote(column.name)} {column.declaration}\n" for column in self.columns
         ]
@@ -310,10 +359,10 @@ class ArffWriter:
                 stream.write(self._format_rows(slice(start, min(start + step, n_rows))))
 
     def _format_rows(self, rows: slice) -> bytes:
-        """Return the text of some rows."""
+        """Return the lines of a slice of rows."""
         X, Y = self.dataset.X[rows], self.dataset.Y[rows]
-        parts = [Y, X] if self.labels_first else [X, Y]
-        cells = self._sparse_cells(parts) if self.sparse_rows else _dense_cells(parts)
+        matrices = [Y, X] if self.labels_first else [X, Y]
+        cells = self._sparse_cells(matrices) if self.sparse_rows else _dense_cells(matrices)
         decimals = kernel.count_decimals(cells.values)
         text_numbers, new_texts = self._text_numbers(cells, decimals)
         n_rows = len(cells.row_end)
@@ -336,9 +385,14 @@ class ArffWriter:
         self._texts.truncate(n_declared)
         return content
 
-    def _sparse_cells(self, parts: list[Any]) -> _Cells:
-        """Return the cells of rows that are not zero, and all cells of explicit columns."""
-        cells = sparse.hstack([sparse.csr_array(part, dtype=np.float64) for part in parts], "csr")
+    def _sparse_cells(self, matrices: list[Any]) -> _Cells:
+        """Return the cells that are written in sparse rows of matrices, from left to right.
+
+        These are the cells that are not zero, and all cells of explicit columns.
+        """
+        cells = sparse.hstack(
+            [sparse.csr_array(matrix, dtype=np.float64) for matrix in matrices], "csr"
+        )
         if not self._explicit_columns:
             columns = cells.indices.astype(np.int32, copy=False)
             return _Cells(cells.data, columns, cells.indptr[1:].astype(int))
@@ -357,44 +411,45 @@ class ArffWriter:
         return _Cells(values[order], columns[order].astype(np.int32), row_end)
 
     def _text_numbers(self, cells: _Cells, decimals: Array) -> tuple[Array, list[str]]:
-        """Return the number of the text of each value, and new texts.
+        """Return the number of the text of each value, and a list of new texts.
 
-        The number is -1 for values that the compiled writer formats. Values with a text are missing
-        values, codes of categories, dates and long numbers; the texts of the latter two are new and
-        follow the declared ones.
+        The number is -1 for values that the compiled writer formats, with ``decimals``. Values with
+        a text are missing values, codes of categories, dates and long numbers. The texts of dates
+        and long numbers are new and get the numbers after those of ``self._texts``. Raise DataError
+        for a value that is not a code of a category.
         """
         values, columns = cells.values, cells.columns
         is_missing = np.isnan(values)
         text_numbers = self._first_text[columns]
-        coded = np.flatnonzero((text_numbers >= 0) & ~is_missing)
-        codes = values[coded]
-        is_code = are_codes(codes, self._n_texts[columns[coded]])
+        code_indices = np.flatnonzero((text_numbers >= 0) & ~is_missing)
+        codes = values[code_indices]
+        is_code = are_codes(codes, self._n_texts[columns[code_indices]])
         if not is_code.all():
-            column = self.columns[columns[coded[~is_code][0]] - self._offset]
+            column = self.columns[columns[code_indices[~is_code][0]] - self._first_feature]
             check_codes(column.name, codes[~is_code], len(column.texts))
-        text_numbers[coded] += codes.astype(np.int64)
+        text_numbers[code_indices] += codes.astype(np.int64)
         text_numbers[is_missing] = 0
         needs_text = (decimals < 0) | self._is_formatted[columns]
-        formatted = np.flatnonzero((text_numbers < 0) & needs_text)
-        text_numbers[formatted] = len(self._texts) + np.arange(len(formatted))
-        features = (columns[formatted] - self._offset).tolist()
+        new_text_indices = np.flatnonzero((text_numbers < 0) & needs_text)
+        text_numbers[new_text_indices] = len(self._texts) + np.arange(len(new_text_indices))
+        features = (columns[new_text_indices] - self._first_feature).tolist()
         new_texts = [
             self.columns[feature].format_value(value)
-            for feature, value in zip(features, values[formatted].tolist(), strict=True)
+            for feature, value in zip(features, values[new_text_indices].tolist(), strict=True)
         ]
         return text_numbers, new_texts
 
 
 class _Cells(NamedTuple):
-    """Values of rows, one row after the other."""
+    """The values of rows that are written, one row after the other."""
 
     values: Array
-    columns: Array  # of each value, int32
+    columns: Array  # number of each value's column in the file, int32
     row_end: Array  # index after the last value of each row
 
 
-def _dense_cells(parts: list[Any]) -> _Cells:
-    """Return all cells of rows."""
-    cells = np.hstack([np.asarray(to_dense(part), np.float64) for part in parts])
+def _dense_cells(matrices: list[Any]) -> _Cells:
+    """Return all cells of the rows of matrices, from left to right."""
+    cells = np.hstack([np.asarray(to_dense(matrix), np.float64) for matrix in matrices])
     columns = np.tile(np.arange(cells.shape[1], dtype=np.int32), len(cells))
     return _Cells(cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1])

@@ -1,4 +1,8 @@
-"""Splits text into rows and cells, block by block."""
+"""Splits text into rows and cells, block by block.
+
+A *cell* is the text between two delimiters; a *block* is a part of a file that consists of whole
+lines. A file is read in blocks so that its text is never in memory completely.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,18 +21,23 @@ from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import BLOCK_BYTES, InputFile
 from scumble.data.formats.kernels import csv as kernel
 
+#: The characters that a reader takes for delimiters without being told so.
 DELIMITERS = ",;\t|"
+#: Bytes of a file from which the delimiter is found: enough rows to see how many columns it has.
+DELIMITER_SAMPLE_BYTES = 65536
 # The writer marks columns in the header, so that a reader recognises the labels.
 LABEL_MARK = "label:"
 LABEL_LISTS_MARK = "labels:"
 FEATURE_MARK = "feature:"
 WEIGHT_MARK = "weight:"
 HEADER_MARKS = (LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK)
-#: Bytes of a row with an open quote; a longer row has lost its closing quote.
+#: Largest row with a quoted cell that continues in the next block, in bytes; a longer one has
+#: certainly lost its closing quote.
 MAX_QUOTED_BYTES = 64 << 20
 #: Swaps points and commas, for files with decimal commas.
 SWAP_DECIMAL_MARKS = bytes.maketrans(b".,", b",.")
-#: Cells that are inspected for decimal commas; enough to find one, few enough to cost nothing.
+#: Number of cells that are inspected for decimal commas: enough to find one, few enough to take no
+#: noticeable time.
 _N_SAMPLED_CELLS = 10_000
 _NUMBER_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _NUMBER_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -36,7 +46,7 @@ _UTF_16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass
 class Cells:
-    """The rows of one block.
+    """The cells of consecutive rows of a table; ``len()`` is the number of rows.
 
     Attributes
     ----------
@@ -62,24 +72,25 @@ class Cells:
     n_columns: int
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return len(self.lines)
 
     def __getitem__(self, rows: slice) -> Cells:
-        """Return consecutive rows."""
+        """Return the cells of a slice of rows with step 1; the arrays are views."""
         start, stop, _ = rows.indices(len(self))
-        cells = slice(start * self.n_columns, stop * self.n_columns)
+        cell_slice = slice(start * self.n_columns, stop * self.n_columns)
         return Cells(
             source=self.source,
             text=self.text,
-            bounds=self.bounds[cells],
-            quoting=self.quoting[cells],
+            bounds=self.bounds[cell_slice],
+            quoting=self.quoting[cell_slice],
             lines=self.lines[rows],
             n_columns=self.n_columns,
         )
 
     def cell(self, row: int, column: int) -> str:
-        """Return the text of one cell."""
-        # Blocks of a reader are valid UTF-8; the head of a file that is sniffed need not be.
+        """Return the text of a cell, without quotes around it and with "" replaced by "."""
+        # Blocks of a reader are valid UTF-8; the beginning of a file need not be.
         index = row * self.n_columns + column
         start, end = self.bounds[index]
         text = self.text[start:end].tobytes().decode(errors="replace")
@@ -88,24 +99,31 @@ class Cells:
         return text
 
     def error(self, message: str, row: int, column: int) -> ReadError:
-        """Build an error that names the position of a cell in the file."""
+        """Return an error that names the line and the column of a cell in the file."""
         return self.source.error(message, line=int(self.lines[row]), column=column + 1)
 
 
 def detect_encoding(head: bytes) -> str:
-    """Return the encoding of a file by its first bytes: UTF-16 as Excel writes it, or UTF-8."""
+    """Return "utf-16" if a file begins with a UTF-16 byte order mark, as Excel writes it.
+
+    Return "utf-8" for any other file; ``head`` are its first bytes.
+    """
     return "utf-16" if head.startswith(_UTF_16_BOMS) else "utf-8"
 
 
 def head_as_utf8(head: bytes) -> bytes:
-    """Return the first bytes of a file as UTF-8."""
+    """Return the first bytes of a file, recoded as UTF-8 and without a byte order mark."""
     if detect_encoding(head) == "utf-8":
         return head.removeprefix(codecs.BOM_UTF8)
     return head.decode("utf-16", errors="ignore").encode(errors="ignore")
 
 
 def text_blocks(source: InputFile, encoding: str | None) -> Iterator[bytes]:
-    """Yield the content in blocks of whole lines, as UTF-8."""
+    """Yield the content of a file in blocks of whole lines, recoded as UTF-8.
+
+    ``encoding`` is the encoding of the file; None: that of its byte order mark, or UTF-8. Raise
+    ParameterError for an unknown encoding, and ReadError for bytes that cannot be decoded.
+    """
     if encoding is None:
         encoding = detect_encoding(source.head(4))
     try:
@@ -128,18 +146,28 @@ def text_blocks(source: InputFile, encoding: str | None) -> Iterator[bytes]:
 
 
 def iter_cells(source: InputFile, blocks: Iterator[bytes], delimiter: str) -> Iterator[Cells]:
-    """Split blocks of lines into cells."""
-    n_columns = n_lines = 0
+    """Split blocks of whole lines into cells; yield the `Cells` of each block that has rows.
+
+    Raise ReadError for a row with another number of cells than the first one, or a wrong quote.
+    """
+    n_columns = 0
+    n_lines = 0
     unread = b""  # the beginning of a row whose quote ends in a later block
     block = next(blocks, b"")
     while block:
         next_block = next(blocks, b"")
         content = unread + block
-        cells, n_bytes, n_block_lines = split_block(
-            source, content, delimiter, n_columns, n_lines, at_end=not next_block
+        split = split_block(
+            source,
+            content,
+            delimiter,
+            n_columns=n_columns,
+            n_lines=n_lines,
+            at_end=not next_block,
         )
-        unread = content[n_bytes:]
-        n_lines += n_block_lines
+        cells = split.cells
+        unread = content[split.n_bytes :]
+        n_lines += split.n_lines
         if len(unread) > MAX_QUOTED_BYTES:
             raise source.error(
                 f"a quote opened here is not closed within {MAX_QUOTED_BYTES >> 20} MB. Is one "
@@ -152,13 +180,28 @@ def iter_cells(source: InputFile, blocks: Iterator[bytes], delimiter: str) -> It
         block = next_block
 
 
-def split_block(
-    source: InputFile, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
-) -> tuple[Cells, int, int]:
-    """Split one block into cells; return them and the numbers of bytes and lines that were read.
+class SplitBlock(NamedTuple):
+    """The cells of a block, and how much of the block they take."""
 
-    ``n_columns`` is that of earlier rows (0 if there are none), ``n_lines`` the number of earlier
-    lines; ``at_end`` says that no block follows.
+    cells: Cells
+    n_bytes: int  # fewer than the block has if its last row continues in the next block
+    n_lines: int
+
+
+def split_block(
+    source: InputFile,
+    block: bytes,
+    delimiter: str,
+    *,
+    n_columns: int = 0,
+    n_lines: int = 0,
+    at_end: bool,
+) -> SplitBlock:
+    """Split a block into cells; raise ReadError for a row that cannot be split.
+
+    ``n_columns`` is the number of cells of earlier rows, 0 if there are none; ``n_lines`` is the
+    number of earlier lines of the file. ``at_end`` says that no block follows: otherwise a last row
+    whose quote is still open is left to the next block.
     """
     text = np.frombuffer(block, np.uint8)
     result = kernel.split_rows(text, ord(delimiter), n_columns, at_end)
@@ -178,22 +221,30 @@ def split_block(
         lines=result.lines + n_lines + 1,
         n_columns=result.n_columns,
     )
-    return cells, result.n_bytes, result.n_lines
+    return SplitBlock(cells, n_bytes=result.n_bytes, n_lines=result.n_lines)
 
 
 def has_label_marks(names: Iterable[str]) -> bool:
-    """Return whether a header marks its label columns."""
+    """Return whether one of the names in a header has a mark of this package for labels."""
     return any(name.startswith(LABEL_MARK) or name == LABEL_LISTS_MARK for name in names)
 
 
-def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
-    """Find the character between cells; return it and the number of columns.
+class SniffedDelimiter(NamedTuple):
+    """The likely delimiter of a table, and the number of its columns.
 
-    It splits the first rows into equally many cells. The number of columns is 0 if no character
-    does.
+    The number is 0 if no character splits all rows into equally many cells.
     """
-    # A delimiter with which the header has label marks is preferred, then the one with the most
-    # columns. A comma is not a delimiter if all commas are decimal commas.
+
+    delimiter: str
+    n_columns: int
+
+
+def sniff_delimiter(source: InputFile, head: bytes) -> SniffedDelimiter:
+    """Return the delimiter of `DELIMITERS` that fits best to ``head``, the first bytes of a table.
+
+    A delimiter with which the header has marks for labels is preferred, then the one with the
+    largest number of columns. A comma is not a delimiter if all commas are decimal commas.
+    """
     sample = head[: head.rfind(b"\n") + 1] or head
     best = ","
     best_n_columns = 0
@@ -202,7 +253,7 @@ def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
     fallback_n_columns = 1
     for delimiter in DELIMITERS:
         try:
-            cells, _, _ = split_block(source, sample, delimiter, 0, 0, at_end=sample == head)
+            cells = split_block(source, sample, delimiter, at_end=sample == head).cells
         except ReadError:
             n_columns = sample.partition(b"\n")[0].count(delimiter.encode()) + 1
             if n_columns > fallback_n_columns:
@@ -219,13 +270,16 @@ def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
             best_n_columns = n_columns
             best_has_marks = has_marks
     if best_n_columns > 1 or fallback_n_columns == 1:
-        return best, best_n_columns
-    return fallback, 0
+        return SniffedDelimiter(best, best_n_columns)
+    return SniffedDelimiter(fallback, 0)
 
 
 def sniff_decimal(cells: Cells, delimiter: str, list_column: str | int | None = None) -> str:
-    """Return the decimal mark: a comma if numbers have commas and none has a point."""
-    # The label list column, by name or number, is left out: commas may separate its labels.
+    """Return the decimal mark: "," if some numbers have a comma and none has a point, else ".".
+
+    ``list_column``, by name or number, is the column of label lists. It is not inspected, because
+    commas may separate its labels.
+    """
     if delimiter == ",":
         return "."
     columns = {
@@ -239,14 +293,17 @@ def sniff_decimal(cells: Cells, delimiter: str, list_column: str | int | None = 
 
 
 def _has_only_decimal_commas(cells: Cells) -> bool:
-    """Return whether the cells have commas and all of them are decimal commas."""
+    """Return whether some cells have commas, and all commas are decimal commas of numbers."""
     texts = _cells_with(cells, ",", range(cells.n_columns))
     first = next(texts, "")
     return all(map(_NUMBER_WITH_COMMA.fullmatch, chain([first], texts)))
 
 
 def _cells_with(cells: Cells, character: str, columns: Container[int]) -> Iterator[str]:
-    """Yield the texts of the first cells, in some columns, that contain a character."""
+    """Yield the texts of cells in ``columns`` that contain an ASCII character.
+
+    Only the first rows are inspected, with about `_N_SAMPLED_CELLS` cells.
+    """
     n_rows = min(len(cells), 2 + _N_SAMPLED_CELLS // cells.n_columns)
     starts, ends = cells.bounds[: n_rows * cells.n_columns].T
     is_character = cells.text[: ends[-1]] == ord(character)
@@ -260,7 +317,10 @@ def _cells_with(cells: Cells, character: str, columns: Container[int]) -> Iterat
 def _row_error(
     source: InputFile, fault: int, *, line: int, n_cells: int, n_columns: int
 ) -> ReadError:
-    """Build the error for a row that cannot be split; ``n_cells`` were read in it."""
+    """Return the error for a row that cannot be split, after a fault of the kernel.
+
+    ``n_cells`` is the number of its cells that were read, ``n_columns`` that of the other rows.
+    """
     reasons = {
         kernel.RAGGED: (
             f"expected {n_columns} values as in the first row, found {n_cells}. Quote a value "
@@ -278,7 +338,7 @@ def _row_error(
 
 
 def _check_utf8(source: InputFile, block: bytes, n_lines: int) -> None:
-    """Raise an error if a block is not UTF-8; ``n_lines`` lines come before it."""
+    """Raise ReadError if a block is not UTF-8; ``n_lines`` lines of the file come before it."""
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -292,14 +352,14 @@ def _check_utf8(source: InputFile, block: bytes, n_lines: int) -> None:
 
 
 def _recoded_blocks(source: InputFile, encoding: str) -> Iterator[bytes]:
-    """Decode a file and yield blocks of whole lines as UTF-8."""
-    last_line = ""
+    """Yield the content of a file in blocks of whole lines, recoded from ``encoding`` as UTF-8."""
+    last_line = ""  # its end is in a later block
     n_lines = 0
     with source.open() as stream:
-        parts = iter(partial(stream.read, BLOCK_BYTES), b"")
+        encoded_texts = iter(partial(stream.read, BLOCK_BYTES), b"")
         try:
-            for part in codecs.iterdecode(parts, encoding):
-                lines, line_end, last_line = (last_line + part).rpartition("\n")
+            for text in codecs.iterdecode(encoded_texts, encoding):
+                lines, line_end, last_line = (last_line + text).rpartition("\n")
                 block = (lines + line_end).encode()
                 if block:
                     yield block

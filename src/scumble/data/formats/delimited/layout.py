@@ -1,4 +1,4 @@
-"""Assigns roles to the columns of a CSV file: feature, label, weight, or ignored."""
+"""The layout of a CSV file: which columns are features, labels, weights, or ignored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,6 +52,7 @@ class CsvOptions(TableOptions):
     encoding: str | None = None
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for an option that is wrong, or that contradicts another one."""
         super().__post_init__()
         if self.labels is not None and self.label_column is not None:
             raise ParameterError(
@@ -78,213 +79,243 @@ class CsvOptions(TableOptions):
 
 
 def _is_valid_delimiter(delimiter: Any) -> bool:
-    """Return whether a value can be the delimiter."""
+    """Return whether a value is a str of one ASCII character that can be a delimiter."""
     is_character = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
     return is_character and delimiter not in '"\r\n '
 
 
 @dataclass
 class Layout:
-    """The roles of the columns, by column number from 0.
+    """What each column of a CSV file is; columns are given by their number from 0.
 
     Attributes
     ----------
     names : list of str or None
         Names of all columns; None without a header.
-    features, labels : list of int
+    feature_columns, label_columns : list of int
         The feature columns and the 0/1 label columns.
-    label_list_column, weights : int or None
-        The column of label lists and that of instance weights.
+    label_list_column, weight_column : int or None
+        The column of label lists and that of instance weights, if there are any.
     may_have_row_numbers : bool
         Whether the first column is left out if it numbers the rows.
-    parents : tuple of int or None
-        The parent of each label in a hierarchy, -1 at the top.
-    unnamed : set of int
+    label_parents : tuple of int or None
+        The parent of each label in a hierarchy, -1 for a label without parent; None without a
+        hierarchy.
+    unnamed_columns : set of int
         Columns that have no name in the header.
-    texts, category_columns, kept_columns : set of int
-        Columns that the options ``text``, ``category`` and ``keep`` name.
+    text_columns, category_columns : set of int
+        Columns that the options ``text`` and ``category`` name.
+    kept_columns : set of int
+        Columns that are read as they are, without inference.
     """
 
     names: list[str] | None
-    features: list[int] = field(default_factory=list)
-    labels: list[int] = field(default_factory=list)
+    feature_columns: list[int] = field(default_factory=list)
+    label_columns: list[int] = field(default_factory=list)
     label_list_column: int | None = None
-    weights: int | None = None
+    weight_column: int | None = None
     may_have_row_numbers: bool = False
-    parents: tuple[int, ...] | None = None
-    unnamed: set[int] = field(default_factory=set)
-    texts: set[int] = field(default_factory=set)
+    label_parents: tuple[int, ...] | None = None
+    unnamed_columns: set[int] = field(default_factory=set)
+    text_columns: set[int] = field(default_factory=set)
     category_columns: set[int] = field(default_factory=set)
     kept_columns: set[int] = field(default_factory=set)
 
     @property
     def label_names(self) -> list[str] | None:
-        """Names of the 0/1 columns; None without a header."""
+        """Names of the 0/1 label columns; None without a header."""
         if self.names is None:
             return None
-        return [self.names[column] for column in self.labels]
+        return [self.names[column] for column in self.label_columns]
 
     def feature_name(self, column: int) -> str:
-        """Return the name of a column, made from its number in the file without a header."""
+        """Return the name of a column; without a header it is made from the number."""
         if self.names is None:
             return default_column_name(column)
         return self.names[column]
 
 
 def default_column_name(column: int) -> str:
-    """Return the name of a column that has none in the file."""
+    """Return the name of a column that has none in the file: x0, x1, ..."""
     return f"x{column}"
 
 
-def find_layout(source: InputFile, first: Cells, options: CsvOptions, decimal: str) -> Layout:
-    """Assign a role to every column, from the first rows and the options."""
-    names = find_header(first, options, decimal)
+def find_layout(source: InputFile, first_cells: Cells, options: CsvOptions, decimal: str) -> Layout:
+    """Return the layout of a file, from its first rows, the marks in its header and the options.
+
+    ``decimal`` is the decimal mark. Raise ReadError if nothing says which columns are labels.
+    """
+    names = find_header(first_cells, options, decimal)
     has_label_option = options.labels is not None or options.label_column is not None
     if names is not None and not has_label_option and has_label_marks(names):
         return _layout_from_marks(source, names, options)
     column_names = names
     if column_names is None:
-        column_names = [f"column {column}" for column in range(first.n_columns)]
-    check_unique_names(source, column_names, int(first.lines[0]))
+        column_names = [f"column {column}" for column in range(first_cells.n_columns)]
+    check_unique_names(source, column_names, int(first_cells.lines[0]))
     columns = FileColumns(source, column_names)
     layout = Layout(names)
     if names is not None:
-        layout.unnamed = {column for column, name in enumerate(names) if not name}
+        layout.unnamed_columns = {column for column, name in enumerate(names) if not name}
         layout.names = _complete_names(names)
     if options.labels is not None:
         labels = columns.resolve_labels(options.labels)
-        layout.labels = list(labels.columns)
-        layout.parents = labels.parents
+        layout.label_columns = list(labels.columns)
+        layout.label_parents = labels.parents
     elif options.label_column is not None:
         layout.label_list_column = columns.column_index(options.label_column, "label_column")
     else:
-        rows = first if names is None else first[1:]
+        rows = first_cells if names is None else first_cells[1:]
         layout.label_list_column = _only_list_column(source, rows, names, decimal)
     _assign_other_columns(layout, columns, options)
     return layout
 
 
 def _complete_names(names: list[str]) -> list[str]:
-    """Return the names, with new unique ones for columns that have none."""
-    complete: list[str] = []
+    """Return the names in a header, with new unique ones where a name is empty."""
+    complete_names: list[str] = []
     for column, name in enumerate(names):
-        new = name or default_column_name(column)
-        while not name and new in names:
-            new += "_"
-        complete.append(new)
-    return complete
+        new_name = name or default_column_name(column)
+        while not name and new_name in names:
+            new_name += "_"
+        complete_names.append(new_name)
+    return complete_names
 
 
 def _assign_other_columns(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
-    """Assign weights and ignored columns; all remaining columns are features."""
-    used = set(layout.labels)
+    """Set all fields of ``layout`` but those of labels, from the options.
+
+    Columns that are neither labels nor weights nor ignored become features. Raise ReadError if a
+    column has two of these roles.
+    """
+    assigned = set(layout.label_columns)
     if layout.label_list_column is not None:
-        used.add(layout.label_list_column)
+        assigned.add(layout.label_list_column)
     if options.weight_column is not None:
-        layout.weights = columns.column_index(options.weight_column, "weight_column")
-        if layout.weights in used:
+        layout.weight_column = columns.column_index(options.weight_column, "weight_column")
+        if layout.weight_column in assigned:
             raise columns.source.error(f"weight_column={options.weight_column!r} is a label.")
-        used.add(layout.weights)
+        assigned.add(layout.weight_column)
     ignored = set(columns.column_indices(options.ignore, "ignore"))
-    if ignored & used:
-        name = columns.names[min(ignored & used)]
+    if ignored & assigned:
+        name = columns.names[min(ignored & assigned)]
         raise columns.source.error(
             f"ignore names the column {name!r}, which holds labels or weights. Expected another."
         )
-    used |= ignored
-    layout.features = [column for column in range(len(columns.names)) if column not in used]
+    assigned |= ignored
+    layout.feature_columns = [
+        column for column in range(len(columns.names)) if column not in assigned
+    ]
     # With labels=[] every column is a feature, as it is: this is how unlabelled rows are read.
     if options.keep is True or options.labels == []:
-        layout.kept_columns = set(layout.features)
+        layout.kept_columns = set(layout.feature_columns)
     else:
         layout.kept_columns = set(columns.column_indices(options.keep, "keep"))
     _assign_texts_and_categories(layout, columns, options)
     if 0 not in layout.kept_columns:
-        has_name = layout.names is not None and 0 not in layout.unnamed
+        has_name = layout.names is not None and 0 not in layout.unnamed_columns
         first_name = columns.names[0].strip().lower()
         layout.may_have_row_numbers = not has_name or first_name in ROW_NUMBER_NAMES
 
 
 def _assign_texts_and_categories(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
-    """Set the columns that the options ``text`` and ``category`` name; they must be features."""
-    layout.texts = _named_features(layout, columns, options.text, "text")
-    layout.category_columns = _named_features(layout, columns, options.category, "category")
+    """Set ``text_columns`` and ``category_columns`` from the options; keep the latter as they are.
+
+    Raise ReadError for a column that is not a feature, or that both options name.
+    """
+    layout.text_columns = _select_features(layout, columns, options.text, "text")
+    layout.category_columns = _select_features(layout, columns, options.category, "category")
     layout.kept_columns |= layout.category_columns
-    named_twice = sorted(layout.texts & layout.category_columns)
-    if named_twice:
-        name = columns.names[named_twice[0]]
+    duplicates = sorted(layout.text_columns & layout.category_columns)
+    if duplicates:
+        name = columns.names[duplicates[0]]
         raise columns.source.error(
             f"text and category both name the column {name!r}. Expected one of them."
         )
 
 
-def _named_features(
+def _select_features(
     layout: Layout, columns: FileColumns, selection: ColumnSelection, option: str
 ) -> set[int]:
-    """Return the columns that an option names, which must be features."""
-    indices = set(columns.column_indices(selection, option))
-    no_features = sorted(indices - set(layout.features))
-    if no_features:
+    """Return the columns that ``selection``, the value of an option, selects.
+
+    Raise ReadError if one of them is not a feature; the message calls the option ``option``.
+    """
+    selected = set(columns.column_indices(selection, option))
+    non_features = sorted(selected - set(layout.feature_columns))
+    if non_features:
         raise columns.source.error(
-            f"{option} names the column {columns.names[no_features[0]]!r}, which is not a feature: "
-            "it holds labels or weights, or is ignored."
+            f"{option} names the column {columns.names[non_features[0]]!r}, which is not a "
+            "feature: it holds labels or weights, or is ignored."
         )
-    return indices
+    return selected
 
 
 def _layout_from_marks(source: InputFile, header: list[str], options: CsvOptions) -> Layout:
-    """Assign roles by the marks that the writer put into the header."""
+    """Return the layout that the marks in a header, put there by `write_csv`, describe.
+
+    Only the options ``ignore``, ``weight_column``, ``text`` and ``category`` change it.
+    """
     columns = FileColumns(source, header)
     ignored = set(columns.column_indices(options.ignore, "ignore"))
     layout = Layout([name.removeprefix(_mark_of(name)) for name in header])
     if options.weight_column is not None:
-        layout.weights = columns.column_index(options.weight_column, "weight_column")
+        layout.weight_column = columns.column_index(options.weight_column, "weight_column")
     for column, name in enumerate(header):
-        if column in ignored or column == layout.weights:
+        if column in ignored or column == layout.weight_column:
             continue
         if name.startswith(LABEL_MARK):
-            layout.labels.append(column)
+            layout.label_columns.append(column)
         elif name == LABEL_LISTS_MARK and layout.label_list_column is None:
             layout.label_list_column = column
         elif name == WEIGHT_MARK and options.weight_column is None:
-            layout.weights = column
+            layout.weight_column = column
         else:
-            layout.features.append(column)
+            layout.feature_columns.append(column)
             layout.kept_columns.add(column)  # the writer's columns need no inference
-    if layout.labels and layout.label_list_column is not None:
+    if layout.label_columns and layout.label_list_column is not None:
         raise source.error(
             f"the header has columns {LABEL_MARK}... and {LABEL_LISTS_MARK} as well. Expected one "
             "kind of labels.",
             line=1,
         )
     _assign_texts_and_categories(layout, columns, options)
-    for group in (layout.labels, layout.features):
+    for group in (layout.label_columns, layout.feature_columns):
         check_unique_names(source, [layout.feature_name(column) for column in group], 1)
     return layout
 
 
 def _mark_of(name: str) -> str:
-    """Return the mark that a name in the header begins with, or an empty text."""
+    """Return the mark ``label:`` or ``feature:`` that a name in the header begins with, or ""."""
     for mark in (LABEL_MARK, FEATURE_MARK):
         if name.startswith(mark):
             return mark
     return ""
 
 
-def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
-    """Return the names in the first row, or None if it is not a header."""
-    names = [first.cell(0, column) for column in range(first.n_columns)]
+def find_header(first_cells: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
+    """Return the names in the first row of a file; None if that row is not a header.
+
+    The option ``header`` says whether it is one; None: whether it looks like one. ``decimal`` is
+    the decimal mark.
+    """
+    names = [first_cells.cell(0, column) for column in range(first_cells.n_columns)]
     is_header = options.header
     if is_header is None:
-        is_header = _looks_like_header(names, first, options, decimal)
+        is_header = _looks_like_header(names, first_cells, options, decimal)
     return names if is_header else None
 
 
-def _looks_like_header(names: list[str], first: Cells, options: CsvOptions, decimal: str) -> bool:
-    """Return whether the first row looks like names; `read_csv` documents the rules."""
+def _looks_like_header(
+    names: list[str], first_cells: Cells, options: CsvOptions, decimal: str
+) -> bool:
+    """Return whether ``names``, the texts of the first row, look like names rather than values.
+
+    The rules are in the docstring of `read_csv`, under *The first row*.
+    """
     if has_label_marks(names) or _uses_column_names(options):
         return True
-    list_columns = find_list_columns(first[1:])
+    list_columns = find_list_columns(first_cells[1:])
     if list_columns:
         return not any(_is_list(names[column]) for column in list_columns)
     return not any(_is_value(name, decimal) for name in names) and any(names)
@@ -300,13 +331,19 @@ def _uses_column_names(options: CsvOptions) -> bool:
 
 
 def parse_cell_number(text: str, decimal: str) -> tuple[int, float]:
-    """Parse a cell as a number; return the status of `parse_float` and the value."""
+    """Parse a cell as a number; return status and value as `parse_float` does.
+
+    The status is NO_NUMBER if the text is not a number; ``decimal`` is the decimal mark.
+    """
     data = text.strip().encode()
     return parse_float(data if decimal == "." else data.translate(SWAP_DECIMAL_MARKS))
 
 
 def _is_value(text: str, decimal: str) -> bool:
-    """Return whether a text is a value rather than a name: a number, a missing value, a list."""
+    """Return whether a text is a value rather than a name.
+
+    Values are numbers, missing values other than empty cells, true and false, and lists.
+    """
     data = text.strip().encode()
     if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
         return True
@@ -314,13 +351,16 @@ def _is_value(text: str, decimal: str) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    """Return whether a text has brackets around it, or is an empty set of Python."""
+    """Return whether a text has brackets around it, or is ``set()``, an empty set of Python."""
     data = text.strip().encode()
     return data == b"set()" or (len(data) > 1 and _BRACKETS.get(data[0]) == data[-1])
 
 
 def find_list_columns(rows: Cells) -> list[int]:
-    """Return the columns in which every cell that is not empty has brackets around it."""
+    """Return the columns that hold lists, as far as `MAX_INSPECTED_ROWS` rows say.
+
+    In these columns at least one cell is not empty, and every such cell has brackets around it.
+    """
     n_rows = min(len(rows), MAX_INSPECTED_ROWS)
     bounds = rows.bounds[: n_rows * rows.n_columns].reshape(n_rows, rows.n_columns, 2)
     starts, ends = bounds[:, :, 0], bounds[:, :, 1]
@@ -338,7 +378,10 @@ def find_list_columns(rows: Cells) -> list[int]:
 
 
 def _only_list_column(source: InputFile, rows: Cells, names: list[str] | None, decimal: str) -> int:
-    """Return the only column of label lists, or raise an error that suggests label options."""
+    """Return the number of the only column of label lists.
+
+    If there is none, or several, raise a ReadError that suggests options for the labels.
+    """
     list_columns = find_list_columns(rows)
     if len(list_columns) == 1:
         return list_columns[0]
@@ -357,7 +400,10 @@ def _only_list_column(source: InputFile, rows: Cells, names: list[str] | None, d
 
 
 def check_unique_names(source: InputFile, names: Sequence[str], line: int) -> None:
-    """Raise an error if two columns have the same name."""
+    """Raise ReadError if two columns have the same name, empty ones aside.
+
+    ``line`` is the line number of the header.
+    """
     duplicate = first_duplicate([name for name in names if name])
     if duplicate is not None:
         second = names.index(duplicate, names.index(duplicate) + 1)

@@ -1,4 +1,8 @@
-"""Collects the values of the columns of a CSV file, block by block."""
+"""Collects the values of the columns of a CSV file, block by block.
+
+Each class has ``add``, which parses the cells of a block, and ``matrix``, which returns the values
+of all blocks.
+"""
 
 import re
 from collections.abc import Container
@@ -19,9 +23,9 @@ from scumble.data.formats.kernels.numbers import exact_floats, slices_to_arrow
 from scumble.data.infer.column_roles import ColumnPreview
 from scumble.data.infer.feature_kinds import ROW_NUMBER_NAMES, are_row_numbers
 from scumble.data.label_lists import (
-    indicator_matrix,
     indptr_from_counts,
-    label_matrix,
+    label_indicator_matrix,
+    sorted_label_matrix,
     split_labels,
     warn_about_empty_names,
 )
@@ -45,17 +49,18 @@ class TextCodes:
     """
 
     def __init__(self) -> None:
+        """Begin without any text."""
         self.codes: dict[str, int] = {}
 
     def encode(self, texts: Any) -> Array:
-        """Return the codes of the texts in an Arrow array; -1 where it is null."""
-        coded = texts.dictionary_encode()
-        codes = [self.encode_text(text) for text in coded.dictionary.to_pylist()]
-        positions = coded.indices.fill_null(len(codes)).to_numpy()
-        return np.array([*codes, -1], np.int64)[positions]
+        """Return the codes of the texts in an Arrow array, -1 for null; new texts get new codes."""
+        encoded = texts.dictionary_encode()
+        codes = [self.encode_text(text) for text in encoded.dictionary.to_pylist()]
+        indices = encoded.indices.fill_null(len(codes)).to_numpy()
+        return np.array([*codes, -1], np.int64)[indices]
 
     def encode_text(self, text: str) -> int:
-        """Return the code of one text."""
+        """Return the code of a text; a new text gets a new code."""
         return self.codes.setdefault(text, len(self.codes))
 
 
@@ -78,11 +83,12 @@ class FeatureColumns:
     texts : dict of int to TextCodes
         The codes of the texts of each text column, by position.
     late_text_columns : set of int
-        Positions of columns whose first text stands in a later block: the file has to be read
+        Positions of columns whose first text is in a later block: the file has to be read
         again with these as text columns.
     """
 
     def __init__(self, columns: list[int], text_columns: set[int], decimal: str) -> None:
+        """Begin without any rows."""
         self.columns = np.array(columns, np.int64)
         self.decimal = decimal
         self.column_flags = np.tile(np.array([True, True, False]), (len(columns), 1))
@@ -96,7 +102,11 @@ class FeatureColumns:
         self.blocks: list[Array] = []
 
     def add(self, cells: Cells) -> Array:
-        """Parse the columns of a block and return their values; texts become codes."""
+        """Parse the columns of a block, store their values and return them.
+
+        The values have shape (n_rows, n_columns). Texts become codes, missing values NaN. Columns
+        that turn out to hold text after the first block are added to ``late_text_columns``.
+        """
         flags = self.column_flags.view(np.uint8)
         values, long_numbers = parse_numbers(cells, self.columns, flags, ord(self.decimal))
         if len(long_numbers):
@@ -109,15 +119,18 @@ class FeatureColumns:
             if position not in self.texts and self.blocks:
                 self.late_text_columns.add(position)
                 continue
-            data, offsets, is_missing = copy_cells(cells, self.columns[position])
-            texts = arrow_strings(data, offsets, is_missing)
+            copied = copy_cells(cells, self.columns[position])
+            texts = arrow_strings(copied.data, copied.offsets, copied.is_missing)
             codes = self.texts.setdefault(position, TextCodes()).encode(texts)
             values[:, position] = np.where(codes < 0, np.nan, codes)
         self.blocks.append(values)
         return values
 
     def matrix(self) -> tuple[Array, dict[int, tuple[str, ...]]]:
-        """Return the values of all blocks, and the sorted categories of text columns."""
+        """Return the values of all blocks, and the sorted texts of each text column, by position.
+
+        The values have shape (n_rows, n_columns); codes are indices into the sorted texts.
+        """
         blocks = self.blocks or [np.empty((0, len(self.columns)))]
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         categories = {}
@@ -126,8 +139,13 @@ class FeatureColumns:
             X[:, position] = take_by_code(ranks, X[:, position])
         return X, categories
 
-    def describe(self, position: int, name: str, categories: dict[int, tuple[str, ...]]) -> Feature:
-        """Return the feature that the cells of a column show, without any inference."""
+    def make_feature(
+        self, position: int, name: str, categories: dict[int, tuple[str, ...]]
+    ) -> Feature:
+        """Return the `Feature` of a column: nominal if it holds text, otherwise numeric.
+
+        ``categories`` is the second result of `matrix`.
+        """
         if position in categories:
             return Feature(name, "nominal", categories[position])
         _, is_integer, has_values = self.column_flags[position]
@@ -137,14 +155,18 @@ class FeatureColumns:
 def preview_text_columns(
     rows: Cells, names: list[str] | None, decimal: str, list_columns: Container[int]
 ) -> list[ColumnPreview]:
-    """Return a preview of every column from the first rows."""
+    """Return a `ColumnPreview` of every column, from the cells of the first rows.
+
+    ``names`` are the names of all columns, None without a header; ``decimal`` is the decimal mark;
+    ``list_columns`` are the columns whose cells are lists in brackets.
+    """
     columns = FeatureColumns(list(range(rows.n_columns)), set(), decimal)
     if len(rows):
         columns.add(rows)
     X, categories = columns.matrix()
     previews = []
     for column, name in enumerate(names or [""] * rows.n_columns):
-        feature = columns.describe(column, name, categories)
+        feature = columns.make_feature(column, name, categories)
         may_number_rows = column == 0 and (not name or name.strip().lower() in ROW_NUMBER_NAMES)
         is_row_number = may_number_rows and feature.integer and are_row_numbers(X[:, column])
         previews.append(
@@ -160,43 +182,61 @@ def preview_text_columns(
 
 
 class LabelBlocks:
-    """Labels of the rows of a file, collected block by block; messages call the file ``where``."""
+    """Labels of the rows of a file, collected block by block.
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+    Attributes
+    ----------
+    input_name : str
+        The text by which messages call the file.
+    counts : list of arrays of int
+        For each block, the number of labels of each row.
+    labels : list of arrays of int
+        For each block, the labels of its rows, one row after the other.
+    """
+
+    def __init__(self, input_name: str) -> None:
+        """Begin without any rows."""
+        self.input_name = input_name
         no_labels = np.empty(0, np.int32)
-        self.counts: list[Array] = [no_labels]  # number of labels of each row
-        self.labels: list[Array] = [no_labels]  # labels of all rows, one row after the other
+        self.counts: list[Array] = [no_labels]
+        self.labels: list[Array] = [no_labels]
 
-    def joined(self) -> tuple[Array, Array]:
-        """Return where the labels of each row begin, and the labels, of all blocks."""
+    def concatenate(self) -> tuple[Array, Array]:
+        """Return ``indptr`` and ``labels`` of all rows.
+
+        ``labels[indptr[i]:indptr[i + 1]]`` are the labels of row i.
+        """
         return indptr_from_counts(np.concatenate(self.counts)), np.concatenate(self.labels)
 
 
 class BinaryLabelColumns(LabelBlocks):
-    """Label columns of 0 and 1."""
+    """Label columns of 0 and 1.
 
-    def __init__(self, where: str, columns: list[int], names: list[str] | None) -> None:
-        super().__init__(where)
+    ``columns`` are their numbers in the file and ``names`` their names, None without a header.
+    """
+
+    def __init__(self, columns: list[int], names: list[str] | None, *, input_name: str) -> None:
+        """Begin without any rows."""
+        super().__init__(input_name)
         self.columns = np.array(columns, np.int64)
         self.names = names
 
     def add(self, cells: Cells) -> None:
-        """Parse the labels of a block."""
-        row, position, present, counts = parse_flags(cells, self.columns)
-        if row >= 0:
-            raise self._cell_error(cells, row, position)
-        self.counts.append(counts)
-        self.labels.append(present.copy())
+        """Parse and store the labels of a block; raise ReadError for a cell that is not 0 or 1."""
+        flags = parse_flags(cells, self.columns)
+        if flags.invalid_row >= 0:
+            raise self._cell_error(cells, flags.invalid_row, flags.invalid_position)
+        self.counts.append(flags.counts)
+        self.labels.append(flags.present.copy())
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-        """Return the label matrix of all blocks, and the names of its columns if there are any."""
-        indptr, labels = self.joined()
-        Y = indicator_matrix(indptr, labels, len(self.columns), self.where)
+        """Return the label matrix of all blocks, and the names of its columns or None."""
+        indptr, labels = self.concatenate()
+        Y = label_indicator_matrix(indptr, labels, len(self.columns), input_name=self.input_name)
         return Y, None if self.names is None else tuple(self.names)
 
     def _cell_error(self, cells: Cells, row: int, position: int) -> ReadError:
-        """Build the error for a cell that is neither 0 nor 1."""
+        """Return the error for a cell that is neither 0 nor 1, in the column at a position."""
         column = int(self.columns[position])
         text = cells.cell(row, column)
         name = f"label {self.names[position]!r}" if self.names else "label"
@@ -206,36 +246,47 @@ class BinaryLabelColumns(LabelBlocks):
 
 
 class LabelListColumn(LabelBlocks):
-    """One column of label lists."""
+    """One column of label lists.
 
-    def __init__(self, where: str, column: int, separator: str | None) -> None:
-        super().__init__(where)
+    ``column`` is its number in the file. ``separator`` stands between the labels of a cell; None:
+    cells are lists in brackets.
+    """
+
+    def __init__(self, column: int, separator: str | None, *, input_name: str) -> None:
+        """Begin without any rows."""
+        super().__init__(input_name)
         self.column = column
         self.separator = separator
         self.names = TextCodes()
         self.n_empty_names = 0
 
     def add(self, cells: Cells) -> None:
-        """Parse the labels of a block."""
-        data, offsets, is_missing = copy_cells(cells, self.column)
-        self._check_missing(cells, offsets, is_missing)
+        """Parse and store the labels of a block; raise ReadError for a cell that is not a list."""
+        copied = copy_cells(cells, self.column)
+        self._check_missing(cells, copied.offsets, copied.is_missing)
         if self.separator is not None:
-            names, counts, n_empty = split_labels(arrow_strings(data, offsets), self.separator)
-            codes = self.names.encode(names)
-            self.n_empty_names += n_empty
+            split = split_labels(arrow_strings(copied.data, copied.offsets), self.separator)
+            codes = self.names.encode(split.names)
+            counts = split.counts
+            self.n_empty_names += split.n_empty
         else:
-            codes, counts = self._parse_lists(cells, data, offsets)
+            codes, counts = self._parse_lists(cells, copied.data, copied.offsets)
         self.counts.append(counts)
         self.labels.append(codes)
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
-        """Return the label matrix of all blocks, and the names of its columns."""
-        warn_about_empty_names(self.n_empty_names, self.where)
-        indptr, labels = self.joined()
-        return label_matrix(indptr, labels, list(self.names.codes), self.where)
+        """Return the label matrix of all blocks, and the names of its columns, in `label_order`."""
+        warn_about_empty_names(self.n_empty_names, input_name=self.input_name)
+        indptr, labels = self.concatenate()
+        return sorted_label_matrix(
+            indptr, labels, list(self.names.codes), input_name=self.input_name
+        )
 
     def _parse_lists(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
-        """Parse lists as Python and JSON write them; return label codes and counts per row."""
+        """Parse lists as Python and JSON write them; return all label codes, and counts per row.
+
+        The text of row i is ``data[offsets[i]:offsets[i + 1]]``.
+        """
         result = lists.parse_lists(data, offsets)
         if result.fault != lists.NO_FAULT:
             raise self._list_error(cells, result.cell, result.fault)
@@ -254,7 +305,10 @@ class LabelListColumn(LabelBlocks):
         return codes, result.counts
 
     def _check_missing(self, cells: Cells, offsets: Any, is_missing: Any) -> None:
-        """Raise an error for NA or ?, which does not mean that a row has no labels."""
+        """Raise ReadError for a cell NA or ?, which does not mean that a row has no labels.
+
+        An empty cell does. ``offsets`` and ``is_missing`` are those of `copy_cells`.
+        """
         is_unknown = is_missing & (np.diff(offsets) > 0)
         if is_unknown.any():
             message = (
@@ -263,7 +317,7 @@ class LabelListColumn(LabelBlocks):
             raise cells.error(message, int(is_unknown.argmax()), self.column)
 
     def _list_error(self, cells: Cells, row: int, fault: int) -> ReadError:
-        """Build the error for a cell that is not a label list."""
+        """Return the error for a cell that is not a label list; ``fault`` is the kernel's."""
         reasons = {
             lists.NO_LIST: "expected a list of labels in brackets. If they are separated "
             f"otherwise, say what by: label_separator={self._likely_separator(cells)!r}.",
@@ -276,13 +330,16 @@ class LabelListColumn(LabelBlocks):
         return cells.error(f"{reasons[fault]} Found {text}.", row, self.column)
 
     def _likely_separator(self, cells: Cells) -> str:
-        """Return the most frequent of the usual separators in the label column."""
-        text = copy_cells(cells, self.column)[0].tobytes()
+        """Return the most frequent of the characters ``;|,/`` in the label column."""
+        text = copy_cells(cells, self.column).data.tobytes()
         return max(";|,/", key=lambda character: text.count(character.encode()))
 
 
 def arrow_strings(data: Array, offsets: Array, is_missing: Array | None = None) -> Any:
-    """Return an Arrow array of the texts between ``offsets`` of ``data``, null where missing."""
+    """Return an Arrow array of texts: item i is ``data[offsets[i]:offsets[i + 1]]``, or null.
+
+    ``is_missing`` says which items are null; None: none of them.
+    """
     import pyarrow as pa
 
     validity = None
@@ -294,6 +351,8 @@ def arrow_strings(data: Array, offsets: Array, is_missing: Array | None = None) 
 
 def unescape(text: str) -> str:
     r"""Return a text with its backslash escapes replaced by the characters they stand for.
+
+    Raise ValueError for an unknown escape.
 
     Examples
     --------
@@ -310,7 +369,7 @@ def unescape(text: str) -> str:
 
 
 def _unescape_match(match: re.Match[str]) -> str:
-    """Return the character that an escape stands for."""
+    """Return the character that a match of `_ESCAPE` stands for; raise ValueError if unknown."""
     code = match[0][1:]
     if len(code) > 1:
         number = int(code[1:], 16)

@@ -24,22 +24,22 @@ import numpy as np
 cpdef enum:
     DONE = 0
     FULL = 1
-    SHORT_ROW = -1
+    SHORT_ROW = -1  # fewer values than attributes
     LONG_ROW = -2
     EMPTY_VALUE = -3
-    OPEN_QUOTE = -4
-    NO_SEPARATOR = -5
+    OPEN_QUOTE = -4  # a quote that is not closed in its line
+    NO_SEPARATOR = -5  # no comma or blank follows a value
     BAD_NUMBER = -6
-    UNDECLARED = -7
-    BAD_LABEL = -8
+    UNDECLARED = -7  # a nominal value that the header does not declare
+    BAD_LABEL = -8  # a label that is neither 0 nor 1
     MISSING_LABEL = -9
-    OMITTED_LABEL = -10
-    BAD_INDEX = -11
-    INDEX_RANGE = -12
-    INDEX_ORDER = -13
-    NOT_CLOSED = -14
-    AFTER_ROW = -15
-    OTHER_FORM = -16
+    OMITTED_LABEL = -10  # a sparse row omits a label whose first declared value is not 0 or 1
+    BAD_INDEX = -11  # no number of an attribute in a sparse row
+    INDEX_RANGE = -12  # a number beyond the last attribute
+    INDEX_ORDER = -13  # a number that is not larger than the one before it
+    NOT_CLOSED = -14  # no closing brace
+    AFTER_ROW = -15  # text after the closing brace
+    OTHER_FORM = -16  # a sparse row among dense ones, or the reverse
 
 # The kind of a role. Labels are NUMBER_LABEL and larger numbers.
 cpdef enum:
@@ -172,7 +172,7 @@ cdef class Parser:
     """Parser of rows, with the declarations of the header and the number of the next line.
 
     ``roles`` has a record per attribute, ``entries`` one per declared nominal value, whose text
-    stands in ``blob``. With ``null_is_missing`` the word ``<null>`` is a missing value.
+    is in ``blob``. With ``null_is_missing`` the word ``<null>`` is a missing value.
     """
 
     cdef Schema schema
@@ -275,7 +275,7 @@ cdef class Parser:
 
 
 cdef void _add_entry(Schema* schema, Py_ssize_t number) noexcept nogil:
-    """Add a declared value to the hash table, unless an equal one is there."""
+    """Add the declared value with a number to the hash table, unless an equal one is there."""
     cdef const Entry* entry = &schema.entries[number]
     cdef int64_t index = _find_entry(
         schema, schema.blob, entry.start, entry.start + entry.length, entry.domain, entry.escaped
@@ -288,7 +288,9 @@ cdef int64_t _find_entry(
     const Schema* schema, const uint8_t* text, Py_ssize_t start, Py_ssize_t end, int64_t domain,
     int64_t escaped,
 ) noexcept nogil:
-    """Return the number of a nominal value, or -1 - slot with the free slot it belongs to.
+    """Return the number of the entry of a nominal value, ``text[start:end]`` in a domain.
+
+    If there is none, return -1 - slot, with the free slot of the hash table that it belongs to.
 
     There is always a free slot: the hash table has more than twice as many slots as values.
     """
@@ -314,7 +316,7 @@ cdef int64_t _find_entry(
 
 
 cdef inline Py_ssize_t _skip_blanks(const uint8_t* text, Py_ssize_t position) noexcept nogil:
-    """Return the position of the first byte that is no blank."""
+    """Return the position of the first byte that is not a blank."""
     while BYTE_CLASSES[text[position]] == BLANK:
         position += 1
     return position
@@ -332,7 +334,7 @@ cdef inline int _read_decimal(
 ) noexcept nogil:
     """Parse the word that begins at a position as a number, and move the position past it.
 
-    Returns PARSED, LATER_LONG, or LATER if the word is no number.
+    Returns PARSED, LATER_LONG, or LATER if the word is not a number.
     """
     # A line end stops every number: there is no need to know where the text ends.
     cdef Number number = read_number(text, position[0], NO_END, c".")
@@ -344,14 +346,14 @@ cdef inline int _read_decimal(
 
 
 cdef const uint8_t* _first_byte(const uint8_t[::1] text) except? NULL:
-    """Return the first byte of a text, which must end with a line end."""
+    """Return a pointer to the first byte of a text; raise ValueError if no line end ends it."""
     if text.shape[0] == 0 or text[text.shape[0] - 1] != c"\n":
         raise ValueError("The text does not end with a line end.")
     return &text[0]
 
 
 cdef inline void _find_row(const uint8_t* text, Py_ssize_t size, State* state) noexcept nogil:
-    """Move past empty lines and comments to the next row, or to the end of the text."""
+    """Move ``state`` past empty lines and comments to the next row, or to the end of the text."""
     cdef Py_ssize_t position = state.position
     while position < size:
         position = _skip_blanks(text, position)
@@ -374,7 +376,10 @@ cdef inline bint _is_null(const uint8_t* text, Py_ssize_t start, Py_ssize_t end)
 cdef inline int _read_quoted(
     const uint8_t* text, Py_ssize_t position, bint is_number, Value* value
 ) noexcept nogil:
-    """Parse a quoted text whose quote is at a position; return its status, or OPEN_QUOTE."""
+    """Parse a quoted text whose quote is at a position; return its status, or OPEN_QUOTE.
+
+    Sets the bounds of the text in ``value``, and its number if it is 0 or 1 and should be a number.
+    """
     cdef uint8_t quote = text[position]
     cdef int status = LATER
     position += 1
@@ -397,7 +402,7 @@ cdef inline int _read_quoted(
 cdef void _read_value(
     const Schema* schema, const Role* role, const uint8_t* text, Py_ssize_t position, Value* value
 ) noexcept nogil:
-    """Parse the value at a position and skip one separator: blanks with at most one comma.
+    """Parse the value at a position into ``value`` and skip one separator: blanks, maybe a comma.
 
     Quotes and percent signs inside a word belong to it.
     """
@@ -451,7 +456,10 @@ cdef void _read_value(
 cdef inline int _read_nominal(
     const Schema* schema, const Role* role, const uint8_t* text, bint escaped, Value* value
 ) noexcept nogil:
-    """Look a nominal value up and return its status, or a fault."""
+    """Set ``value.number`` to the code of a nominal value, or to 0 or 1 for a label.
+
+    Return the status of the value, or a fault.
+    """
     cdef bint is_label = role.kind == NOMINAL_LABEL
     cdef int64_t number = _find_entry(schema, text, value.start, value.end, role.domain, escaped)
     value.number = 0.0
@@ -565,7 +573,10 @@ cdef int _parse_dense_row(
 cdef inline int64_t _read_index(
     const uint8_t* text, Value* value, int64_t last, int64_t n_attributes
 ) noexcept nogil:
-    """Return the number of an attribute, which must exceed the last one, or a fault."""
+    """Parse the number of an attribute in a sparse row; return it, or a fault.
+
+    It must exceed ``last``, the number before it.
+    """
     cdef Py_ssize_t position = value.next_position
     cdef bint is_number = True
     cdef int64_t attribute = 0
@@ -592,7 +603,10 @@ cdef inline int64_t _read_index(
 cdef inline int64_t _add_omitted(
     const Schema* schema, State* state, const Output* out
 ) noexcept nogil:
-    """Add the omitted labels that are present; return -1, or a label that is neither 0 nor 1."""
+    """Add the labels that are present because a sparse row omits them to the output.
+
+    Return -1, or the attribute of a label that is neither 0 nor 1 if omitted.
+    """
     cdef Py_ssize_t index
     cdef int64_t label
     for index in range(schema.n_omission_labels):
@@ -655,7 +669,10 @@ cdef int _parse(
     const Schema* schema, const uint8_t* text, Py_ssize_t size, State* state, const Output* out,
     bint sparse,
 ) noexcept nogil:
-    """Parse rows while a row of all attributes, its weight and a fault fit the free output."""
+    """Parse rows until the end of the text, a fault, or a row that may not fit the free output.
+
+    Return DONE, a fault, or FULL. A row may need space for all attributes, its weight and a fault.
+    """
     cdef Py_ssize_t width = schema.n_attributes
     cdef int status
     while True:

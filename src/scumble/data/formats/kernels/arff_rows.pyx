@@ -70,7 +70,7 @@ cdef struct Input:
 cdef Py_ssize_t _total_length(
     const uint8_t[::1] blob, const int64_t[::1] offsets, const int64_t[::1] text_numbers
 ) except -1:
-    """Return the total length of texts, given by number; negative numbers are no texts."""
+    """Return the total length of texts, given by number; negative numbers are not texts."""
     cdef Py_ssize_t size = 0
     cdef Py_ssize_t index
     cdef int64_t text

@@ -18,7 +18,18 @@ class SplitRows(NamedTuple):
     quoting: Array
     lines: Array
 
+class ParsedFlags(NamedTuple):
+    invalid_row: int
+    invalid_position: int
+    present: Array
+    counts: Array
+
+class CopiedCells(NamedTuple):
+    data: Array
+    offsets: Array
+    is_missing: Array
+
 def split_rows(text: Array, delimiter: int, n_columns: int, at_end: bool) -> SplitRows: ...
 def parse_numbers(cells: Any, columns: Array, flags: Array, point: int) -> tuple[Array, Array]: ...
-def parse_flags(cells: Any, columns: Array) -> tuple[int, int, Array, Array]: ...
-def copy_cells(cells: Any, column: int) -> tuple[Array, Array, Array]: ...
+def parse_flags(cells: Any, columns: Array) -> ParsedFlags: ...
+def copy_cells(cells: Any, column: int) -> CopiedCells: ...

@@ -1,4 +1,8 @@
-"""Parser of comma-separated values: splits text into cells, then parses the cells of columns."""
+"""Parser of comma-separated values: splits text into cells, then parses the cells of columns.
+
+A *position* is a byte offset in the text; the position of a column is its index among the selected
+columns.
+"""
 
 from collections import namedtuple
 
@@ -15,9 +19,9 @@ import numpy as np
 # Faults of rows.
 cpdef enum:
     NO_FAULT = 0
-    RAGGED = 1
-    UNCLOSED = 2
-    AFTER_QUOTE = 3
+    RAGGED = 1  # another number of cells than the first row has
+    UNCLOSED = 2  # a quote is not closed
+    AFTER_QUOTE = 3  # text follows a closing quote
 
 # How a cell is quoted.
 cpdef enum:
@@ -35,9 +39,13 @@ SplitRows = namedtuple(
     "SplitRows",
     "fault, n_lines, n_last_cells, n_columns, n_bytes, bounds, quoting, lines",
 )
+# The result of `parse_flags`.
+ParsedFlags = namedtuple("ParsedFlags", "invalid_row, invalid_position, present, counts")
+# The result of `copy_cells`.
+CopiedCells = namedtuple("CopiedCells", "data, offsets, is_missing")
 
 
-cdef struct Cell:
+cdef struct Cell:  # bounds in the text
     int32_t start
     int32_t end
 
@@ -185,7 +193,7 @@ cdef inline bint _is_line_end(uint8_t byte) noexcept nogil:
 
 
 cdef inline void _skip_blanks(Splitter* split) noexcept nogil:
-    """Move to the next byte that is no blank, or to the end of the text."""
+    """Move to the next byte that is not a blank, or to the end of the text."""
     while (
         split.position < split.size
         and split.byte_classes[split.text[split.position]] == BLANK
@@ -250,7 +258,10 @@ cdef struct Table:
 
 
 cdef Table _select_columns(cells, const int64_t[::1] columns) except *:
-    """Return pointers into the arrays of ``cells``, which owns the memory."""
+    """Return pointers into the arrays of ``cells``, an object of class Cells that owns the memory.
+
+    Raise IndexError if the arrays do not fit together or a column does not exist.
+    """
     cdef const uint8_t[::1] text = cells.text
     cdef const int32_t[:, ::1] bounds = cells.bounds
     cdef const uint8_t[::1] quoting = cells.quoting
@@ -320,8 +331,10 @@ def parse_numbers(cells, const int64_t[::1] columns, uint8_t[:, ::1] flags, uint
 def parse_flags(cells, const int64_t[::1] columns):
     """Parse the selected columns as 0/1 or true/false.
 
-    Returns the row and the column position of the first bad cell (-1, -1 if there is none), the
-    positions of the true cells, row by row, and their number in each row.
+    Returns `ParsedFlags`: ``invalid_row`` and ``invalid_position``, row and column position of the
+    first cell that is neither (-1 if there is none); ``present``, the column positions of the true
+    cells, row by row; and ``counts``, their number in each row. The latter two are None if a cell is
+    invalid.
     """
     cdef Table table = _select_columns(cells, columns)
     cdef int32_t[::1] present = np.empty(table.n_rows * table.n_columns, np.int32)
@@ -336,12 +349,12 @@ def parse_flags(cells, const int64_t[::1] columns):
                 table.text, table.cells[row * table.width + table.columns[position]]
             )
             if flag < 0:
-                return row, position, None, None
+                return ParsedFlags(row, position, None, None)
             if flag:
                 present[n_present] = <int32_t> position
                 n_present += 1
         counts[row] = n_present - n_before
-    return -1, -1, present.base[:n_present], counts.base
+    return ParsedFlags(-1, -1, present.base[:n_present], counts.base)
 
 
 cdef inline int _parse_flag(const uint8_t* text, Cell cell) noexcept nogil:
@@ -363,8 +376,9 @@ cdef inline int _parse_flag(const uint8_t* text, Cell cell) noexcept nogil:
 def copy_cells(cells, int64_t column):
     """Concatenate the texts of a column, with " for "".
 
-    Returns the bytes, the offsets of the texts in them (one more than texts), and which texts are
-    missing. A quoted cell is never missing: ``""`` is an empty text.
+    Returns `CopiedCells`: ``data``, the bytes; ``offsets``, with text i in
+    ``data[offsets[i]:offsets[i + 1]]``; and ``is_missing`` for each text. A quoted cell is never
+    missing: ``""`` is an empty text.
     """
     cdef Table table = _select_columns(cells, <int64_t[:1]> &column)
     cdef uint8_t[::1] data
@@ -391,4 +405,4 @@ def copy_cells(cells, int64_t column):
                 n_copied += 1
                 position += 2 if is_doubled and table.text[position] == c'"' else 1
             offsets[row + 1] = n_copied
-    return data.base[:n_copied], offsets.base, is_missing.base.view(bool)
+    return CopiedCells(data.base[:n_copied], offsets.base, is_missing.base.view(bool))

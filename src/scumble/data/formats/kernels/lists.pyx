@@ -12,11 +12,11 @@ import numpy as np
 # Faults of lists.
 cpdef enum:
     NO_FAULT = 0
-    NO_LIST = 1
-    UNCLOSED = 2
-    NO_COMMA = 3
-    NO_LABEL = 4
-    AFTER_LIST = 5
+    NO_LIST = 1  # no opening bracket
+    UNCLOSED = 2  # no closing bracket or quote
+    NO_COMMA = 3  # between two labels
+    NO_LABEL = 4  # a missing label, or one with brackets and without quotes
+    AFTER_LIST = 5  # text after the closing bracket
 
 
 # The result of `parse_lists`.
@@ -42,7 +42,7 @@ cdef struct Label:
 
 
 cdef int _check_cells(const uint8_t[::1] text, const int64_t[::1] offsets) except -1:
-    """Raise an error unless the cells follow each other within the text."""
+    """Raise IndexError unless the offsets increase and lie within the text."""
     cdef int64_t previous = 0
     cdef Py_ssize_t cell
     for cell in range(offsets.shape[0]):
@@ -112,7 +112,7 @@ cdef inline bint _is_quote(uint8_t byte) noexcept nogil:
 cdef int _parse_list(
     const uint8_t* text, Py_ssize_t start, Py_ssize_t end, Labels* labels
 ) noexcept nogil:
-    """Parse one list, append its labels to the output, and return a fault, or NO_FAULT."""
+    """Parse the list ``text[start:end]``, append its labels to ``labels``, and return its fault."""
     cdef Bounds inner = _trimmed(text, start, end)
     cdef Py_ssize_t position = inner.start
     cdef uint8_t close
@@ -144,7 +144,7 @@ cdef int _parse_list(
 cdef inline Label _parse_label(
     const uint8_t* text, Py_ssize_t position, Py_ssize_t end, uint8_t close
 ) noexcept nogil:
-    """Parse the label at a position, which is before ``end``."""
+    """Return the label at a position, which is before ``end``; ``close`` is the closing bracket."""
     cdef Label label
     cdef uint8_t quote
     label.fault = NO_FAULT
@@ -205,7 +205,7 @@ cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
 cdef inline Py_ssize_t _skip_blanks(
     const uint8_t* text, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil:
-    """Return the position of the first byte that is no blank, or ``end``."""
+    """Return the position of the first byte that is not a blank, or ``end``."""
     while position < end and _is_blank(text[position]):
         position += 1
     return position

@@ -11,6 +11,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 # Up to so many long numbers are parsed one by one: importing Arrow takes half a second.
+
 cdef Py_ssize_t MAX_WITHOUT_ARROW = 1000
 
 
@@ -31,7 +32,7 @@ def parse_float(const uint8_t[::1] text):
 
 
 def slices_to_arrow(const uint8_t[::1] text, starts, ends, arrow_type=None):
-    """Copy slices of a byte array into an Arrow array, by default one of strings."""
+    """Copy slices ``text[starts[i]:ends[i]]`` into an Arrow array, by default one of strings."""
     import pyarrow as pa
 
     offsets = np.concatenate([[0], np.cumsum(ends - starts)])
@@ -58,7 +59,10 @@ def slices_to_arrow(const uint8_t[::1] text, starts, ends, arrow_type=None):
 
 
 def exact_floats(const uint8_t[::1] text, starts, ends):
-    """Return the values of the numbers that `parse_number` found too long."""
+    """Return the values of the numbers ``text[starts[i]:ends[i]]``, correctly rounded.
+
+    These are the numbers that `parse_number` leaves out, because they have too many digits.
+    """
     cdef const int64_t[::1] low = np.ascontiguousarray(starts)
     cdef const int64_t[::1] high = np.ascontiguousarray(ends)
     cdef const char* characters

@@ -11,15 +11,15 @@ from scumble.data.formats.kernels.numbers cimport (
 
 import numpy as np
 
-# Faults of lines.
+# Faults of lines. A pair is an index, a colon and a value, such as 5:0.2.
 cpdef enum:
     NO_FAULT = 0
     NO_LABEL = 1
     LABEL_TOO_LARGE = 2
-    NO_PAIR = 3
-    NO_INDEX = 4
+    NO_PAIR = 3  # text without a colon
+    NO_INDEX = 4  # no number before the colon
     INDEX_TOO_LARGE = 5
-    NO_VALUE = 6
+    NO_VALUE = 6  # no number after the colon
     LABEL_IS_NAME = -1  # number of a label that is not a whole number
 
 cdef enum:
@@ -82,7 +82,7 @@ def parse_lines(
 ):
     """Parse whole lines.
 
-    ``lenient`` allows comments, query numbers and empty lines, which are no rows then. Labels are
+    ``lenient`` allows comments, query numbers and empty lines, which are not rows then. Labels are
     whole numbers below ``label_limit``, or any texts if it is negative. Feature numbers are below
     ``index_limit``, which must fit 31 bits.
 
@@ -235,7 +235,7 @@ cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
 
 
 cdef inline void _skip_blanks(Lines* lines) noexcept nogil:
-    """Move to the next byte that is no blank, or to the end of the text."""
+    """Move to the next byte that is not a blank, or to the end of the text."""
     cdef Py_ssize_t position = lines.position
     while position < lines.size and _is_blank(lines.text[position]):
         position += 1
