@@ -171,7 +171,7 @@ def test_calibration_of_labels_without_evidence():
 def test_a_blend_is_the_mean_of_heights():
     X, Y = problem(6)
     members = [RidgeRanker(), NeighbourRanker(5)]
-    model = BlendedRanker(members, weights=[2, 1], second_look=False)
+    model = BlendedRanker(members, weights=[2, 1], stacking=False)
     found = model.fit_out_of_sample(X, Y)
     scores = [m.fit_out_of_sample(X, Y) for m in members]
     rates = [RankScale.fit(part) for part in scores]
@@ -184,7 +184,7 @@ def test_a_blend_is_the_mean_of_heights():
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
 
 
-def test_a_second_look_joins_as_one_more_ranker():
+def test_stacking_joins_as_one_more_ranker():
     X, Y = problem(8)
     ridge = RidgeRanker().fit_out_of_sample(X, Y)
     heights = RankScale.fit(ridge).transform(ridge)

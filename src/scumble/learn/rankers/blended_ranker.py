@@ -59,7 +59,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
     weights : sequence of float, default=None
         Blend weight of each ranker, for all labels. By default they are estimated, so that the
         blend ranks held-out rows as well as possible.
-    second_look : bool, default=True
+    stacking : bool, default=True
         Whether the blend includes stacking: a ridge regression with Gaussian kernel on the blended
         scores of all labels, with a weight of one sixth. It is left out if there is only one
         label, or if there are fewer than five rows per label.
@@ -137,7 +137,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         **BaseRanker._parameter_constraints,
         "rankers": AnyValue("None or a list of classifiers"),
         "weights": AnyValue("None or a number >= 0 per ranker"),
-        "second_look": Bool(),
+        "stacking": Bool(),
         "n_folds": Int(minimum=2),
     }
 
@@ -146,7 +146,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         rankers: Any = None,
         *,
         weights: Any = None,
-        second_look: bool = True,
+        stacking: bool = True,
         n_folds: int = 5,
         categorical_features: Any = None,
         random_state: Any = None,
@@ -154,7 +154,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
     ) -> None:
         self.rankers = rankers
         self.weights = weights
-        self.second_look = second_look
+        self.stacking = stacking
         self.n_folds = n_folds
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -230,7 +230,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         for weight, ranker_scores in zip(self.weights_, scaled_scores, strict=True):
             blended += weight * ranker_scores
         self.second_ = None
-        if self.second_look and n_labels > 1 and n_rows >= _MIN_ROWS_PER_LABEL * n_labels:
+        if self.stacking and n_labels > 1 and n_rows >= _MIN_ROWS_PER_LABEL * n_labels:
             seed = int(generator.integers(2**31 - 1))
             self.second_, blended = StackedRidge.fit(
                 blended, Y, sample_weight, seed=seed, n_jobs=self.n_jobs
