@@ -80,7 +80,7 @@ class Features:
         """Return the rows in the form in which distances are computed."""
         from scumble._core.neighbours import Space
 
-        return Space.of(self.values, self.n_values, scale=scale)
+        return Space.from_matrix(self.values, self.n_values, scale=scale)
 
 
 def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> Features:

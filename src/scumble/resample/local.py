@@ -154,7 +154,7 @@ class MLSOL(_LocalResampler, display_group="Add rows"):
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="coin", n_jobs=self.n_jobs)
         labels = _assign_labels(
-            local, space, space.place(synthetic), seed_rows=rows, partner_rows=partners
+            local, space, space.transform(synthetic), seed_rows=rows, partner_rows=partners
         )
         return append_synthetic_rows(
             features, Y, synthetic=synthetic, labels=labels, seed_rows=rows

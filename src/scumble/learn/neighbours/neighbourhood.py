@@ -23,7 +23,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
     def _store_training_rows(self, X: Any, Y: sparse.csr_array) -> None:
         """Store the training rows and their labels, for `_count_labels`."""
-        self.space_ = Space.of(X, self._codes.n_values, shift=True)
+        self.space_ = Space.from_matrix(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
         # A training row is no neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
@@ -43,7 +43,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         n_rows = n_training_rows if X is None else X.shape[0]
         if k == 0:
             return sparse.csr_array((n_rows, n_training_rows))
-        queries = None if X is None else self.space_.place(X)
+        queries = None if X is None else self.space_.transform(X)
         nearest = nearest_neighbours(
             self.space_, k, queries=queries, ties=self.ties, n_jobs=self.n_jobs
         ).rows

@@ -92,7 +92,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
         self._scaling, rows = Scaling.fit_transform(
             X, self._codes.n_values, sample_weight, n_jobs=self.n_jobs
         )
-        self.space_: Space = Space.of(_unit_rows(rows), scale=False)
+        self.space_: Space = Space.from_matrix(_unit_rows(rows), scale=False)
         self._weights = np.ones(n_rows) if sample_weight is None else sample_weight
         self.labels_: sparse.csr_array = Y.astype(np.float64)
         self._shares = np.asarray(self._weights @ self.labels_) / self._weights.sum()
@@ -106,7 +106,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
     def _predict_scores(self, X: Any) -> Array:
         """Return the scores of rows by their neighbours."""
         rows = _unit_rows(self._scaling.transform(X, n_jobs=self.n_jobs))
-        return self._neighbour_scores(self.space_.place(rows), X.shape[0])
+        return self._neighbour_scores(self.space_.transform(rows), X.shape[0])
 
     def _neighbour_scores(self, queries: Space | None, n_rows: int) -> Array:
         """Return the weighted shares of labels among the neighbours of the queries.

@@ -10,7 +10,7 @@ from typing import Any
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
 from scumble._core.optional import import_optional_dependency
 from scumble._core.parallel import thread_count
-from scumble._core.progress import progress_bar
+from scumble._core.progress import is_progress_shown, progress_bar
 from scumble.out_of_core.engines.base import Column, Dialect, column_from_type, open_arrow_dataset
 from scumble.out_of_core.files import Files
 
@@ -188,7 +188,7 @@ class DuckDBEngine:
     @contextmanager
     def _report_progress(self, advance: Any) -> Iterator[None]:
         """Advance a progress bar of 100 steps from another thread, while a query runs."""
-        if advance.__name__ == "_ignore":  # no bar is shown
+        if not is_progress_shown():
             yield
             return
         done = threading.Event()
