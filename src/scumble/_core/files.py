@@ -40,7 +40,7 @@ BLOCK_BYTES = 4 << 20
 
 
 def _open_zstd(raw: Any, mode: str) -> Any:
-    """Return a stream for Zstandard: it compresses to ``raw`` if mode is "wb", else decompresses."""
+    """Return a Zstandard stream that compresses to ``raw`` if mode is "wb", else decompresses."""
     import pyarrow as pa
 
     if mode == "wb":
@@ -106,7 +106,7 @@ class InputFile(CompressiblePath):
         return ReadError(message, path=self.where, line=line, column=column)
 
     def head(self, size: int = 65536) -> bytes:
-        """Return the first ``size`` bytes of the decompressed content, or all if there are fewer."""
+        """Return the first ``size`` bytes of the decompressed content, fewer if it is shorter."""
         with self.open(progress=False) as stream:
             return stream.read(size)
 
@@ -198,7 +198,7 @@ class BoundedReader:
         self._n_bytes_read = 0  # of the decompressed content
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next ``size`` bytes, fewer at the end of the file, or all if it is negative."""
+        """Return the next ``size`` bytes, fewer at the end; all bytes left if it is negative."""
         parts: list[bytes] = []
         n_missing = size
         while n_missing != 0:

@@ -204,7 +204,7 @@ class Choice(ParameterConstraint):
         )
 
     def suggestion(self, value: Any) -> str:
-        """Return a hint with the choices that are spelt like the value; empty if it is no string."""
+        """Return a hint with the choices that are spelt like the value, if it is a string."""
         if not isinstance(value, str):
             return ""
         return did_you_mean(value, [choice for choice in self.choices if isinstance(choice, str)])

@@ -1,1 +1,1 @@
-"""What users pass in, checked once: labels, features, frames, categorical columns, label parents."""
+"""Checks of what users pass in: labels, features, frames, categorical columns, label parents."""

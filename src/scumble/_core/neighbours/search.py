@@ -119,7 +119,7 @@ def nearest_neighbours(
     """
     # Few numeric columns are searched with scikit-learn's KD tree, other dense data with blocks of
     # matrix products, sparse data with an index of the rows by column. All of these only yield
-    # a shortlist: rows that may be among the nearest, given a rigorous bound of the rounding errors,
+    # a shortlist: rows that may be among the nearest, by a rigorous bound of the rounding errors,
     # are compared exactly, column by column, and ranked by that number. So all algorithms agree to
     # the last bit, and neither blocks nor threads can change a neighbour. Memory grows with the
     # number of rows, never with its square.
@@ -252,7 +252,8 @@ def _table_starts(n_values: Array) -> Array:
 def _replace_codes(values: Any, n_values: Array, table: Array) -> Any:
     """Return a copy of a matrix with numbers instead of the codes in nominal columns.
 
-    ``n_values`` holds the number of categories by column, ``table`` is that of `nearest_neighbours`.
+    ``n_values`` holds the number of categories by column; ``table`` is the parameter of
+    `nearest_neighbours`.
     """
     starts = _table_starts(n_values)
     if sparse.issparse(values):
@@ -285,10 +286,6 @@ def _choose_algorithm(task: _SearchTask, space: Space, table: Array | None) -> A
     if is_too_wide or (table is not None and has_many_values.any()):
         return _search_brute_force
     return _search_with_products
-
-
-# The following functions write the indices of the nearest rows to ``rows`` and the squared distances
-# to ``squared``, both of shape (n_queries, n_neighbors).
 
 
 def _search_brute_force(task: _SearchTask, space: Space, rows: Array, squared: Array) -> None:

@@ -197,7 +197,7 @@ def check_labels_and_predictions(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return the true and the predicted labels as boolean CSR matrices of the same shape."""
     Y, predictions = align_label_lists(Y, predictions)
-    check_same_names(Y, predictions, what="predictions", caller=caller)
+    check_same_names(Y, predictions, noun="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     predictions = check_labels(predictions, caller=f"{caller}, predictions")
     check_same_shape(predictions.shape, Y.shape, what="predictions", caller=caller)
@@ -530,7 +530,7 @@ def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> 
             f"{caller} judges scores, and there are none: give the classifier's confidences "
             "(predict_proba), not only its predictions."
         )
-    check_same_names(Y, scores, what="scores", caller=caller)
+    check_same_names(Y, scores, noun="scores", caller=caller)
     return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
 
 

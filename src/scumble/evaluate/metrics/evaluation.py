@@ -234,7 +234,7 @@ def evaluate(
     if predictions is not None:
         Y, predictions = align_label_lists(Y, predictions)
     for argument, name in ((predictions, "predictions"), (scores, "scores")):
-        check_same_names(Y, argument, what=name, caller="evaluate")
+        check_same_names(Y, argument, noun=name, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
     truth = counts.check_truth(Y, caller="evaluate")
     n_labels = truth.shape[1]

@@ -287,7 +287,7 @@ class ScoreColumns:
     @classmethod
     def read(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
         """Validate scores and labels from a user."""
-        check_same_names(Y, scores, what="scores", caller=caller)
+        check_same_names(Y, scores, noun="scores", caller=caller)
         labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
         check_same_shape(table.shape, labels.shape, what="scores", caller=caller)

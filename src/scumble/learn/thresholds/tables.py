@@ -198,7 +198,7 @@ def threshold_table(
         labels = range(n_labels) if label_names is None else label_names
     if len(labels) != n_labels:
         raise DataError(f"{caller}: {n_labels} labels need as many names. Got {len(labels)}.")
-    check_same_names(Y, scores, what="scores", caller=caller)
+    check_same_names(Y, scores, noun="scores", caller=caller)
     columns = ScoreColumns.read(scores, true_labels, caller=caller)
     selected = columns.choose(threshold_rule, n_jobs=n_jobs)
     return table_from_thresholds(labels, selected, threshold_rule.metric)
