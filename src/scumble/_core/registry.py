@@ -51,8 +51,8 @@ class CatalogueEntry:
     Examples
     --------
     >>> from scumble import catalogue
-    >>> catalogue.describe("splitter", "kfold").description
-    'Deal the rows into folds of equal size by chance.'
+    >>> catalogue.describe("resampler", "remedial").description
+    'Split the instances that have both rare and frequent labels.'
     """
 
     kind: str

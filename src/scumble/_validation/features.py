@@ -297,7 +297,7 @@ def _check_no_dates(columns: Sequence[EncodedColumn], codes: FeatureCodes, calle
 def _with_code_columns(
     values: Any, codes: FeatureCodes, declared: dict[int, int], caller: str
 ) -> FeatureCodes:
-    """Return ``codes`` with the columns of ``declared`` as nominal; raise DataError for other values.
+    """Return ``codes`` with the columns of ``declared`` as nominal, after checking their values.
 
     ``declared`` maps a column to its number of categories; 0 stands for the largest code + 1.
     Columns that are nominal already keep their categories.

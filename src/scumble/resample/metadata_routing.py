@@ -23,12 +23,13 @@ class ResamplerMetadataRequest(MetadataRequest):
         )
 
     def __sklearn_clone__(self) -> ResamplerMetadataRequest:
+        """Return a copy for `sklearn.base.clone`."""
         new = ResamplerMetadataRequest(self.owner)
         new.update(self)
         return new
 
     def update(self, other: MetadataRequest) -> None:
-        """Take over the requests of another object, method by method."""
+        """Replace the requests of each method by copies of those that ``other`` has for it."""
         for method, request in vars(other).items():
             if isinstance(request, MethodMetadataRequest):
                 requests = dict(request.requests)
